@@ -30,9 +30,9 @@ func (b *Basis) findCopies(ctx context.Context, all findings.Rows, white *head.H
 	}
 	taken := make([][]eval.Neighbour, len(near))
 	if o.Same != nil {
-		taken, err = o.look(ctx, near, taken, features.AllRows(len(near)))
+		taken, err = o.findSamePictures(ctx, near, taken, features.AllRows(len(near)))
 	} else {
-		taken, err = compared(ctx, all, white, near, bound)
+		taken, err = comparePairs(ctx, all, white, near, bound)
 	}
 	if err != nil {
 		return err
@@ -41,9 +41,9 @@ func (b *Basis) findCopies(ctx context.Context, all findings.Rows, white *head.H
 	return nil
 }
 
-// compared returns the pairs of near whose vectors are nearer than bound, and than ordinary neighbours are. Of more
+// comparePairs returns the pairs of near whose vectors are nearer than bound, and than ordinary neighbours are. Of more
 // pairs than rows, it compares the nearest.
-func compared(ctx context.Context, all findings.Rows, white *head.Head, near [][]eval.Neighbour,
+func comparePairs(ctx context.Context, all findings.Rows, white *head.Head, near [][]eval.Neighbour,
 	bound float64) ([][]eval.Neighbour, error) {
 	exact := make([][]eval.Neighbour, len(near))
 	pairs := pairsOf(near)
@@ -119,8 +119,8 @@ func (b *Basis) withoutCopies(sample features.Set, labels []int) (features.Set, 
 	return sample.Rows(keep), nil
 }
 
-// copies returns the groups among the labelled rows, of n.
-func (b *Basis) copies(rows []int, n int) copies {
+// groupLabelledCopies returns the groups among the labelled rows, of n.
+func (b *Basis) groupLabelledCopies(rows []int, n int) copies {
 	at := make([]int, n)
 	for i := range at {
 		at[i] = -1

@@ -93,11 +93,11 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 // vectors are stored where [features.Spill] puts them.
 func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Result, error) {
 	o := job{Options: options, Auditor: a}
-	if err := o.fill(set); err != nil {
+	if err := o.fillOptions(set); err != nil {
 		return Result{}, err
 	}
 	r := Result{Scorer: o.Scorer, labels: set.Labels}
-	rows, g := labelled(set.Labels), o.Given
+	rows, g := listLabelled(set.Labels), o.Given
 	judged := g != nil && g.Suggested != nil // entirely
 	if g != nil {
 		if r.Scorer = g.Name; !judged {
@@ -106,7 +106,7 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	}
 	if judged && set.Dim() == 0 {
 		r.NoFindings = errNoVectors
-		r.conclude(rows, judgement{Opinion: g.of(rows, judges.Opinion{})}, o)
+		r.listSuspects(rows, judgement{Opinion: g.selectOpinion(rows, judges.Opinion{})}, o)
 		if g.Doubt > 0 {
 			wrong := 0
 			for _, s := range r.Suspects {
@@ -131,9 +131,9 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 			if o.copies, err = o.findCopies(ctx, z, rows); err != nil {
 				return Result{}, err
 			}
-			o.copies.hear(z.Labels, o.Classes)
+			o.copies.setVoices(z.Labels, o.Classes)
 		}
-		if fit, err = o.fits(ctx, set, rows); err != nil {
+		if fit, err = o.computeFits(ctx, set, rows); err != nil {
 			return Result{}, err
 		}
 	}
@@ -141,12 +141,12 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 		set.X = blas32.General{} // free it if the caller does not keep it
 	}
 	if o.Beside != nil {
-		o.Beside = o.Beside.of(rows)
+		o.Beside = o.Beside.selectJudgement(rows)
 	}
 	verdict := judges.Verdict{Opinion: judges.Undecided(z.Labels)}
 	lone := o.copies.countPairs(z.Labels) == 1
 	if !judged && !lone {
-		if verdict, err = ask(ctx, z, set, start, o); err != nil {
+		if verdict, err = runScorer(ctx, z, set, start, o); err != nil {
 			return Result{}, err
 		}
 		r.Why, r.Blind = verdict.Why, verdict.Blind
@@ -154,9 +154,9 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	said, left := judgement{Opinion: verdict.Opinion, uneven: verdict.Uneven, lone: lone}, verdict.Classes
 	verdict = judges.Verdict{}
 	if g != nil {
-		said.Opinion = g.of(rows, said.Opinion)
+		said.Opinion = g.selectOpinion(rows, said.Opinion)
 	}
-	if said.forGiven, said.forSuggested, err = support(ctx, z, said.Suggested, o.copies.of,
+	if said.forGiven, said.forSuggested, err = findSupport(ctx, z, said.Suggested, o.copies.of,
 		o.MaxMem); err != nil {
 		return Result{}, err
 	}
@@ -173,25 +173,25 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 			if o.copies, err = o.findCopies(ctx, z, rows); err != nil {
 				return Result{}, err
 			}
-			o.copies.hear(z.Labels, o.Classes)
-			if fit, err = o.fits(ctx, found, rows); err != nil {
+			o.copies.setVoices(z.Labels, o.Classes)
+			if fit, err = o.computeFits(ctx, found, rows); err != nil {
 				return Result{}, err
 			}
 		}
 		said.fit = fit
-		if err := r.find(ctx, z, left, &said, o); err != nil {
+		if err := r.findFindings(ctx, z, left, &said, o); err != nil {
 			return Result{}, err
 		}
 	}
-	r.conclude(rows, said, o)
+	r.listSuspects(rows, said, o)
 	return r, nil
 }
 
 // errNoVectors is the reason for finding nothing but suspects.
 var errNoVectors = errors.New("there are no features of the images")
 
-// fill checks the options and puts in the defaults.
-func (o *job) fill(set features.Set) error {
+// fillOptions checks the options and puts in the defaults.
+func (o *job) fillOptions(set features.Set) error {
 	if len(set.Labels) != set.Len() {
 		return fmt.Errorf("audit: %d labels, expected one for each of %d rows", len(set.Labels), set.Len())
 	}
@@ -217,7 +217,7 @@ func (o *job) fill(set features.Set) error {
 	if o.Findings != nil && o.Findings.Len() != set.Len() {
 		return fmt.Errorf("audit: findings in %d rows, expected the %d that are judged", o.Findings.Len(), set.Len())
 	}
-	if g := o.Given; g != nil && !g.fits(set.Len()) {
+	if g := o.Given; g != nil && !g.fitsLength(set.Len()) {
 		return fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows",
 			len(g.Score), g.Name, len(g.Order), set.Len())
 	}
@@ -228,8 +228,8 @@ func (o *job) fill(set features.Set) error {
 	return nil
 }
 
-// fits returns how well labelled rows of x fit among all. rows are their positions.
-func (o *job) fits(ctx context.Context, x features.Source, rows []int) ([]float64, error) {
+// computeFits returns how well labelled rows of x fit among all. rows are their positions.
+func (o *job) computeFits(ctx context.Context, x features.Source, rows []int) ([]float64, error) {
 	var group []int
 	if o.copies.of != nil {
 		group = slices.Repeat([]int{-1}, x.Len())
@@ -241,5 +241,5 @@ func (o *job) fits(ctx context.Context, x features.Source, rows []int) ([]float6
 	if err != nil {
 		return nil, err
 	}
-	return picked(fit, rows), nil
+	return pickRows(fit, rows), nil
 }

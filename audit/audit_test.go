@@ -22,7 +22,7 @@ func TestRun(t *testing.T) {
 	for i, y := range truth {
 		wrong[i] = z.Labels[i] != y
 	}
-	long := z.Rows(labelled(z.Labels))
+	long := z.Rows(listLabelled(z.Labels))
 	for i := range long.Len() {
 		for j := range long.Row(i) {
 			long.Row(i)[j] *= float32(1 + i%3)
@@ -120,7 +120,7 @@ func TestRunUnlabelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := len(labelled(z.Labels)); len(r.Suspects) != want {
+	if want := len(listLabelled(z.Labels)); len(r.Suspects) != want {
 		t.Errorf("%d suspects, expected %d", len(r.Suspects), want)
 	}
 	for _, s := range r.Suspects {

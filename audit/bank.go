@@ -37,11 +37,11 @@ func byBank(ctx context.Context, scorer filters.Scorer, z features.Set, voice []
 	}
 	bank := features.BankOf(heard, classes)
 	judge := judgeBy(scorer)
-	if o.Order, err = judge.all(ctx, z, bank, true); err != nil {
+	if o.Order, err = judge.judgeAllBlocks(ctx, z, bank, true); err != nil {
 		return o, err
 	}
 	if len(mute) > 0 { // they are not in the bank
-		orders, err := judge.all(ctx, z.Rows(mute), bank, false)
+		orders, err := judge.judgeAllBlocks(ctx, z.Rows(mute), bank, false)
 		if err != nil {
 			return o, err
 		}
@@ -53,7 +53,7 @@ func byBank(ctx context.Context, scorer filters.Scorer, z features.Set, voice []
 	for i, order := range o.Order {
 		o.Score[i] = judge.score(order)
 	}
-	return o, suggest(ctx, judge, z, bank, &o, maxMem)
+	return o, setSuggestions(ctx, judge, z, bank, &o, maxMem)
 }
 
 // judge is a scorer, by log-odds if its scores are probabilities.
@@ -72,8 +72,8 @@ func judgeBy(scorer filters.Scorer) judge {
 	return judge{order: scorer.Score, score: func(s float64) float64 { return s }}
 }
 
-// all judges z block by block, so that no rows×classes matrix of the whole set is held.
-func (j judge) all(ctx context.Context, z features.Set, bank *features.Bank, own bool) ([]float64, error) {
+// judgeAllBlocks judges z block by block, so that no rows×classes matrix of the whole set is held.
+func (j judge) judgeAllBlocks(ctx context.Context, z features.Set, bank *features.Bank, own bool) ([]float64, error) {
 	const block = 1024
 	scores := make([]float64, 0, z.Len())
 	var part []float64
@@ -93,8 +93,8 @@ func (j judge) all(ctx context.Context, z features.Set, bank *features.Bank, own
 	return scores, nil
 }
 
-// suggest sets the suggestions: the best class of the candidates and the given one.
-func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Bank, o *judges.Opinion,
+// setSuggestions sets the suggestions: the best class of the candidates and the given one.
+func setSuggestions(ctx context.Context, judge judge, z features.Set, bank *features.Bank, o *judges.Opinion,
 	maxMem int64) error {
 	best := slices.Clone(o.Order)
 	o.Suggested, o.SuggestedScore = slices.Clone(z.Labels), slices.Clone(o.Score)
@@ -104,7 +104,7 @@ func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Ba
 	}
 	var with []float64 // orders of the given labels with each row in its class
 	if judge.probability {
-		if with, err = judge.all(ctx, z, bank, false); err != nil {
+		if with, err = judge.judgeAllBlocks(ctx, z, bank, false); err != nil {
 			return err
 		}
 	}
@@ -116,7 +116,7 @@ func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Ba
 				other.Labels[i] = near[i][c].Row
 			}
 		}
-		orders, err := judge.all(ctx, other, bank, false)
+		orders, err := judge.judgeAllBlocks(ctx, other, bank, false)
 		if err != nil {
 			return err
 		}

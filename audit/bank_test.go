@@ -90,11 +90,11 @@ func audited(scorer filters.Scorer, z features.Set, classes int, maxMem int64) (
 		return nil, err
 	}
 	said := judgement{Opinion: o}
-	if said.forGiven, said.forSuggested, err = support(ctx, z, o.Suggested, nil, maxMem); err != nil {
+	if said.forGiven, said.forSuggested, err = findSupport(ctx, z, o.Suggested, nil, maxMem); err != nil {
 		return nil, err
 	}
 	r := Result{labels: z.Labels}
-	r.conclude(features.AllRows(z.Len()), said, job{})
+	r.listSuspects(features.AllRows(z.Len()), said, job{})
 	return r.Suspects, nil
 }
 

@@ -111,18 +111,18 @@ func (a Auditor) Basis(ctx context.Context, sums *leaveout.Sums, sample features
 				some := sample.Rows(rows)
 				out := features.NewMatrix(len(rows), len(whole.Classes))
 				return out, whole.Compare(some.X, some.Labels).Each(ctx,
-					func(i, _ int, row []float64) { narrowed(features.Row(out, i), row) })
+					func(i, _ int, row []float64) { narrowRow(features.Row(out, i), row) })
 			}
 		}
 		if b.Heads, err = crossfit.Learn(ctx, sample, len(sums.Count), heads); err != nil {
 			return nil, err
 		}
 	}
-	return b, b.look(ctx, white, sample)
+	return b, b.findBasisClasses(ctx, white, sample)
 }
 
-// look finds the classes as the sample shows them.
-func (b *Basis) look(ctx context.Context, white *head.Head, sample features.Set) error {
+// findBasisClasses finds the classes as the sample shows them.
+func (b *Basis) findBasisClasses(ctx context.Context, white *head.Head, sample features.Set) error {
 	said, err := b.Judge(ctx, sample)
 	if err != nil {
 		return err
@@ -142,8 +142,8 @@ func (b *Basis) look(ctx context.Context, white *head.Head, sample features.Set)
 	return err
 }
 
-// narrowed copies a row of similarities as float32.
-func narrowed(to []float32, row []float64) {
+// narrowRow copies a row of similarities as float32.
+func narrowRow(to []float32, row []float64) {
 	for k, v := range row {
 		to[k] = float32(v)
 	}
@@ -152,7 +152,7 @@ func narrowed(to []float32, row []float64) {
 // Judge judges rows of the whole set: features of unit length whose IDs are their positions.
 func (b *Basis) Judge(ctx context.Context, set features.Set) (Judged, error) {
 	n := set.Len()
-	j := Judged{judges.Undecided(set.Labels), nil, noiserate.Said{Given: unsaid(n), Ranked: unsaid(n)}}
+	j := Judged{judges.Undecided(set.Labels), nil, noiserate.Said{Given: newUnknowns(n), Ranked: newUnknowns(n)}}
 	var err error
 	if j.Fit, err = b.Company.Fit(ctx, set, set.IDs, 0); err != nil {
 		return j, err
@@ -166,7 +166,7 @@ func (b *Basis) Judge(ctx context.Context, set features.Set) (Judged, error) {
 		i := s.Rows[at]
 		j.Said.Given[i], j.Said.Ranked[i] = b.Calibration.Say(y, row)
 		if beside.Data != nil {
-			narrowed(features.Row(beside, i), row)
+			narrowRow(features.Row(beside, i), row)
 		}
 		if b.Heads == nil {
 			j.Order[i] = b.Calibration.Posterior(row, y)
@@ -203,8 +203,8 @@ func (b *Basis) Judge(ctx context.Context, set features.Set) (Judged, error) {
 	return j, err
 }
 
-// unsaid returns n unknown numbers, NaN.
-func unsaid(n int) []float64 {
+// newUnknowns returns n unknown numbers, NaN.
+func newUnknowns(n int) []float64 {
 	list := make([]float64, n)
 	for i := range list {
 		list[i] = math.NaN()
@@ -217,8 +217,8 @@ func unsaid(n int) []float64 {
 func (b *Basis) Conclude(ctx context.Context, labels []int, blocks []Judged, o Options) (Result, error) {
 	r := Result{Scorer: b.Scorer, labels: labels, Sampled: len(b.Sample)}
 	r.Blind = b.Scorer == judges.Combined && b.Heads.Blind()
-	rows := labelled(labels)
-	given := picked(labels, rows)
+	rows := listLabelled(labels)
+	given := pickRows(labels, rows)
 	var said judgement
 	var rated noiserate.Said
 	var judged []int // rows that were judged
@@ -245,23 +245,30 @@ func (b *Basis) Conclude(ctx context.Context, labels []int, blocks []Judged, o O
 	if from != len(labels) {
 		return r, fmt.Errorf("audit: found %d rows judged, expected %d", from, len(labels))
 	}
-	e, err := noiserate.FromSaid(ctx, rated, picked(given, judged), len(b.Images), len(b.Whole.Classes), noiserate.Auto,
-		train.Rand(o.Seed, "noise rate", 0))
+	e, err := noiserate.FromSaid(
+		ctx,
+		rated,
+		pickRows(given, judged),
+		len(b.Images),
+		len(b.Whole.Classes),
+		noiserate.Auto,
+		train.Rand(o.Seed, "noise rate", 0),
+	)
 	if err != nil {
 		return r, err
 	}
-	r.note(&e, b.Classes)
+	r.noteEstimate(&e, b.Classes)
 	flips := e.Rate
 	switch {
 	case r.Blind:
 		e.Rate, e.Low, e.High = 0, 0, noiserate.MostOf(len(b.Whole.Classes))
 	case b.Scorer == judges.Combined:
-		r.expect(&e, said.Opinion, given, judged)
+		r.replaceEstimate(&e, said.Opinion, given, judged)
 	}
-	r.doubt(&e, flips, nil)
-	c := b.copies(rows, len(labels))
-	c.hear(given, len(b.Images))
-	c.echo(said.Opinion)
-	r.conclude(rows, said, job{Options: o, copies: c})
+	r.widenInterval(&e, flips, nil)
+	c := b.groupLabelledCopies(rows, len(labels))
+	c.setVoices(given, len(b.Images))
+	c.echoOpinions(said.Opinion)
+	r.listSuspects(rows, said, job{Options: o, copies: c})
 	return r, nil
 }

@@ -9,13 +9,13 @@ import (
 	"winnow/filters/noiserate"
 )
 
-// calibrate turns the scores of a filter's scorer into probabilities. Its P saturates if classes are narrow: a
+// calibrateScores turns the scores of a filter's scorer into probabilities. Its P saturates if classes are narrow: a
 // network trained on the labels contracts each class until every image outside its middle has P = 0, hard images as
 // well as wrong ones (κ of 10⁴ and more). Features that have not learnt the labels show better how many labels
 // are wrong, if less well which. So the probability that a label is wrong is an isotonic regression of wrong on the
 // scorer's order, which stays as it is. wrong is the probability by the estimate of the noise rate, with an entry
 // for each of o, NaN if unknown. The suggested label gets its share of what the given one leaves.
-func calibrate(o judges.Opinion, labels []int, wrong []float64) {
+func calibrateScores(o judges.Opinion, labels []int, wrong []float64) {
 	type block struct {
 		rows       []int
 		sum, count float64
@@ -52,13 +52,13 @@ func calibrate(o judges.Opinion, labels []int, wrong []float64) {
 	}
 	for _, b := range falling {
 		for _, i := range b.rows {
-			rescore(o, i, labels[i], 1-expected(b))
+			replaceScore(o, i, labels[i], 1-expected(b))
 		}
 	}
 }
 
-// rescore replaces the score of a given label by the probability that it is right.
-func rescore(o judges.Opinion, i, given int, right float64) {
+// replaceScore replaces the score of a given label by the probability that it is right.
+func replaceScore(o judges.Opinion, i, given int, right float64) {
 	share := o.Score[i]
 	o.Score[i] = right
 	if o.Suggested[i] != given {
@@ -69,10 +69,10 @@ func rescore(o judges.Opinion, i, given int, right float64) {
 	}
 }
 
-// expect replaces an estimate that assumes mistakes go to all classes alike by that of a judge that has learnt
+// replaceEstimate replaces an estimate that assumes mistakes go to all classes alike by that of a judge that has learnt
 // which classes are mistaken for which: the mean of its probabilities, in the set and in every class. The intervals
 // contain both estimates. judged are the judged rows.
-func (r *Result) expect(e *noiserate.Estimate, o judges.Opinion, labels, judged []int) {
+func (r *Result) replaceEstimate(e *noiserate.Estimate, o judges.Opinion, labels, judged []int) {
 	total, sums, counts := 0.0, make([]float64, len(e.Classes)), make([]float64, len(e.Classes))
 	for _, row := range judged {
 		y, wrong := labels[row], 1-o.Score[row]
@@ -102,11 +102,11 @@ const (
 	seen = 0.05
 )
 
-// doubt widens the interval of an estimate unless mistakes were tested to go to all classes alike: flips is the rate
-// by the likelihood of random flips, and uneven what a channel of mistakes by class adds to the likelihood of held-out
-// labels, nil if that is unknown. Mistakes that people make alike look like classes that are alike, so the interval
-// ends where all of that likeness would be mistakes. If few labels look flipped, it begins at 0.
-func (r *Result) doubt(e *noiserate.Estimate, flips float64, uneven *float64) {
+// widenInterval widens the interval of an estimate unless mistakes were tested to go to all classes alike: flips is the
+// rate by the likelihood of random flips, and uneven what a channel of mistakes by class adds to the likelihood of
+// held-out labels, nil if that is unknown. Mistakes that people make alike look like classes that are alike, so the
+// interval ends where all of that likeness would be mistakes. If few labels look flipped, it begins at 0.
+func (r *Result) widenInterval(e *noiserate.Estimate, flips float64, uneven *float64) {
 	enough := flips >= seen*e.Doubt
 	if r.Alike = enough && uneven != nil && *uneven < even; r.Alike || r.Blind {
 		return

@@ -39,7 +39,7 @@ func TestCalibrate(t *testing.T) {
 	for _, score := range said.Score {
 		raw += 1 - score
 	}
-	calibrate(said, labels, estimate)
+	calibrateScores(said, labels, estimate)
 	for i, score := range said.Score {
 		expected += 1 - score
 		suggested, better := said.Suggested[i], said.SuggestedScore[i]
@@ -163,7 +163,7 @@ func TestCalibrateFewBesideMany(t *testing.T) {
 		said.Suggested, said.SuggestedScore = append(said.Suggested, 2), append(said.SuggestedScore, 0.5)
 	}
 	estimate[0], estimate[599] = 0.999, 0.0001
-	calibrate(said, labels, estimate)
+	calibrateScores(said, labels, estimate)
 	if first, last := said.Score[0], said.Score[599]; math.Abs(first-0.02) > 0.005 || math.Abs(last-0.99) > 0.005 {
 		t.Errorf("the first is said to be right with %v, the last with %v; expected .02 and .99", first, last)
 	}

@@ -41,7 +41,7 @@ func TestCall(t *testing.T) {
 	} {
 		r := Result{Scorer: c.scorer, Blind: c.blind, Suspects: list(), Unjudged: 1,
 			Noise: &noiserate.Estimate{Rate: 0.5}}
-		r.call(c.o)
+		r.callWrong(c.o)
 		got := ""
 		for _, s := range r.Suspects {
 			got += map[bool]string{true: "x", false: "."}[s.Dropped]
@@ -51,7 +51,7 @@ func TestCall(t *testing.T) {
 		}
 	}
 	r := Result{Scorer: "knn", Suspects: list()}
-	if r.call(job{}); r.Rate != 0 || !math.IsNaN(r.Expected) {
+	if r.callWrong(job{}); r.Rate != 0 || !math.IsNaN(r.Expected) {
 		t.Errorf("of nothing: rate %v, %v expected", r.Rate, r.Expected)
 	}
 }
@@ -72,7 +72,7 @@ func TestDoubt(t *testing.T) {
 		{"few", 0.01, &small, false, 0, 0.5},
 	} {
 		r, e := Result{}, noiserate.Estimate{Rate: 0.2, Low: 0.1, High: 0.3, Doubt: 0.5}
-		if r.doubt(&e, c.flips, c.uneven); r.Alike != c.alike || e.Low != c.low || e.High != c.high {
+		if r.widenInterval(&e, c.flips, c.uneven); r.Alike != c.alike || e.Low != c.low || e.High != c.high {
 			t.Errorf("%s: alike %t, %v to %v", c.what, r.Alike, e.Low, e.High)
 		}
 	}

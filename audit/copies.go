@@ -39,7 +39,7 @@ func (o *job) findCopies(ctx context.Context, z features.Set, rows []int) (copie
 	}
 	taken := findings.Apart(near, least, z.Dim())
 	if o.Same != nil {
-		if taken, err = o.look(ctx, near, taken, rows); err != nil {
+		if taken, err = o.findSamePictures(ctx, near, taken, rows); err != nil {
 			return copies{}, err
 		}
 	}
@@ -102,9 +102,14 @@ func pairsOf(near [][]eval.Neighbour) (all []likely) {
 	return all
 }
 
-// look returns the pairs whose pictures are the same, of those that are near by their vectors or their hashes. If too
-// many are near, the nearest are looked at; of the others, those that are taken by their vectors alone remain.
-func (o *job) look(ctx context.Context, near, taken [][]eval.Neighbour, rows []int) ([][]eval.Neighbour, error) {
+// findSamePictures returns the pairs whose pictures are the same, of those that are near by their vectors or their
+// hashes. If too many are near, the nearest are looked at; of the others, those that are taken by their vectors alone
+// remain.
+func (o *job) findSamePictures(
+	ctx context.Context,
+	near, taken [][]eval.Neighbour,
+	rows []int,
+) ([][]eval.Neighbour, error) {
 	most := max(fewLooked, int(mostLooked*float64(len(rows))))
 	all := pairsOf(near)
 	looked := slices.Clone(all[:min(len(all), most)])
@@ -146,9 +151,9 @@ func (o *job) look(ctx context.Context, near, taken [][]eval.Neighbour, rows []i
 	return left, nil
 }
 
-// hear sets the voices: of copies with one label the first counts, and copies whose labels contradict each other are
-// mute. If fewer than two classes have two images that count, nothing could be judged, and copies are heard.
-func (c *copies) hear(labels []int, classes int) {
+// setVoices sets the voices: of copies with one label the first counts, and copies whose labels contradict each other
+// are mute. If fewer than two classes have two images that count, nothing could be judged, and copies are heard.
+func (c *copies) setVoices(labels []int, classes int) {
 	if len(c.groups) == 0 {
 		return
 	}
@@ -174,8 +179,8 @@ func (c *copies) hear(labels []int, classes int) {
 	}
 }
 
-// others returns for each row its copies with other labels, nearest first.
-func (c *copies) others(z features.Set) [][]eval.Neighbour {
+// listOtherCopies returns for each row its copies with other labels, nearest first.
+func (c *copies) listOtherCopies(z features.Set) [][]eval.Neighbour {
 	list := make([][]eval.Neighbour, z.Len())
 	for _, group := range c.groups {
 		for _, i := range group {
@@ -197,7 +202,7 @@ func (c *copies) others(z features.Set) [][]eval.Neighbour {
 // wrong.
 const likelier = 0.9
 
-// settle decides between contradicting labels of copies. Each label was judged by the others alone, with the same
+// settleCopies decides between contradicting labels of copies. Each label was judged by the others alone, with the same
 // expectation that a given label is right; so half the difference of the log odds of two labels a and b is at most
 //
 //	log P(a|x)/P(b|x)
@@ -205,7 +210,7 @@ const likelier = 0.9
 // If one label is likelier than any other by this with a probability of [likelier], and looks right, it is kept, and
 // the others are called wrong, with it suggested. Otherwise somebody has to look: then no label of the group is
 // changed or dropped. Scores that are no probabilities decide only if one label of them is not called wrong.
-func (r *Result) settle(c copies, rows []int) {
+func (r *Result) settleCopies(c copies, rows []int) {
 	if len(c.groups) == 0 {
 		return
 	}
@@ -229,7 +234,7 @@ func (r *Result) settle(c copies, rows []int) {
 		if !vary {
 			continue
 		}
-		r.decide(list, best)
+		r.decideGroup(list, best)
 	}
 	slices.SortStableFunc(r.Suspects, func(a, b suspects.Suspect) int { return cmp.Compare(a.Order, b.Order) })
 	for i := range r.Suspects {
@@ -237,8 +242,8 @@ func (r *Result) settle(c copies, rows []int) {
 	}
 }
 
-// decide settles one group, whose likeliest label is that of best.
-func (r *Result) decide(list []*suspects.Suspect, best *suspects.Suspect) {
+// decideGroup settles one group, whose likeliest label is that of best.
+func (r *Result) decideGroup(list []*suspects.Suspect, best *suspects.Suspect) {
 	probable := Named(r.Scorer).Probability
 	kept, next := !best.Dropped && !best.Unjudged && !r.Blind, math.Inf(-1)
 	for _, s := range list {
@@ -293,8 +298,8 @@ func rowsOf(list []*suspects.Suspect) (rows []int) {
 	return rows
 }
 
-// echo gives copies that another row counts for its opinion.
-func (c *copies) echo(o judges.Opinion) {
+// echoOpinions gives copies that another row counts for its opinion.
+func (c *copies) echoOpinions(o judges.Opinion) {
 	for i, v := range c.voice {
 		if v != i && v != leaveout.Mute {
 			o.Order[i], o.Score[i] = o.Order[v], o.Score[v]

@@ -10,23 +10,23 @@ type Given struct {
 	Doubt          float64 // the largest share of wrong labels that the scores leave open; 0: unknown
 }
 
-// fits reports whether the lists have n entries.
-func (g *Given) fits(n int) bool {
+// fitsLength reports whether the lists have n entries.
+func (g *Given) fitsLength(n int) bool {
 	return len(g.Score) == n && len(g.Order) == n && (g.Wrong == nil || len(g.Wrong) == n) &&
 		len(g.Suggested) == len(g.SuggestedScore) && (g.Suggested == nil || len(g.Suggested) == n)
 }
 
-// of returns the opinion on rows, with the suggestions of by if g has none.
-func (g *Given) of(rows []int, by judges.Opinion) judges.Opinion {
-	by.Score, by.Order = picked(g.Score, rows), picked(g.Order, rows)
+// selectOpinion returns the opinion on rows, with the suggestions of by if g has none.
+func (g *Given) selectOpinion(rows []int, by judges.Opinion) judges.Opinion {
+	by.Score, by.Order = pickRows(g.Score, rows), pickRows(g.Order, rows)
 	if g.Suggested != nil {
-		by.Suggested, by.SuggestedScore = picked(g.Suggested, rows), picked(g.SuggestedScore, rows)
+		by.Suggested, by.SuggestedScore = pickRows(g.Suggested, rows), pickRows(g.SuggestedScore, rows)
 	}
 	return by
 }
 
-// picked returns the values at some rows.
-func picked[T any](values []T, rows []int) []T {
+// pickRows returns the values at some rows.
+func pickRows[T any](values []T, rows []int) []T {
 	out := make([]T, len(rows))
 	for i, row := range rows {
 		out[i] = values[row]

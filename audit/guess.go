@@ -75,14 +75,14 @@ func Guesses(ctx context.Context, set features.Set, classes int) ([]Guess, error
 		sims := features.NewMatrix(len(some), centres.Rows)
 		blas32.Gemm(blas.NoTrans, blas.Trans, 1, z.X, centres, 0, sims)
 		for i, row := range some {
-			list = append(list, Guess{Row: row, Classes: likeliest(features.Row(sims, i), c.Beta, s.Classes)})
+			list = append(list, Guess{Row: row, Classes: rankLikeliest(features.Row(sims, i), c.Beta, s.Classes)})
 		}
 	}
 	return list, nil
 }
 
-// likeliest returns the largest entries of softmax(β·sims), by the classes of its columns.
-func likeliest(sims []float32, beta float64, classes []int) []Likely {
+// rankLikeliest returns the largest entries of softmax(β·sims), by the classes of its columns.
+func rankLikeliest(sims []float32, beta float64, classes []int) []Likely {
 	top, sum := slices.Max(sims), 0.0
 	for _, t := range sims {
 		sum += math.Exp(beta * float64(t-top))

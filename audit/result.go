@@ -44,10 +44,10 @@ type Class struct {
 	Low, High float64 // its 95 % interval
 }
 
-// find estimates the noise rate and finds odd classes and copies in z. left are the classes with the
+// findFindings estimates the noise rate and finds odd classes and copies in z. left are the classes with the
 // weights of the scorer, or nil. It adds its findings to said.
-func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o job) error {
-	said.copies = o.copies.others(z)
+func (r *Result) findFindings(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o job) error {
+	said.copies = o.copies.listOtherCopies(z)
 	judged := left != nil // in these vectors
 	if !judged {
 		if left, r.NoFindings = leaveout.NewHeard(z, o.Classes, o.copies.voice); r.NoFindings != nil {
@@ -62,30 +62,30 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, s
 	if err != nil {
 		return err
 	}
-	r.note(&e, classes)
+	r.noteEstimate(&e, classes)
 	flips := e.Rate
 	switch knows := r.Scorer == judges.Combined || r.Scorer == judges.Fitted; {
 	case r.Blind:
 		e.Rate, e.Low, e.High = 0, 0, noiserate.MostOf(len(left.Classes))
 	case knows && judged:
-		r.expect(&e, said.Opinion, z.Labels, left.Rows)
+		r.replaceEstimate(&e, said.Opinion, z.Labels, left.Rows)
 	}
 	if o.Given != nil {
 		e.Doubt = math.Max(e.Doubt, o.Given.Doubt)
 	}
-	r.doubt(&e, flips, said.uneven)
+	r.widenInterval(&e, flips, said.uneven)
 	if s := Named(r.Scorer); s.Probability && (s.Kind == ByFilter || s.Kind == ByProxies) {
-		wrong := unsaid(z.Len())
+		wrong := newUnknowns(z.Len())
 		for i, v := range e.Wrong {
 			wrong[left.Rows[i]] = v
 		}
-		calibrate(said.Opinion, z.Labels, wrong)
+		calibrateScores(said.Opinion, z.Labels, wrong)
 	}
 	return nil
 }
 
-// note adds an estimate and classes to the result.
-func (r *Result) note(e *noiserate.Estimate, classes []findings.Class) {
+// noteEstimate adds an estimate and classes to the result.
+func (r *Result) noteEstimate(e *noiserate.Estimate, classes []findings.Class) {
 	r.Noise = e
 	for _, k := range classes {
 		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class],
@@ -103,16 +103,16 @@ type judgement struct {
 	lone                   bool               // there is but one class with two images or more: no label is judged
 }
 
-// conclude lists the suspects and calls labels wrong. rows are the positions of the judged rows in the set.
-func (r *Result) conclude(rows []int, said judgement, o job) {
-	having := o.copies.countHeard(picked(r.labels, rows))
+// listSuspects lists the suspects and calls labels wrong. rows are the positions of the judged rows in the set.
+func (r *Result) listSuspects(rows []int, said judgement, o job) {
+	having := o.copies.countHeard(pickRows(r.labels, rows))
 	near := func(lists [][]eval.Neighbour, i int) []suspects.Near {
 		if lists == nil {
 			return []suspects.Near{}
 		}
 		out := make([]suspects.Near, len(lists[i]))
 		for j, n := range lists[i] {
-			out[j] = suspects.Near{Row: rows[n.Row], Similarity: cosine(n.Similarity)}
+			out[j] = suspects.Near{Row: rows[n.Row], Similarity: roundCosine(n.Similarity)}
 		}
 		lists[i] = nil
 		return out
@@ -150,12 +150,12 @@ func (r *Result) conclude(rows []int, said judgement, o job) {
 	for i := range r.Suspects {
 		r.Suspects[i].Rank = i + 1
 	}
-	r.call(o)
-	r.settle(o.copies, rows)
+	r.callWrong(o)
+	r.settleCopies(o.copies, rows)
 }
 
-// cosine returns a similarity with the precision of a float32.
-func cosine(v float32) float64 { return math.Round(float64(v)*1e6) / 1e6 }
+// roundCosine returns a similarity with the precision of a float32.
+func roundCosine(v float32) float64 { return math.Round(float64(v)*1e6) / 1e6 }
 
 // Name adds paths and labels to the suspects, for files, and returns them. paths are by row of the set, classes by
 // number.
@@ -176,12 +176,12 @@ func (r *Result) Name(paths, classes []string) []suspects.Suspect {
 	return r.Suspects
 }
 
-// call decides which labels are called wrong, and how many are expected to be. The suspects must be sorted.
+// callWrong decides which labels are called wrong, and how many are expected to be. The suspects must be sorted.
 //
 // A label is called wrong if it is likely wrong: its probability of being right is below 1/2, and another class fits
 // better or none fits. If scores are no probabilities, as many such labels are called wrong as the estimate says, most
 // suspect first. If a rate is asked for, the most suspect are called wrong, whatever they look like.
-func (r *Result) call(o job) {
+func (r *Result) callWrong(o job) {
 	certain, judged := Named(r.Scorer).Probability, float64(len(r.Suspects)-r.Unjudged)
 	called, most := 0, len(r.Suspects)
 	r.Expected = math.NaN()

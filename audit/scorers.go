@@ -54,9 +54,9 @@ type Scorer struct {
 
 // Scorers lists all scorers, in the order they are shown. A judge takes precedence over a filter of the same name,
 // such as the vote of neighbours.
-var Scorers = scorers()
+var Scorers = listScorers()
 
-func scorers() (list []Scorer) {
+func listScorers() (list []Scorer) {
 	for _, j := range judges.Catalog {
 		list = append(list, Scorer{
 			Name: j.Name, Title: j.Title, Aliases: j.Aliases, Help: j.Help, Kind: BySet, Probability: j.Probability,
@@ -94,8 +94,8 @@ func scorers() (list []Scorer) {
 		Scorer{Name: Probabilities, Kind: ByGiven})
 }
 
-// find returns the scorer of a name, former names included.
-func find(name string) (Scorer, error) {
+// resolveScorer returns the scorer of a name, former names included.
+func resolveScorer(name string) (Scorer, error) {
 	return catalog.Find("audit: scorer", name, Scorers,
 		func(s Scorer) []string { return append([]string{s.Name}, s.Aliases...) })
 }
@@ -108,7 +108,7 @@ func Instead(name string) string {
 // Named returns the scorer of a name, [judges.Default] for "". For an unknown name it returns a scorer with only
 // the name.
 func Named(name string) Scorer {
-	s, err := find(cmp.Or(name, judges.Default))
+	s, err := resolveScorer(cmp.Or(name, judges.Default))
 	if err != nil {
 		return Scorer{Name: name, Kind: ByGiven}
 	}
@@ -133,14 +133,19 @@ func namesOf(take func(Scorer) bool) (names []string) {
 	return names
 }
 
-// ask runs the scorer on z, unit rows, all labelled. stored holds the same rows, not whitened. start, if not nil,
+// runScorer runs the scorer on z, unit rows, all labelled. stored holds the same rows, not whitened. start, if not nil,
 // whitens them.
-func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (verdict judges.Verdict, err error) {
+func runScorer(
+	ctx context.Context,
+	z, stored features.Set,
+	start *head.Head,
+	o job,
+) (verdict judges.Verdict, err error) {
 	var by networks
 	by.names = o.Names
-	defer func() { verdict.Why = by.why(verdict.Why) }()
+	defer func() { verdict.Why = by.explainNetworks(verdict.Why) }()
 	heads := crossfit.Options{Folds: o.Folds, Rounds: o.Rounds, Parts: o.Parts, Seed: o.Seed, Told: o.Told,
-		Paced: o.Paced, Tune: o.Tune, Chose: by.chose, Start: start, Voice: o.copies.voice}
+		Paced: o.Paced, Tune: o.Tune, Chose: by.noteChoice, Start: start, Voice: o.copies.voice}
 	if !o.Shared.alone {
 		heads.Shared = &o.Shared.heads
 	}
@@ -148,7 +153,7 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (
 		heads.Seen = &by.seen
 	}
 	if len(o.Names) > 1 && len(o.Names) == len(o.Parts) {
-		heads.Counted = by.count
+		heads.Counted = by.addNetworkShares
 	}
 	switch Named(o.Scorer).Kind {
 	case ByHeads:
@@ -181,13 +186,13 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o job) (
 		}
 	}
 	if err == nil && !verdict.Blind {
-		by.weighed = weigh(verdict.Opinion, z.Labels, ofNetworks(&by.seen))
+		by.weighed = weighWitnesses(verdict.Opinion, z.Labels, ofNetworks(&by.seen))
 		if o.Beside != nil {
-			by.beside = weigh(verdict.Opinion, z.Labels, o.Beside.testimony())
+			by.beside = weighWitnesses(verdict.Opinion, z.Labels, o.Beside.newTestimony())
 		}
 	}
 	if err == nil {
-		o.copies.echo(verdict.Opinion)
+		o.copies.echoOpinions(verdict.Opinion)
 	}
 	return verdict, err
 }
@@ -205,7 +210,7 @@ type networks struct {
 	weighed, beside string // how their margins, and another judgement, were weighed; "": they were not
 }
 
-func (n *networks) count(shares []float64) {
+func (n *networks) addNetworkShares(shares []float64) {
 	if n.counted++; n.shares == nil {
 		n.shares = make([]float64, len(shares))
 	}
@@ -214,15 +219,15 @@ func (n *networks) count(shares []float64) {
 	}
 }
 
-func (n *networks) chose(with, without float64) {
+func (n *networks) noteChoice(with, without float64) {
 	n.folds, n.with, n.without = n.folds+1, n.with+with, n.without+without
 	if with > without {
 		n.taken++
 	}
 }
 
-// why adds these to the reasons of the scorer.
-func (n *networks) why(scorer string) string {
+// explainNetworks adds these to the reasons of the scorer.
+func (n *networks) explainNetworks(scorer string) string {
 	reasons := []string{scorer}
 	if n.counted > 0 {
 		var list []string
@@ -236,14 +241,14 @@ func (n *networks) why(scorer string) string {
 		folds := float64(n.folds)
 		reasons = append(reasons, fmt.Sprintf("fine-tuned networks in %d of %d folds (cross-validated label "+
 			"likelihood: with networks %.3f, with heads alone %.3f), which learned for %s epochs", n.taken, n.folds,
-			math.Exp(n.with/folds), math.Exp(n.without/folds), listed(n.seen.Epochs)))
+			math.Exp(n.with/folds), math.Exp(n.without/folds), formatNumbers(n.seen.Epochs)))
 	}
 	reasons = append(reasons, n.weighed, n.beside)
 	return strings.Join(slices.DeleteFunc(reasons, func(s string) bool { return s == "" }), "; ")
 }
 
-// listed returns numbers as text: "4, 5, 4".
-func listed(numbers []int) string {
+// formatNumbers returns numbers as text: "4, 5, 4".
+func formatNumbers(numbers []int) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ", ")
 }
 

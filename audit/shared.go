@@ -26,8 +26,8 @@ type Shared struct {
 // Whitened returns a Shared for a single audit with a known whitening, of [head.SelfWhitening] to [head.Widest].
 func Whitened(white *head.Head) *Shared { return &Shared{alone: true, white: white} }
 
-// whitening returns the whitening of the set.
-func (s *Shared) whitening(ctx context.Context, set features.Source) (*head.Head, error) {
+// computeWhitening returns the whitening of the set.
+func (s *Shared) computeWhitening(ctx context.Context, set features.Source) (*head.Head, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.white != nil {

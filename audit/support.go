@@ -13,10 +13,10 @@ const (
 	askedAtOnce  = 1 << 13 // images that they are compared with at a time
 )
 
-// support finds the nearest images with the given and with the suggested label; the latter are nil if both labels are
-// the same. Copies of an image, which have its group, do not support it; nil: there are none. It compares at
-// most mostCompared images of each label, so that time is O(n·mostCompared·d) at most.
-func support(ctx context.Context, z features.Set, suggested, group []int,
+// findSupport finds the nearest images with the given and with the suggested label; the latter are nil if both labels
+// are the same. Copies of an image, which have its group, do not support it; nil: there are none. It compares at most
+// mostCompared images of each label, so that time is O(n·mostCompared·d) at most.
+func findSupport(ctx context.Context, z features.Set, suggested, group []int,
 	maxMem int64) (forGiven, forSuggested [][]eval.Neighbour, err error) {
 	members, others := make(map[int][]int), make(map[int][]int)
 	for i, label := range z.Labels {

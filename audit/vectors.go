@@ -17,7 +17,7 @@ func judgedVectors(ctx context.Context, set features.Source, whiten bool,
 		z, err = onSphere(set.(features.Set).Labelled())
 		return z, nil, free, err
 	}
-	if by, err = shared.whitening(ctx, set); err != nil {
+	if by, err = shared.computeWhitening(ctx, set); err != nil {
 		return z, nil, free, err
 	}
 	whole, let, err := by.EmbedSpilled(ctx, set)
@@ -54,8 +54,8 @@ func onSphere(z features.Set) (features.Set, error) {
 	return z, features.Normalize(z.X)
 }
 
-// labelled returns the positions of the rows that have a label.
-func labelled(labels []int) []int {
+// listLabelled returns the positions of the rows that have a label.
+func listLabelled(labels []int) []int {
 	var rows []int
 	for i, y := range labels {
 		if y != features.Unlabelled {

@@ -22,10 +22,10 @@ type Beside struct {
 	judges.Opinion
 }
 
-// of returns the judgement of some rows.
-func (b *Beside) of(rows []int) *Beside {
-	return &Beside{b.Name, judges.Opinion{Order: picked(b.Order, rows), Score: picked(b.Score, rows),
-		Suggested: picked(b.Suggested, rows), SuggestedScore: picked(b.SuggestedScore, rows)}}
+// selectJudgement returns the judgement of some rows.
+func (b *Beside) selectJudgement(rows []int) *Beside {
+	return &Beside{b.Name, judges.Opinion{Order: pickRows(b.Order, rows), Score: pickRows(b.Score, rows),
+		Suggested: pickRows(b.Suggested, rows), SuggestedScore: pickRows(b.SuggestedScore, rows)}}
 }
 
 // witness says of each label how right it looks, on a scale of its own.
@@ -56,26 +56,26 @@ func ofNetworks(seen *crossfit.Seen) testimony {
 		func(i int) (int, float64) { return seen.Rival[i], seen.RivalShare[i] }}
 }
 
-// testimony returns the judgement as a witness.
-func (b *Beside) testimony() testimony {
+// newTestimony returns the judgement as a witness.
+func (b *Beside) newTestimony() testimony {
 	return testimony{[]witness{{b.Name, b.Order}}, func(i int) (int, float64) {
 		return b.Suggested[i], math.Min(b.SuggestedScore[i]/math.Max(1-b.Score[i], 1e-300), 1)
 	}}
 }
 
-// weigh replaces the log odds of an opinion by their mean with those of witnesses:
+// weighWitnesses replaces the log odds of an opinion by their mean with those of witnesses:
 //
 //	o_i' = a + b (o_i + Σ_m (a_m + b_m x_im)) / (1 + M),   b_m > 0
 //
 // where x_im is what witness m says of label i. a_m and b_m maximise the likelihood of the opinion's probabilities,
 // without any truth: the more a witness contradicts them the less it counts, and it is left out if b_m ≤ 0. a and b do
 // the same for the mean, so that as many labels are expected to be right as before. weigh returns the reason.
-func weigh(v judges.Opinion, labels []int, t testimony) string {
+func weighWitnesses(v judges.Opinion, labels []int, t testimony) string {
 	order, right := make([]float64, len(v.Order)), make([]float64, len(v.Order))
 	parts := make([]float64, len(v.Order)) // of the mean
 	for i, o := range v.Order {
 		order[i] = math.Max(-surest, math.Min(o, surest))
-		right[i], parts[i] = logistic(order[i]), 1
+		right[i], parts[i] = applyLogistic(order[i]), 1
 	}
 	said, shares := []string{"all this"}, []float64{stat.PopStdDev(order, nil)}
 	total := shares[0]
@@ -86,8 +86,8 @@ func weigh(v judges.Opinion, labels []int, t testimony) string {
 				rows = append(rows, i)
 			}
 		}
-		says := picked(w.says, rows)
-		a, b := explain(picked(right, rows), says)
+		says := pickRows(w.says, rows)
+		a, b := fitLogOdds(pickRows(right, rows), says)
 		if b <= 0 {
 			continue
 		}
@@ -107,9 +107,9 @@ func weigh(v judges.Opinion, labels []int, t testimony) string {
 			rows = append(rows, i)
 		}
 	}
-	a, b := explain(picked(right, rows), picked(order, rows))
+	a, b := fitLogOdds(pickRows(right, rows), pickRows(order, rows))
 	for _, i := range rows {
-		reconsider(v, i, labels[i], a+b*order[i], t.rival)
+		replaceLogOdds(v, i, labels[i], a+b*order[i], t.rival)
 	}
 	for m, share := range shares {
 		said[m] += fmt.Sprintf(" (counts %.0f %%)", 100*share/total)
@@ -117,25 +117,25 @@ func weigh(v judges.Opinion, labels []int, t testimony) string {
 	return "mean log odds of " + strings.Join(said, " and of ")
 }
 
-// reconsider replaces the log odds of a label. The suggested class keeps its share of the probability of all other
+// replaceLogOdds replaces the log odds of a label. The suggested class keeps its share of the probability of all other
 // classes; if there was none, it is the rival.
-func reconsider(v judges.Opinion, i, given int, order float64, rival func(i int) (int, float64)) {
+func replaceLogOdds(v judges.Opinion, i, given int, order float64, rival func(i int) (int, float64)) {
 	suggested, share := rival(i)
 	if s := v.Suggested[i]; s != given {
 		suggested, share = s, math.Min(v.SuggestedScore[i]/math.Max(1-v.Score[i], 1e-300), 1)
 	}
-	v.Order[i], v.Score[i] = order, logistic(order)
+	v.Order[i], v.Score[i] = order, applyLogistic(order)
 	v.Suggested[i], v.SuggestedScore[i] = given, v.Score[i]
 	if other := (1 - v.Score[i]) * share; other > v.Score[i] {
 		v.Suggested[i], v.SuggestedScore[i] = suggested, other
 	}
 }
 
-func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+func applyLogistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// explain returns the a and b for which the log odds a + b x make the probabilities right likeliest, by Newton's
+// fitLogOdds returns the a and b for which the log odds a + b x make the probabilities right likeliest, by Newton's
 // method; b is 0 if x does not vary.
-func explain(right, x []float64) (a, b float64) {
+func fitLogOdds(right, x []float64) (a, b float64) {
 	mean, spread := stat.PopMeanStdDev(x, nil)
 	if !(spread > 0) { // or there are none
 		return 0, 0
@@ -144,7 +144,7 @@ func explain(right, x []float64) (a, b float64) {
 		g0, g1, h00, h01, h11 := -1e-3*a, -1e-3*b, 1e-3, 0.0, 1e-3 // a small ridge: all may be certain
 		for i, t := range right {
 			u := (x[i] - mean) / spread
-			p := logistic(a + b*u)
+			p := applyLogistic(a + b*u)
 			g0, g1 = g0+t-p, g1+(t-p)*u
 			h00, h01, h11 = h00+p*(1-p), h01+p*(1-p)*u, h11+p*(1-p)*u*u
 		}

@@ -22,7 +22,7 @@ func doubted(skill float64) (v judges.Opinion, labels []int, seen crossfit.Seen,
 			side = -1
 		}
 		order := 2*(1.5*side+rng.NormFloat64()) + 1
-		p := logistic(order)
+		p := applyLogistic(order)
 		labels, wrong = append(labels, 0), append(wrong, bad)
 		v.Order, v.Score = append(v.Order, order), append(v.Score, p)
 		if v.Suggested, v.SuggestedScore = append(v.Suggested, 0), append(v.SuggestedScore, p); p < 0.45 && i%2 == 0 {
@@ -51,7 +51,7 @@ func TestNetworksAreWeighed(t *testing.T) {
 			return d.AP
 		}
 		before, expected := ap(), sum(v.Score)
-		why := weigh(v, labels, ofNetworks(&seen))
+		why := weighWitnesses(v, labels, ofNetworks(&seen))
 		if gain := ap() - before; gain < bounds[0] || gain > bounds[1] {
 			t.Errorf("skill %v: AP %.4f, then %+.4f, expected %v", skill, before, gain, bounds)
 		}
@@ -82,11 +82,11 @@ func TestNetworksLeaveOthersAlone(t *testing.T) {
 	v, labels, seen, _ := doubted(1)
 	v.Order[3], seen.Unseen[5], seen.Learned[5] = math.Inf(1), math.NaN(), math.NaN()
 	order := slices.Clone(v.Order)
-	weigh(v, labels, ofNetworks(&seen))
+	weighWitnesses(v, labels, ofNetworks(&seen))
 	if v.Order[3] != order[3] || v.Order[5] != order[5] || v.Order[4] == order[4] {
 		t.Errorf("orders %v, then %v", order[3:6], v.Order[3:6])
 	}
-	if why := weigh(v, labels, ofNetworks(new(crossfit.Seen))); why != "" {
+	if why := weighWitnesses(v, labels, ofNetworks(new(crossfit.Seen))); why != "" {
 		t.Errorf("no networks: %s", why)
 	}
 }

@@ -12,28 +12,28 @@ type Augmentation struct {
 	// Crop is where the view is cut. "": the centre, as in evaluation. "random": resize to Resize, then cut a
 	// square of the network's size at a random place. "resized": cut a rectangle of random area and aspect,
 	// then resize it to the network's size (torchvision's RandomResizedCrop).
-	Crop string `json:"crop" yaml:"crop"`
+	Crop string `json:"crop"   yaml:"crop"`
 	// Resize is the target of the resize before a random crop, in pixels. 0: 256/224 of the network's size,
 	// rounded; with Pad, the resize of the evaluation view.
 	Resize int `json:"resize" yaml:"resize"`
 	// Exact resizes to a square and ignores the aspect. The evaluation view has this setting too.
-	Exact bool `json:"exact" yaml:"exact"`
-	Pad   int  `json:"pad" yaml:"pad"` // black border around the picture before a random crop, pixels
+	Exact bool `json:"exact"  yaml:"exact"`
+	Pad   int  `json:"pad"    yaml:"pad"` // black border around the picture before a random crop, pixels
 
 	Scale [2]float64 `json:"scale" yaml:"scale"` // share of the area that a "resized" crop takes; zero: 0.08 to 1
 	Ratio [2]float64 `json:"ratio" yaml:"ratio"` // its width/height, uniform in the logarithm; zero: 3/4 to 4/3
 
-	Flip   float64 `json:"flip" yaml:"flip"`     // probability of a mirrored view
+	Flip   float64 `json:"flip"   yaml:"flip"`   // probability of a mirrored view
 	Rotate float64 `json:"rotate" yaml:"rotate"` // degrees, uniform within ±Rotate
-	Shift  float64 `json:"shift" yaml:"shift"`   // share of the view's side, uniform within ±Shift, on each axis
-	Zoom   float64 `json:"zoom" yaml:"zoom"`     // scale factor, uniform in 1-Zoom to 1+Zoom
+	Shift  float64 `json:"shift"  yaml:"shift"`  // share of the view's side, uniform within ±Shift, on each axis
+	Zoom   float64 `json:"zoom"   yaml:"zoom"`   // scale factor, uniform in 1-Zoom to 1+Zoom
 
 	// Jitter bounds the changes of brightness, contrast and saturation (factors 1-j to 1+j, at least 0) and of
 	// hue (±j turns of the colour circle, at most 1/2). JitterP is the probability of any change; all four are
 	// then applied in random order.
-	Jitter  [4]float64 `json:"jitter" yaml:"jitter"`
+	Jitter  [4]float64 `json:"jitter"   yaml:"jitter"`
 	JitterP float64    `json:"jitter_p" yaml:"jitter_p"`
-	Grey    float64    `json:"grey" yaml:"grey"` // probability that the view is made grey
+	Grey    float64    `json:"grey"     yaml:"grey"` // probability that the view is made grey
 }
 
 // The crops of an Augmentation.
@@ -43,8 +43,8 @@ const (
 	cropResized = "resized"
 )
 
-// validate returns an error that names what is wrong with a.
-func (a Augmentation) validate() error {
+// checkAugmentation returns an error that names what is wrong with a.
+func (a Augmentation) checkAugmentation() error {
 	if err := a.validateCrop(); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (a Augmentation) validateCrop() error {
 		return fmt.Errorf("backbone: augmentation: scale %v, ratio %v with crop %q, expected them with crop %q only",
 			a.Scale, a.Ratio, a.Crop, cropResized)
 	}
-	scale, ratio := a.bounds()
+	scale, ratio := a.cropBounds()
 	if !(scale[0] > 0 && scale[0] <= scale[1] && scale[1] <= 1) {
 		return fmt.Errorf("backbone: augmentation: scale is %v, expected two shares of the area, 0 < low ≤ high ≤ 1",
 			scale)
@@ -98,8 +98,8 @@ func (a Augmentation) validateCrop() error {
 	return nil
 }
 
-// bounds returns Scale and Ratio, or torchvision's defaults for those that are zero.
-func (a Augmentation) bounds() (scale, ratio [2]float64) {
+// cropBounds returns Scale and Ratio, or torchvision's defaults for those that are zero.
+func (a Augmentation) cropBounds() (scale, ratio [2]float64) {
 	scale, ratio = a.Scale, a.Ratio
 	if scale == [2]float64{} {
 		scale = [2]float64{0.08, 1}
@@ -129,8 +129,8 @@ func (a Augmentation) Fitting(p Preprocessing) Augmentation {
 	return a
 }
 
-// resize returns p with the resize that random crops are cut from.
-func (a Augmentation) resize(p Preprocessing) Preprocessing {
+// resizeForCrops returns p with the resize that random crops are cut from.
+func (a Augmentation) resizeForCrops(p Preprocessing) Preprocessing {
 	switch {
 	case a.Crop != cropRandom:
 		return p

@@ -61,7 +61,7 @@ func BenchmarkReduced(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		img  image.Image
-	}{{"whole", photo}, {"reduced", v.reduced(photo)}} {
+	}{{"whole", photo}, {"reduced", v.reducePicture(photo)}} {
 		b.Run(c.name, func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			for b.Loop() {

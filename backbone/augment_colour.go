@@ -31,11 +31,11 @@ func (a Augmentation) planColour(d *draws) colourChange {
 	if d.jitter >= a.JitterP {
 		return c
 	}
-	c.factor[hue] = between(d.hue, -a.Jitter[hue], a.Jitter[hue])
+	c.factor[hue] = mapBetween(d.hue, -a.Jitter[hue], a.Jitter[hue])
 	for k, u := range []float64{d.brightness, d.contrast, d.saturation} {
-		c.factor[k] = between(u, max(0, 1-a.Jitter[k]), 1+a.Jitter[k])
+		c.factor[k] = mapBetween(u, max(0, 1-a.Jitter[k]), 1+a.Jitter[k])
 	}
-	for _, k := range permutation(index(d.order, 23)) {
+	for _, k := range pickOrder(drawIndex(d.order, 23)) {
 		if a.Jitter[k] > 0 {
 			c.order[c.steps] = k
 			c.steps++
@@ -44,8 +44,8 @@ func (a Augmentation) planColour(d *draws) colourChange {
 	return c
 }
 
-// permutation returns one of the 24 orders of 0 … 3.
-func permutation(n int) [4]uint8 {
+// pickOrder returns one of the 24 orders of 0 … 3.
+func pickOrder(n int) [4]uint8 {
 	p := [4]uint8{0, 1, 2, 3}
 	for i := 3; i > 0; i-- {
 		j := n % (i + 1)
@@ -55,20 +55,20 @@ func permutation(n int) [4]uint8 {
 	return p
 }
 
-func (c colourChange) on() bool { return c.steps > 0 || c.grey }
+func (c colourChange) changesColour() bool { return c.steps > 0 || c.grey }
 
-// apply changes a view of bytes, stored plane by plane.
-func (c colourChange) apply(pix []byte, planes int) {
+// applyColour changes a view of bytes, stored plane by plane.
+func (c colourChange) applyColour(pix []byte, planes int) {
 	n := len(pix) / planes
 	for _, k := range c.order[:c.steps] {
 		switch k {
 		case brightness:
-			translate(pix, blendTable(0, c.factor[k]))
+			translateBytes(pix, blendTable(0, c.factor[k]))
 		case contrast:
-			translate(pix, blendTable(meanLuma(pix, planes), c.factor[k]))
+			translateBytes(pix, blendTable(meanLuma(pix, planes), c.factor[k]))
 		case saturation:
 			if planes == 3 {
-				saturate(pix[:n], pix[n:2*n], pix[2*n:], c.factor[k])
+				saturatePixels(pix[:n], pix[n:2*n], pix[2*n:], c.factor[k])
 			}
 		case hue:
 			if planes == 3 {
@@ -79,13 +79,13 @@ func (c colourChange) apply(pix []byte, planes int) {
 	if c.grey && planes == 3 {
 		r, g, b := pix[:n], pix[n:2*n], pix[2*n:]
 		for i := range r {
-			l := luma(r[i], g[i], b[i])
+			l := lumaOf(r[i], g[i], b[i])
 			r[i], g[i], b[i] = l, l, l
 		}
 	}
 }
 
-func luma(r, g, b byte) byte {
+func lumaOf(r, g, b byte) byte {
 	return uint8((19595*uint32(r) + 38470*uint32(g) + 7471*uint32(b) + 1<<15) >> 16)
 }
 
@@ -101,13 +101,13 @@ func meanLuma(pix []byte, planes int) byte {
 	n := len(pix) / 3
 	r, g, b := pix[:n], pix[n:2*n], pix[2*n:]
 	for i := range r {
-		sum += uint64(luma(r[i], g[i], b[i]))
+		sum += uint64(lumaOf(r[i], g[i], b[i]))
 	}
 	return uint8(float64(sum)/float64(n) + 0.5)
 }
 
-// blend returns from + factor·(to - from) as PIL computes it, in float32.
-func blend(from, to byte, factor float32) byte {
+// blendBytes returns from + factor·(to - from) as PIL computes it, in float32.
+func blendBytes(from, to byte, factor float32) byte {
 	v := float32(from) + float32(factor*float32(int(to)-int(from)))
 	return clip8(int32(v))
 }
@@ -116,22 +116,22 @@ func blend(from, to byte, factor float32) byte {
 func blendTable(from byte, factor float64) *[256]byte {
 	var t [256]byte
 	for v := range t {
-		t[v] = blend(from, byte(v), float32(factor))
+		t[v] = blendBytes(from, byte(v), float32(factor))
 	}
 	return &t
 }
 
-func translate(pix []byte, t *[256]byte) {
+func translateBytes(pix []byte, t *[256]byte) {
 	for i, v := range pix {
 		pix[i] = t[v]
 	}
 }
 
-func saturate(r, g, b []byte, factor float64) {
+func saturatePixels(r, g, b []byte, factor float64) {
 	f := float32(factor)
 	g, b = g[:len(r)], b[:len(r)]
 	for i := range r {
-		l := luma(r[i], g[i], b[i])
-		r[i], g[i], b[i] = blend(l, r[i], f), blend(l, g[i], f), blend(l, b[i], f)
+		l := lumaOf(r[i], g[i], b[i])
+		r[i], g[i], b[i] = blendBytes(l, r[i], f), blendBytes(l, g[i], f), blendBytes(l, b[i], f)
 	}
 }

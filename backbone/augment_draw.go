@@ -34,8 +34,8 @@ func drawFrom(rng *rand.Rand) *draws {
 	return d
 }
 
-// between maps u from [0, 1) to [lo, hi).
-func between(u, lo, hi float64) float64 { return lo + u*(hi-lo) }
+// mapBetween maps u from [0, 1) to [lo, hi).
+func mapBetween(u, lo, hi float64) float64 { return lo + u*(hi-lo) }
 
 // strip describes how one axis of a picture becomes one axis of a view. The samples from … from+n-1 are resized
 // to out samples, which start at before in a row of total samples, the rest black. The crop takes the view's
@@ -50,23 +50,23 @@ type view struct {
 	colour       colourChange
 }
 
-// plan decides a view of a picture of w×h pixels.
-func (a Augmentation) plan(p Preprocessing, w, h int, d *draws) view {
+// planView decides a view of a picture of w×h pixels.
+func (a Augmentation) planView(p Preprocessing, w, h int, d *draws) view {
 	var v view
 	switch a.Crop {
 	case cropResized:
-		x, y, bw, bh := a.part(w, h, float64(p.Crop)/float64(p.High()), d)
+		x, y, bw, bh := a.drawRectangle(w, h, float64(p.Crop)/float64(p.High()), d)
 		v.across = strip{from: x, n: bw, out: p.Crop, total: p.Crop}
 		v.down = strip{from: y, n: bh, out: p.High(), total: p.High()}
 	case cropRandom:
-		rw, rh := a.resize(p).target(w, h)
-		v.across, v.down = padded(w, rw, p.Crop, a.Pad), padded(h, rh, p.High(), a.Pad)
-		v.across.start, v.down.start = index(d.x, v.across.total-p.Crop), index(d.y, v.down.total-p.High())
+		rw, rh := a.resizeForCrops(p).targetSize(w, h)
+		v.across, v.down = padAxis(w, rw, p.Crop, a.Pad), padAxis(h, rh, p.High(), a.Pad)
+		v.across.start, v.down.start = drawIndex(d.x, v.across.total-p.Crop), drawIndex(d.y, v.down.total-p.High())
 	default:
-		rw, rh := p.target(w, h)
-		v.across, v.down = padded(w, rw, p.Crop, 0), padded(h, rh, p.High(), 0)
-		v.across.start, _, _ = centre(rw, p.Crop)
-		v.down.start, _, _ = centre(rh, p.High())
+		rw, rh := p.targetSize(w, h)
+		v.across, v.down = padAxis(w, rw, p.Crop, 0), padAxis(h, rh, p.High(), 0)
+		v.across.start, _, _ = centreCrop(rw, p.Crop)
+		v.down.start, _, _ = centreCrop(rh, p.High())
 	}
 	v.flip = d.flip < a.Flip
 	v.warp = a.planWarp(d)
@@ -74,29 +74,29 @@ func (a Augmentation) plan(p Preprocessing, w, h int, d *draws) view {
 	return v
 }
 
-// padded returns an axis of n samples resized to out, with pad black samples on each side. If the crop is still
+// padAxis returns an axis of n samples resized to out, with pad black samples on each side. If the crop is still
 // larger, more black is added, the smaller half first.
-func padded(n, out, crop, pad int) strip {
+func padAxis(n, out, crop, pad int) strip {
 	total := max(out+2*pad, crop)
 	return strip{n: n, out: out, before: pad + (total-out-2*pad)/2, total: total}
 }
 
-// index maps u from [0, 1) to 0 … last, uniformly.
-func index(u float64, last int) int { return min(int(u*float64(last+1)), last) }
+// drawIndex maps u from [0, 1) to 0 … last, uniformly.
+func drawIndex(u float64, last int) int { return min(int(u*float64(last+1)), last) }
 
-// part returns the rectangle of a "resized" crop. Its area is a uniform share of the picture's, its aspect
+// drawRectangle returns the rectangle of a "resized" crop. Its area is a uniform share of the picture's, its aspect
 // uniform in the logarithm; both are drawn until the rectangle fits. After ten tries it is the centre, as large
 // as the aspects allow. Aspects are multiples of the network's own, 1 for a square. Sizes are rounded half to even.
 // Source: torchvision, RandomResizedCrop.get_params.
-func (a Augmentation) part(w, h int, own float64, d *draws) (x, y, bw, bh int) {
-	scale, ratio := a.bounds()
+func (a Augmentation) drawRectangle(w, h int, own float64, d *draws) (x, y, bw, bh int) {
+	scale, ratio := a.cropBounds()
 	ratio[0], ratio[1] = ratio[0]*own, ratio[1]*own
 	for _, t := range d.parts {
-		area := float64(w) * float64(h) * between(t.area, scale[0], scale[1])
-		aspect := math.Exp(between(t.ratio, math.Log(ratio[0]), math.Log(ratio[1])))
+		area := float64(w) * float64(h) * mapBetween(t.area, scale[0], scale[1])
+		aspect := math.Exp(mapBetween(t.ratio, math.Log(ratio[0]), math.Log(ratio[1])))
 		bw, bh = int(math.RoundToEven(math.Sqrt(area*aspect))), int(math.RoundToEven(math.Sqrt(area/aspect)))
 		if 0 < bw && bw <= w && 0 < bh && bh <= h {
-			return index(d.x, w-bw), index(d.y, h-bh), bw, bh
+			return drawIndex(d.x, w-bw), drawIndex(d.y, h-bh), bw, bh
 		}
 	}
 	bw, bh = w, h

@@ -13,7 +13,7 @@ func plans(a Augmentation, p Preprocessing, w, h, n int) []view {
 	rng := rand.New(rand.NewPCG(11, 12))
 	out := make([]view, n)
 	for i := range out {
-		out[i] = a.plan(p, w, h, drawFrom(rng))
+		out[i] = a.planView(p, w, h, drawFrom(rng))
 	}
 	return out
 }

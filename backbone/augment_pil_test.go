@@ -53,7 +53,7 @@ func viewOf(t testing.TB, c viewCase) (Preprocessing, view) {
 	if c.Grey {
 		p.Channels = "L"
 	}
-	v := Augmentation{}.plan(p, w, h, new(draws))
+	v := Augmentation{}.planView(p, w, h, new(draws))
 	switch c.Kind {
 	case "resized":
 		p.Interpolation = c.Way
@@ -62,8 +62,8 @@ func viewOf(t testing.TB, c viewCase) (Preprocessing, view) {
 		v.flip = c.Flip
 	case "random":
 		p.Resize, p.Exact = c.Resize, c.Exact
-		rw, rh := p.target(w, h)
-		v.across, v.down = padded(w, rw, side, c.Pad), padded(h, rh, side, c.Pad)
+		rw, rh := p.targetSize(w, h)
+		v.across, v.down = padAxis(w, rw, side, c.Pad), padAxis(h, rh, side, c.Pad)
 		v.across.start, v.down.start = c.X, c.Y
 	case "colour":
 		for _, s := range c.Steps {
@@ -92,7 +92,7 @@ func againstPIL(t testing.TB, c viewCase, want []byte, spoil func(*view)) (mean 
 		t.Fatal(err)
 	}
 	dst := make([]float32, p.Size())
-	v.render(dst, resizePicture(t), w)
+	v.renderView(dst, resizePicture(t), w)
 	if !c.Grey {
 		return difference(pixelsOf(dst, 32, 3), want)
 	}
@@ -158,7 +158,7 @@ func TestEveryColourAsPIL(t *testing.T) {
 		k := uint8(slices.Index([]string{"brightness", "contrast", "saturation", "hue"}, e[0].(string)))
 		c := colourChange{order: [4]uint8{k}, steps: 1}
 		c.factor[k] = e[1].(float64)
-		c.apply(pix, 3)
+		c.applyColour(pix, 3)
 		for i := range n {
 			out[3*i], out[3*i+1], out[3*i+2] = pix[i], pix[n+i], pix[2*n+i]
 		}

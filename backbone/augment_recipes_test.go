@@ -12,8 +12,8 @@ import (
 func TestRecipes(t *testing.T) {
 	for _, r := range Recipes() {
 		a, err := ParseAugmentation(r.Name)
-		if err != nil || a != r.Augmentation || a.validate() != nil || r.About == "" {
-			t.Errorf("%s: %v, %v", r.Name, err, a.validate())
+		if err != nil || a != r.Augmentation || a.checkAugmentation() != nil || r.About == "" {
+			t.Errorf("%s: %v, %v", r.Name, err, a.checkAugmentation())
 		}
 		for _, crop := range []int{28, 32, 112, 224} {
 			p := imageNet
@@ -30,7 +30,7 @@ func TestRecipes(t *testing.T) {
 	for crop, want := range map[int]int{224: 256, 112: 128, 32: 37, 28: 32} {
 		p := imageNet
 		p.Crop = crop
-		if q := prism.resize(p); q.Resize != want || !q.Exact {
+		if q := prism.resizeForCrops(p); q.Resize != want || !q.Exact {
 			t.Errorf("crop %d: resize to %d, exact %v, expected %d", crop, q.Resize, q.Exact, want)
 		}
 	}

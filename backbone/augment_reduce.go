@@ -10,24 +10,24 @@ type form struct {
 	interpolation string
 }
 
-// form returns the resize that all views of v begin with. It is the zero form if each view resizes another
+// sharedForm returns the resize that all views of v begin with. It is the zero form if each view resizes another
 // part.
-func (v *Viewer) form() form {
-	r := v.a.resize(v.q.p)
+func (v *Viewer) sharedForm() form {
+	r := v.a.resizeForCrops(v.q.p)
 	if v.a.Crop == cropResized || r.Resize == 0 {
 		return form{}
 	}
-	return form{r.Resize, r.box(), r.Exact, r.Long, r.Channels == "L", r.Interpolation}
+	return form{r.Resize, r.boxHeight(), r.Exact, r.Long, r.Channels == "L", r.Interpolation}
 }
 
 // reducedBytes returns how many bytes reduced(img) takes.
 func (v *Viewer) reducedBytes(img image.Image) int64 {
 	b, e := img.Bounds(), extentOf(img)
-	f := v.form()
+	f := v.sharedForm()
 	if f == (form{}) || b.Empty() {
 		return bytesOf(img)
 	}
-	rw, rh := v.a.resize(v.q.p).target(e.w, e.h)
+	rw, rh := v.a.resizeForCrops(v.q.p).targetSize(e.w, e.h)
 	n := int64(rw) * int64(rh)
 	if !f.grey {
 		n *= 4
@@ -38,22 +38,22 @@ func (v *Viewer) reducedBytes(img image.Image) int64 {
 	return min(n+imageHeader, bytesOf(img))
 }
 
-// reduced returns a picture that gives v the same views as img, bit for bit, in less memory and time: img
+// reducePicture returns a picture that gives v the same views as img, bit for bit, in less memory and time: img
 // resized to the size that views are cut from. It returns img itself if that would be no smaller, or if a view
 // may show img at any scale. The result is wrong for other viewers and for an evaluation view of another size.
-func (v *Viewer) reduced(img image.Image) image.Image {
+func (v *Viewer) reducePicture(img image.Image) image.Image {
 	if v.reducedBytes(img) == bytesOf(img) {
 		return img
 	}
 	b, e := img.Bounds(), extentOf(img)
-	rw, rh := v.a.resize(v.q.p).target(e.w, e.h)
-	v.q.across.compute(b.Dx(), e.reduced(e.w), rw, 0, rw, v.q.kernel)
-	v.q.down.compute(b.Dy(), e.reduced(e.h), rh, 0, rh, v.q.kernel)
+	rw, rh := v.a.resizeForCrops(v.q.p).targetSize(e.w, e.h)
+	v.q.across.computeTaps(b.Dx(), e.reduceLength(e.w), rw, 0, rw, v.q.kernel)
+	v.q.down.computeTaps(b.Dy(), e.reduceLength(e.h), rh, 0, rh, v.q.kernel)
 	if v.q.p.Planes() == 1 {
 		return v.reducedGrey(img, rw, rh)
 	}
 	out := image.NewNRGBA(image.Rect(0, 0, rw, rh))
-	v.q.stream(sourceOf(img), func(y int, values []int32) {
+	v.q.streamRows(sourceOf(img), func(y int, values []int32) {
 		row := out.Pix[y*out.Stride:][:4*rw]
 		r, g, b := values[:rw], values[rw:2*rw], values[2*rw:3*rw]
 		for x := range r {
@@ -66,7 +66,7 @@ func (v *Viewer) reduced(img image.Image) image.Image {
 
 func (v *Viewer) reducedGrey(img image.Image, rw, rh int) image.Image {
 	out := image.NewGray(image.Rect(0, 0, rw, rh))
-	v.q.stream(sourceOf(img), func(y int, values []int32) {
+	v.q.streamRows(sourceOf(img), func(y int, values []int32) {
 		row := out.Pix[y*out.Stride:][:rw]
 		for x, s := range values[:rw] {
 			row[x] = clipTable[uint32(s)>>weightBits]

@@ -39,10 +39,10 @@ func evaluationOf(t testing.TB, img image.Image, p Preprocessing, spoil func(*vi
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := Augmentation{}.plan(p, img.Bounds().Dx(), img.Bounds().Dy(), drawFrom(rand.New(rand.NewPCG(1, 2))))
+	w := Augmentation{}.planView(p, img.Bounds().Dx(), img.Bounds().Dy(), drawFrom(rand.New(rand.NewPCG(1, 2))))
 	spoil(&w)
 	dst := make([]float32, p.Size())
-	v.render(dst, img, w)
+	v.renderView(dst, img, w)
 	return dst
 }
 

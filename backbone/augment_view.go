@@ -25,15 +25,15 @@ func NewViewer(p Preprocessing, a Augmentation) (*Viewer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.validate(); err != nil {
+	if err := a.checkAugmentation(); err != nil {
 		return nil, err
 	}
 	if a.Pad >= min(p.Crop, p.High()) {
 		return nil, fmt.Errorf("backbone: augmentation: pad is %d, expected less than the network's size of %s",
 			a.Pad, p.SizeText())
 	}
-	if r := a.resize(p); a.Crop == cropRandom && r.Resize > 0 &&
-		(r.Resize+2*a.Pad < p.Crop || r.box()+2*a.Pad < p.High()) {
+	if r := a.resizeForCrops(p); a.Crop == cropRandom && r.Resize > 0 &&
+		(r.Resize+2*a.Pad < p.Crop || r.boxHeight()+2*a.Pad < p.High()) {
 		return nil, fmt.Errorf("backbone: augmentation: resize is %d with pad %d, "+
 			"expected at least the network's size of %s", r.Resize, a.Pad, p.SizeText())
 	}
@@ -58,72 +58,72 @@ func (v *Viewer) Into(dst []float32, img image.Image, rng *rand.Rand) error {
 		return errors.New("backbone: augmentation: no random numbers, expected a generator")
 	}
 	e := extentOf(img)
-	v.render(dst, img, v.a.plan(v.q.p, e.w, e.h, drawFrom(rng)))
+	v.renderView(dst, img, v.a.planView(v.q.p, e.w, e.h, drawFrom(rng)))
 	return nil
 }
 
-func (v *Viewer) render(dst []float32, img image.Image, w view) {
+func (v *Viewer) renderView(dst []float32, img image.Image, w view) {
 	frame := area{w.across.start, w.down.start, v.q.p.Crop, v.q.p.High()}
-	if !w.warp.on() && !w.colour.on() {
-		v.direct(dst, img, w, frame)
+	if !w.warp.isWarped() && !w.colour.changesColour() {
+		v.writeDirect(dst, img, w, frame)
 		return
 	}
 	v.pix = features.Grow(v.pix, v.q.p.Size())
-	if w.warp.on() {
-		from := w.warp.needs(frame, w.across.total, w.down.total)
+	if w.warp.isWarped() {
+		from := w.warp.neededArea(frame, w.across.total, w.down.total)
 		v.canvas = features.Grow(v.canvas, v.q.p.Planes()*from.w*from.h)
-		v.paint(v.canvas, img, w, from)
-		w.warp.apply(v.pix, v.canvas, from, frame, v.q.p.Planes())
+		v.paintArea(v.canvas, img, w, from)
+		w.warp.applyWarp(v.pix, v.canvas, from, frame, v.q.p.Planes())
 	} else {
-		v.paint(v.pix, img, w, frame)
+		v.paintArea(v.pix, img, w, frame)
 	}
-	w.colour.apply(v.pix, v.q.p.Planes())
-	v.normalise(dst, w.flip)
+	w.colour.applyColour(v.pix, v.q.p.Planes())
+	v.normaliseView(dst, w.flip)
 }
 
 // area is a rectangle of the resized and padded picture.
 type area struct{ x, y, w, h int }
 
-// take returns which resized samples, lo ≤ i < hi, appear in size samples of the padded axis beginning at
+// takeSamples returns which resized samples, lo ≤ i < hi, appear in size samples of the padded axis beginning at
 // first, and where in them they begin.
-func (s strip) take(first, size int) (lo, hi, at int) {
+func (s strip) takeSamples(first, size int) (lo, hi, at int) {
 	lo, hi = max(first-s.before, 0), min(first+size-s.before, s.out)
 	return lo, hi, lo + s.before - first
 }
 
-// stream resamples what an area shows and passes each row to emit with its place in the area. It first calls
+// streamArea resamples what an area shows and passes each row to emit with its place in the area. It first calls
 // begin; padded reports whether part of the area is black.
-func (v *Viewer) stream(img image.Image, w view, from area, begin func(padded bool),
+func (v *Viewer) streamArea(img image.Image, w view, from area, begin func(padded bool),
 	emit func(y, x int, values []int32)) {
-	x0, x1, left := w.across.take(from.x, from.w)
-	y0, y1, top := w.down.take(from.y, from.h)
+	x0, x1, left := w.across.takeSamples(from.x, from.w)
+	y0, y1, top := w.down.takeSamples(from.y, from.h)
 	begin(x1-x0 < from.w || y1-y0 < from.h)
 	if x0 >= x1 || y0 >= y1 {
 		return
 	}
 	e := extentOf(img)
-	wide, high := e.samples(w.across.n), e.samples(w.down.n)
-	v.q.across.compute(wide, e.reduced(w.across.n), w.across.out, x0, x1, v.q.kernel)
-	v.q.down.compute(high, e.reduced(w.down.n), w.down.out, y0, y1, v.q.kernel)
+	wide, high := e.roundSamples(w.across.n), e.roundSamples(w.down.n)
+	v.q.across.computeTaps(wide, e.reduceLength(w.across.n), w.across.out, x0, x1, v.q.kernel)
+	v.q.down.computeTaps(high, e.reduceLength(w.down.n), w.down.out, y0, y1, v.q.kernel)
 	part := window{sourceOf(img), w.across.from / e.by, w.down.from / e.by, wide, high}
-	v.q.stream(part, func(row int, values []int32) { emit(top+row, left, values) })
+	v.q.streamRows(part, func(row int, values []int32) { emit(top+row, left, values) })
 }
 
-// direct writes a view that is only cropped, resized and flipped, without bytes in between.
-func (v *Viewer) direct(dst []float32, img image.Image, w view, frame area) {
+// writeDirect writes a view that is only cropped, resized and flipped, without bytes in between.
+func (v *Viewer) writeDirect(dst []float32, img image.Image, w view, frame area) {
 	begin := func(padded bool) {
 		if padded {
 			v.q.fillZero(dst)
 		}
 	}
-	emit := func(y, x int, values []int32) { v.q.emit(dst, y, x, values) }
+	emit := func(y, x int, values []int32) { v.q.emitRow(dst, y, x, values) }
 	if w.flip {
 		emit = func(y, x int, values []int32) { v.emitFlipped(dst, y, x, values) }
 	}
-	v.stream(img, w, frame, begin, emit)
+	v.streamArea(img, w, frame, begin, emit)
 }
 
-// emitFlipped is [Preprocessor.emit] from right to left.
+// emitFlipped is [Preprocessor.emitRow] from right to left.
 func (v *Viewer) emitFlipped(dst []float32, y, x int, values []int32) {
 	q := v.q
 	wide, high, n := q.p.Crop, q.p.High(), len(q.across.start)
@@ -137,14 +137,14 @@ func (v *Viewer) emitFlipped(dst []float32, y, x int, values []int32) {
 	}
 }
 
-// paint writes an area as bytes, plane by plane in the order red, green, blue.
-func (v *Viewer) paint(dst []byte, img image.Image, w view, from area) {
+// paintArea writes an area as bytes, plane by plane in the order red, green, blue.
+func (v *Viewer) paintArea(dst []byte, img image.Image, w view, from area) {
 	begin := func(padded bool) {
 		if padded {
 			clear(dst)
 		}
 	}
-	v.stream(img, w, from, begin, func(y, x int, values []int32) {
+	v.streamArea(img, w, from, begin, func(y, x int, values []int32) {
 		n := len(v.q.across.start)
 		for c := range v.q.p.Planes() {
 			out := dst[(c*from.h+y)*from.w+x:][:n]
@@ -155,8 +155,8 @@ func (v *Viewer) paint(dst []byte, img image.Image, w view, from area) {
 	})
 }
 
-// normalise turns the bytes of a view into what the network expects.
-func (v *Viewer) normalise(dst []float32, flip bool) {
+// normaliseView turns the bytes of a view into what the network expects.
+func (v *Viewer) normaliseView(dst []float32, flip bool) {
 	q := v.q
 	wide, high := q.p.Crop, q.p.High()
 	for c := range q.p.Planes() {
@@ -185,5 +185,7 @@ type window struct {
 	x, y, w, h int
 }
 
-func (p window) size() (int, int)              { return p.w, p.h }
-func (p window) row(dst []byte, y, x0, x1 int) { p.of.row(dst, p.y+y, p.x+x0, p.x+x1) }
+func (p window) sourceSize() (int, int) { return p.w, p.h }
+func (p window) readSourceRow(dst []byte, y, x0, x1 int) {
+	p.of.readSourceRow(dst, p.y+y, p.x+x0, p.x+x1)
+}

@@ -18,18 +18,18 @@ func (a Augmentation) planWarp(d *draws) warp {
 		return warp{}
 	}
 	return warp{
-		angle: between(d.angle, -a.Rotate, a.Rotate) * math.Pi / 180,
-		zoom:  between(d.zoom, 1-a.Zoom, 1+a.Zoom),
-		right: between(d.right, -a.Shift, a.Shift),
-		down:  between(d.down, -a.Shift, a.Shift),
+		angle: mapBetween(d.angle, -a.Rotate, a.Rotate) * math.Pi / 180,
+		zoom:  mapBetween(d.zoom, 1-a.Zoom, 1+a.Zoom),
+		right: mapBetween(d.right, -a.Shift, a.Shift),
+		down:  mapBetween(d.down, -a.Shift, a.Shift),
 	}
 }
 
-func (w warp) on() bool { return w.zoom != 0 }
+func (w warp) isWarped() bool { return w.zoom != 0 }
 
-// inverse maps a view's sample to its origin: sample (x, y) comes from (ax·x + bx·y + cx, ay·x + by·y + cy).
+// invertWarp maps a view's sample to its origin: sample (x, y) comes from (ax·x + bx·y + cx, ay·x + by·y + cy).
 // Both are counted from the centre of the view's first sample.
-func (w warp) inverse(wide, high int) (ax, bx, cx, ay, by, cy float64) {
+func (w warp) invertWarp(wide, high int) (ax, bx, cx, ay, by, cy float64) {
 	sin, cos := math.Sincos(w.angle)
 	ax, bx = cos/w.zoom, sin/w.zoom
 	ay, by = -sin/w.zoom, cos/w.zoom
@@ -38,10 +38,10 @@ func (w warp) inverse(wide, high int) (ax, bx, cx, ay, by, cy float64) {
 	return ax, bx, ax*x + bx*y + midX, ay, by, ay*x + by*y + midY
 }
 
-// needs returns the area that a view's samples come from, within a picture of width × height. frame is the
+// neededArea returns the area that a view's samples come from, within a picture of width × height. frame is the
 // view's place without the warp.
-func (w warp) needs(frame area, width, height int) area {
-	ax, bx, cx, ay, by, cy := w.inverse(frame.w, frame.h)
+func (w warp) neededArea(frame area, width, height int) area {
+	ax, bx, cx, ay, by, cy := w.invertWarp(frame.w, frame.h)
 	lastX, lastY := float64(frame.w-1), float64(frame.h-1)
 	reach := func(a, b, c float64, first, size int) (lo, n int) {
 		least := c + min(a, 0)*lastX + min(b, 0)*lastY
@@ -54,12 +54,12 @@ func (w warp) needs(frame area, width, height int) area {
 	return area{x, y, n, m}
 }
 
-// apply fills dst, planes × frame.h × frame.w, from the bytes of an area. Coordinates are integers in units of 2⁻³²
+// applyWarp fills dst, planes × frame.h × frame.w, from the bytes of an area. Coordinates are integers in units of 2⁻³²
 // samples; the upper half of the fraction is the weight. Integers are twice as fast as floats here, and the
 // same on every machine.
-func (w warp) apply(dst, src []byte, from, frame area, planes int) {
+func (w warp) applyWarp(dst, src []byte, from, frame area, planes int) {
 	const one = 1 << 32
-	ax, bx, cx, ay, by, cy := w.inverse(frame.w, frame.h)
+	ax, bx, cx, ay, by, cy := w.invertWarp(frame.w, frame.h)
 	cx, cy = cx+float64(frame.x-from.x), cy+float64(frame.y-from.y)
 	fixed := func(v float64) int64 { return int64(math.RoundToEven(v * one)) }
 	stepX, stepY := fixed(ax), fixed(ay)

@@ -17,7 +17,7 @@ func TestShiftIsMovedCrop(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := range uint64(40) {
-		w := a.plan(p, 61, 47, drawFrom(rand.New(rand.NewPCG(seed, 1))))
+		w := a.planView(p, 61, 47, drawFrom(rand.New(rand.NewPCG(seed, 1))))
 		right, down := int(seed%5)-2, int(seed%7)-3
 		moved := w
 		moved.across.start -= right
@@ -28,8 +28,8 @@ func TestShiftIsMovedCrop(t *testing.T) {
 		}
 		w.warp = warp{zoom: 1, right: float64(right) / 16, down: float64(down) / 16}
 		got, want := make([]float32, p.Size()), make([]float32, p.Size())
-		v.render(got, img, w)
-		v.render(want, img, moved)
+		v.renderView(got, img, w)
+		v.renderView(want, img, moved)
 		if !slices.Equal(got, want) {
 			t.Errorf("seed %d: a shift by %d, %d is not the moved crop", seed, right, down)
 		}
@@ -44,10 +44,10 @@ func TestBorderRepeats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := Augmentation{}.plan(p, 20, 20, new(draws))
+	w := Augmentation{}.planView(p, 20, 20, new(draws))
 	w.warp = warp{zoom: 1, right: 0.25}
 	dst := make([]float32, p.Size())
-	v.render(dst, img, w)
+	v.renderView(dst, img, w)
 	whole := run(t, img, p)
 	for i, x := range dst {
 		column := max(i%20-5, 0)
@@ -73,10 +73,10 @@ func TestWarpDirections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan := Augmentation{}.plan(p, 21, 21, new(draws))
+		plan := Augmentation{}.planView(p, 21, 21, new(draws))
 		plan.warp = w
 		dst := make([]float32, p.Size())
-		v.render(dst, img, plan)
+		v.renderView(dst, img, plan)
 		return dst[21*y+x]
 	}
 	for _, c := range []struct {

@@ -27,5 +27,5 @@ func (cfg ExtractConfig) BatchBytes(n int, activations int64) int64 {
 }
 
 func (cfg ExtractConfig) imageBytes(activations int64) int64 {
-	return activations + int64(cfg.slots())*int64(len(cfg.views()))*4*int64(cfg.Preprocessing.Size())
+	return activations + int64(cfg.countSlots())*int64(len(cfg.configuredViews()))*4*int64(cfg.Preprocessing.Size())
 }

@@ -17,8 +17,8 @@ type budget struct {
 
 func newBudget(total int64) *budget { return &budget{total, semaphore.NewWeighted(total)} }
 
-// hold waits for n bytes, at most the total, and returns a function that gives them back.
-func (b *budget) hold(n int64) (release func()) {
+// holdBudgetBytes waits for n bytes, at most the total, and returns a function that gives them back.
+func (b *budget) holdBudgetBytes(n int64) (release func()) {
 	n = min(n, b.total)
 	_ = b.left.Acquire(context.Background(), n) // a context that never ends is never an error
 	return func() {

@@ -39,34 +39,34 @@ func newPlanes(img *image.YCbCr) *planes {
 	return p
 }
 
-func (p *planes) size() (int, int) { return p.w, p.h }
+func (p *planes) sourceSize() (int, int) { return p.w, p.h }
 
-func (p *planes) row(dst []byte, y, x0, x1 int) {
+func (p *planes) readSourceRow(dst []byte, y, x0, x1 int) {
 	if p.uv == nil {
 		p.uv, p.sum = make([]uint32, p.w), make([]uint32, p.cw+2)
 	}
 	uv := p.uv[:x1-x0]
 	near, far := y, y
 	if p.ch < p.h {
-		near, far = p.rows(y)
+		near, far = p.chromaRows(y)
 	}
 	switch r := p.img.SubsampleRatio; {
 	case r == image.YCbCrSubsampleRatio444:
-		p.vertical(uv, y, y, x0, 0)
+		p.interpolateChroma(uv, y, y, x0, 0)
 	case r == image.YCbCrSubsampleRatio440:
-		p.vertical(uv, near, far, x0, uint32(1+y&1)*twoLanes)
+		p.interpolateChroma(uv, near, far, x0, uint32(1+y&1)*twoLanes)
 	case r == image.YCbCrSubsampleRatio420 && p.cw > 2:
-		p.triangle(uv, near, far, x0, 8*twoLanes, 7*twoLanes)
+		p.doubleColumns(uv, near, far, x0, 8*twoLanes, 7*twoLanes)
 	case r == image.YCbCrSubsampleRatio422 && p.cw > 2: // t is 4·c, and the biases are 1/4 and 2/4
-		p.triangle(uv, y, y, x0, 4*twoLanes, 8*twoLanes)
+		p.doubleColumns(uv, y, y, x0, 4*twoLanes, 8*twoLanes)
 	default:
-		p.repeat(uv, near, x0)
+		p.repeatChromaRow(uv, near, x0)
 	}
 	toRGB(dst, p.img.Y[y*p.img.YStride+x0:][:len(uv)], uv)
 }
 
-// rows returns the chroma rows nearest and next nearest to row y, for chroma with half as many rows.
-func (p *planes) rows(y int) (near, far int) {
+// chromaRows returns the chroma rows nearest and next nearest to row y, for chroma with half as many rows.
+func (p *planes) chromaRows(y int) (near, far int) {
 	near = y / 2
 	if y&1 == 0 {
 		return near, max(near-1, 0)
@@ -74,8 +74,8 @@ func (p *planes) rows(y int) (near, far int) {
 	return near, min(near+1, p.ch-1)
 }
 
-// repeat gives every pixel the chroma sample that covers it.
-func (p *planes) repeat(uv []uint32, row, x0 int) {
+// repeatChromaRow gives every pixel the chroma sample that covers it.
+func (p *planes) repeatChromaRow(uv []uint32, row, x0 int) {
 	step := 2
 	if p.cw*2 < p.w {
 		step = 4
@@ -86,15 +86,15 @@ func (p *planes) repeat(uv []uint32, row, x0 int) {
 	}
 }
 
-// vertical writes (3·near + far + bias)/4 of two rows of chroma at full width. If near and far are the same
+// interpolateChroma writes (3·near + far + bias)/4 of two rows of chroma at full width. If near and far are the same
 // row, the result is that row.
-func (p *planes) vertical(uv []uint32, near, far, x0 int, bias uint32) {
-	p.weigh(uv, near, far, x0, bias, 2)
+func (p *planes) interpolateChroma(uv []uint32, near, far, x0 int, bias uint32) {
+	p.weighChroma(uv, near, far, x0, bias, 2)
 }
 
-// weigh writes 3·near + far + bias of two rows of chroma, starting at a column, shifted right by 2 (to a byte)
+// weighChroma writes 3·near + far + bias of two rows of chroma, starting at a column, shifted right by 2 (to a byte)
 // or by 0.
-func (p *planes) weigh(t []uint32, near, far, column int, bias uint32, shift uint) {
+func (p *planes) weighChroma(t []uint32, near, far, column int, bias uint32, shift uint) {
 	near, far = near*p.img.CStride+column, far*p.img.CStride+column
 	nb, nr := p.img.Cb[near:][:len(t)], p.img.Cr[near:][:len(t)]
 	fb, fr := p.img.Cb[far:][:len(t)], p.img.Cr[far:][:len(t)]
@@ -105,13 +105,13 @@ func (p *planes) weigh(t []uint32, near, far, column int, bias uint32, shift uin
 	}
 }
 
-// triangle doubles the columns of 3·near + far. uv begins at column x0 of the picture.
-func (p *planes) triangle(uv []uint32, near, far, x0 int, even, odd uint32) {
+// doubleColumns doubles the columns of 3·near + far. uv begins at column x0 of the picture.
+func (p *planes) doubleColumns(uv []uint32, near, far, x0 int, even, odd uint32) {
 	const mask = 255 * twoLanes
 	first, last := x0/2, (x0+len(uv)-1)/2
 	t := p.sum[:last-first+3] // t[i] is column first-1+i
 	from, to := max(first-1, 0), min(last+1, p.cw-1)
-	p.weigh(t[from-first+1:to-first+2], near, far, from, 0, 0)
+	p.weighChroma(t[from-first+1:to-first+2], near, far, from, 0, 0)
 	if first == 0 {
 		t[0] = t[1]
 	}

@@ -10,11 +10,11 @@ import (
 // cropBytes is the memory that each pixel of a crop takes in addition to the whole picture.
 const cropBytes = 4
 
-// cropped returns a rectangle of a picture in the colours that the network would see. Parts beyond the picture
+// cropPicture returns a rectangle of a picture in the colours that the network would see. Parts beyond the picture
 // are left out.
-func cropped(img image.Image, c datasets.Crop) (*image.NRGBA, error) {
+func cropPicture(img image.Image, c datasets.Crop) (*image.NRGBA, error) {
 	s := sourceOf(img)
-	w, h := s.size()
+	w, h := s.sourceSize()
 	x1, y1 := min(c.X+c.W, w), min(c.Y+c.H, h)
 	if c.X >= x1 || c.Y >= y1 {
 		return nil, fmt.Errorf("the crop of %d×%d pixels from %d,%d lies outside the picture of %d×%d",

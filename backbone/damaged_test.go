@@ -26,7 +26,7 @@ func TestDamagedImages(t *testing.T) {
 	for i, name := range names {
 		files[i] = readFile(t, name)
 	}
-	views := []View{center(), {Name: "flip", Augmentation: Augmentation{Flip: 1}}}
+	views := []View{centreView(), {Name: "flip", Augmentation: Augmentation{Flip: 1}}}
 	readers, err := newReaders(ExtractConfig{Preprocessing: tiny, Batch: 1, Workers: 1, MaxPixels: 1 << 20,
 		Views: views}, nil)
 	if err != nil {
@@ -47,8 +47,8 @@ func TestDamagedImages(t *testing.T) {
 		var err error
 		var thumbnail Thumbnail
 		memory.Check(t, most, func() {
-			err = r.read(dst, "a")
-			thumbnail = small.thumbnail("a", 8)
+			err = r.readImageViews(dst, "a")
+			thumbnail = small.makeThumbnail("a", 8)
 		})
 		// a reduced JPEG may skip the damage
 		if (err == nil) != (thumbnail.Err == nil) && !strings.HasSuffix(name, ".jpg") {

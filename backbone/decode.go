@@ -51,7 +51,7 @@ type survey struct {
 	bytes func(by int) (first, second int64, err error)
 }
 
-func formats() [5]format {
+func listFormats() [5]format {
 	prefix := func(magic ...string) func([]byte) bool {
 		return func(head []byte) bool {
 			return slices.ContainsFunc(magic, func(m string) bool { return bytes.HasPrefix(head, []byte(m)) })
@@ -62,19 +62,19 @@ func formats() [5]format {
 	}
 	return [5]format{
 		{"jpeg", prefix("\xff\xd8\xff"), surveyJPEG, decodeJPEG},
-		{"png", prefix("\x89PNG\r\n\x1a\n"), surveyPNG, whole(stream(png.Decode))},
-		{"gif", prefix("GIF87a", "GIF89a"), surveyGIF, whole(firstFrame)},
-		{"bmp", prefix("BM"), surveyBMP, whole(stream(bmp.Decode))},
-		{"webp", isWebP, surveyWebP, whole(decodeWebP)},
+		{"png", prefix("\x89PNG\r\n\x1a\n"), surveyPNG, decodeWhole(decodeStream(png.Decode))},
+		{"gif", prefix("GIF87a", "GIF89a"), surveyGIF, decodeWhole(firstFrame)},
+		{"bmp", prefix("BM"), surveyBMP, decodeWhole(decodeStream(bmp.Decode))},
+		{"webp", isWebP, surveyWebP, decodeWhole(decodeWebP)},
 	}
 }
 
-// whole adapts a decoder that cannot reduce.
-func whole(decode func([]byte) (image.Image, error)) func([]byte, int) (image.Image, error) {
+// decodeWhole adapts a decoder that cannot reduce.
+func decodeWhole(decode func([]byte) (image.Image, error)) func([]byte, int) (image.Image, error) {
 	return func(data []byte, _ int) (image.Image, error) { return decode(data) }
 }
 
-func stream(decode func(io.Reader) (image.Image, error)) func([]byte) (image.Image, error) {
+func decodeStream(decode func(io.Reader) (image.Image, error)) func([]byte) (image.Image, error) {
 	return func(data []byte) (image.Image, error) { return decode(bytes.NewReader(data)) }
 }
 
@@ -82,11 +82,11 @@ func stream(decode func(io.Reader) (image.Image, error)) func([]byte) (image.Ima
 // and the memory they take from the header, before it allocates anything. A file that ends early is an error,
 // and so is a panic in a decoder. The error does not name the path.
 func Decode(data []byte, o DecodeOptions) (image.Image, error) {
-	p, err := o.plan(data)
+	p, err := o.planDecoding(data)
 	if err != nil {
 		return nil, err
 	}
-	return p.decode(data)
+	return p.decodePlanned(data)
 }
 
 // decoding is a plan to decode one file.
@@ -99,9 +99,9 @@ type decoding struct {
 	second int64 // memory of the second decoder, if the first gives up
 }
 
-// plan reads a file's headers and refuses pictures that are too large.
-func (o DecodeOptions) plan(data []byte) (decoding, error) {
-	for _, f := range formats() {
+// planDecoding reads a file's headers and refuses pictures that are too large.
+func (o DecodeOptions) planDecoding(data []byte) (decoding, error) {
+	for _, f := range listFormats() {
 		if f.is(data) {
 			return o.planAs(f, data)
 		}
@@ -141,7 +141,7 @@ func otherFormat(data []byte) string {
 }
 
 func (o DecodeOptions) planAs(f format, data []byte) (p decoding, err error) {
-	defer caught(f.name+": the decoder", &err)
+	defer catchPanic(f.name+": the decoder", &err)
 	p = decoding{format: f, by: 1, turn: 1}
 	s, err := f.survey(data)
 	if err != nil {
@@ -158,7 +158,7 @@ func (o DecodeOptions) planAs(f format, data []byte) (p decoding, err error) {
 	if p.w > limit/p.h {
 		return p, fmt.Errorf("%s: %d×%d pixels, expected at most %d", f.name, p.w, p.h, limit)
 	}
-	p.by = o.reduction(p.w, p.h)
+	p.by = o.findReduction(p.w, p.h)
 	if p.bytes, p.second, err = s.bytes(p.by); err != nil {
 		return p, decodeError(f.name, err)
 	}
@@ -172,20 +172,20 @@ func (o DecodeOptions) planAs(f format, data []byte) (p decoding, err error) {
 	return p, nil
 }
 
-// decode decodes the file that p was made for.
-func (p decoding) decode(data []byte) (img image.Image, err error) {
-	defer caught(p.format.name+": the decoder", &err)
+// decodePlanned decodes the file that p was made for.
+func (p decoding) decodePlanned(data []byte) (img image.Image, err error) {
+	defer catchPanic(p.format.name+": the decoder", &err)
 	if img, err = p.format.decode(data, p.by); err != nil {
 		return nil, decodeError(p.format.name, err)
 	}
 	if p.turn > 1 {
-		return orient(img, p.turn), nil
+		return orientPicture(img, p.turn), nil
 	}
 	return asReduced(img, p.w, p.h, p.by), nil
 }
 
-// peak returns the most bytes that decoding and turning may take.
-func (p decoding) peak() int64 {
+// peakBytes returns the most bytes that decoding and turning may take.
+func (p decoding) peakBytes() int64 {
 	n := p.bytes
 	if p.turn > 1 { // a copy in colour, and the turned one
 		n += 2 * 4 * int64(p.w/p.by+1) * int64(p.h/p.by+1)

@@ -31,10 +31,10 @@ func readFile(t testing.TB, name string) []byte {
 // rgbOf is the whole picture as a source gives it.
 func rgbOf(img image.Image) []byte {
 	s := sourceOf(img)
-	w, h := s.size()
+	w, h := s.sourceSize()
 	out := make([]byte, 3*w*h)
 	for y := range h {
-		s.row(out[3*w*y:3*w*(y+1)], y, 0, w)
+		s.readSourceRow(out[3*w*y:3*w*(y+1)], y, 0, w)
 	}
 	return out
 }
@@ -155,10 +155,10 @@ func TestRowsByPart(t *testing.T) {
 		s := sourceOf(img)
 		whole, part := make([]byte, 3*37), make([]byte, 3*37)
 		for y := range 29 {
-			s.row(whole, y, 0, 37)
+			s.readSourceRow(whole, y, 0, 37)
 			for x0 := range 37 {
 				for x1 := x0 + 1; x1 <= 37; x1++ {
-					s.row(part[:3*(x1-x0)], y, x0, x1)
+					s.readSourceRow(part[:3*(x1-x0)], y, x0, x1)
 					if !bytes.Equal(part[:3*(x1-x0)], whole[3*x0:3*x1]) {
 						t.Fatalf("%s: row %d, columns %d to %d", name, y, x0, x1)
 					}
@@ -297,10 +297,10 @@ func TestDecodeRefuses(t *testing.T) {
 
 // TestPanicIsAnError: a decoder that panics makes only its own image unreadable.
 func TestPanicIsAnError(t *testing.T) {
-	bad := formats()[1]
+	bad := listFormats()[1]
 	bad.decode = func([]byte, int) (image.Image, error) { panic("index out of range") }
 	p := decoding{format: bad, by: 1}
-	_, err := p.decode(readFile(t, "testdata/pil/png-rgb.png"))
+	_, err := p.decodePlanned(readFile(t, "testdata/pil/png-rgb.png"))
 	if err == nil || err.Error() != "png: the decoder panicked: index out of range" {
 		t.Error(err)
 	}
@@ -333,7 +333,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		fit(img, 8)
+		fitPicture(img, 8)
 		if err := q.Into(dst, img); err != nil {
 			t.Fatal(err)
 		}

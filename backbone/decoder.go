@@ -62,7 +62,7 @@ func (p Preprocessing) DecodeOptions(views ...Augmentation) DecodeOptions {
 	o.Enough = func(w, h int) (int, int) {
 		mostW, mostH := 0, 0
 		for _, a := range views {
-			rw, rh := a.resize(p).target(w, h)
+			rw, rh := a.resizeForCrops(p).targetSize(w, h)
 			mostW, mostH = max(mostW, rw), max(mostH, rh)
 		}
 		return mostW, mostH
@@ -70,9 +70,9 @@ func (p Preprocessing) DecodeOptions(views ...Augmentation) DecodeOptions {
 	return o
 }
 
-// reduction returns the factor by which a picture of w×h may be reduced while decoding: the largest of 8, 4, 2
+// findReduction returns the factor by which a picture of w×h may be reduced while decoding: the largest of 8, 4, 2
 // and 1 that leaves it as large as o needs it, as PIL's draft mode decides.
-func (o DecodeOptions) reduction(w, h int) int {
+func (o DecodeOptions) findReduction(w, h int) int {
 	if o.Enough == nil {
 		return 1
 	}

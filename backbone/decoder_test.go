@@ -38,7 +38,7 @@ func TestEnough(t *testing.T) {
 			600, 2},
 		{"resized crops show any scale", fast(imageNet), []Augmentation{{}, {Crop: "resized"}}, 4096, 4096, 1},
 	} {
-		if got := c.p.DecodeOptions(c.views...).reduction(c.w, c.h); got != c.want {
+		if got := c.p.DecodeOptions(c.views...).findReduction(c.w, c.h); got != c.want {
 			t.Errorf("%s: %d×%d reduced by %d, expected %d", c.name, c.w, c.h, got, c.want)
 		}
 	}

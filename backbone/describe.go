@@ -10,13 +10,13 @@ func (p Preprocessing) Describe() string {
 	resize := "no resize"
 	switch {
 	case p.Resize > 0 && p.Exact:
-		resize = fmt.Sprintf("resize to %d×%d (%s)", p.box(), p.Resize, p.Interpolation)
+		resize = fmt.Sprintf("resize to %d×%d (%s)", p.boxHeight(), p.Resize, p.Interpolation)
 	case p.Long && p.Height > 0:
-		resize = fmt.Sprintf("resize to fit into %d×%d (%s), the rest black", p.box(), p.Resize, p.Interpolation)
+		resize = fmt.Sprintf("resize to fit into %d×%d (%s), the rest black", p.boxHeight(), p.Resize, p.Interpolation)
 	case p.Long:
 		resize = fmt.Sprintf("resize the longer side to %d (%s), the rest black", p.Resize, p.Interpolation)
 	case p.Resize > 0 && p.Height > 0:
-		resize = fmt.Sprintf("resize to cover %d×%d (%s)", p.box(), p.Resize, p.Interpolation)
+		resize = fmt.Sprintf("resize to cover %d×%d (%s)", p.boxHeight(), p.Resize, p.Interpolation)
 	case p.Resize > 0:
 		resize = fmt.Sprintf("resize the shorter side to %d (%s)", p.Resize, p.Interpolation)
 	}

@@ -36,9 +36,9 @@ type ExtractConfig struct {
 	Views []View
 }
 
-func (cfg ExtractConfig) views() []View {
+func (cfg ExtractConfig) configuredViews() []View {
 	if len(cfg.Views) == 0 {
-		return []View{center()}
+		return []View{centreView()}
 	}
 	return cfg.Views
 }
@@ -64,7 +64,7 @@ type Progress struct {
 // runs of the network, so one batch being filled is then enough.
 const slots = 3
 
-func (cfg ExtractConfig) slots() int {
+func (cfg ExtractConfig) countSlots() int {
 	if len(cfg.Views) > 1 {
 		return slots - 1
 	}
@@ -100,15 +100,15 @@ func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, pa
 	if err != nil {
 		return err
 	}
-	e := &extraction{cfg: cfg, nets: lanes(net), paths: paths, store: store, observe: observe, stop: stop}
+	e := &extraction{cfg: cfg, nets: listLanes(net), paths: paths, store: store, observe: observe, stop: stop}
 	e.pinner, _ = net.(Pinner)
 	if start == 0 && !cfg.Known {
-		if e.ahead, e.pixels, err = readers[0].probe(paths); err != nil {
+		if e.ahead, e.pixels, err = readers[0].probeImages(paths); err != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
 		e.seen = readers[0].last
 	}
-	if err = e.run(inner, readers, start); err == nil && store.Rows() < len(paths) {
+	if err = e.runExtraction(inner, readers, start); err == nil && store.Rows() < len(paths) {
 		err = ctx.Err()
 	}
 	if e.wrote != nil {
@@ -138,11 +138,11 @@ func newReaders(cfg ExtractConfig, fsys fs.FS) ([]*reader, error) {
 	readers := make([]*reader, n)
 	options := cfg.decodeOptions()
 	for i := range readers {
-		viewers, err := newViewers(cfg.Preprocessing, cfg.views())
+		viewers, err := newViewers(cfg.Preprocessing, cfg.configuredViews())
 		if err != nil {
 			return nil, err
 		}
-		readers[i] = &reader{fsys: fsys, views: cfg.views(), viewers: viewers, options: options,
+		readers[i] = &reader{fsys: fsys, views: cfg.configuredViews(), viewers: viewers, options: options,
 			looks: cfg.Looked != nil}
 	}
 	return readers, nil
@@ -151,7 +151,7 @@ func newReaders(cfg ExtractConfig, fsys fs.FS) ([]*reader, error) {
 // decodeOptions returns options that serve all views.
 func (cfg ExtractConfig) decodeOptions() DecodeOptions {
 	var augmentations []Augmentation
-	for _, v := range cfg.views() {
+	for _, v := range cfg.configuredViews() {
 		augmentations = append(augmentations, v.Augmentation)
 	}
 	o := cfg.Preprocessing.DecodeOptions(augmentations...)

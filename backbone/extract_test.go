@@ -160,7 +160,7 @@ func TestImagesAreReadOnce(t *testing.T) {
 	if diff := cmp.Diff(storeBytes(t, known), storeBytes(t, dir)); diff != "" {
 		t.Errorf("read ahead (-not +so):\n%s", diff)
 	}
-	cfg.Views = []View{center()}
+	cfg.Views = []View{centreView()}
 	none := fstest.MapFS{}
 	if err := extractTo(t, t.Context(), t.TempDir(), newSums(), none, paths, cfg, nil); err != nil {
 		t.Errorf("none of the images can be read of a root of which others could: %v", err)
@@ -513,7 +513,8 @@ func TestNotFiniteInHalf(t *testing.T) {
 	files, paths := album(t, 23)
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Precision: features.Float16}
 	err := Extract(t.Context(), cfg, &spoilt{newSums(), 2, 3}, files, paths, &counting{}, nil)
-	want := paths[2] + ": value 1 of its features is NaN, expected a finite number: it may be beyond float16: compute " +
+	want := paths[2] +
+		": value 1 of its features is NaN, expected a finite number: it may be beyond float16: compute " +
 		"in float32"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, expected %q", err, want)
@@ -622,7 +623,8 @@ func TestReadRefuses(t *testing.T) {
 		"a.jpg": "is a folder", "b.jpg": "file of 2147483648 bytes", "c.jpg": "no such file",
 		"../d.jpg": "invalid argument", "/etc/e.jpg": "invalid argument",
 	} {
-		if err := readers[0].read([][]float32{dst}, path); err == nil || !strings.Contains(err.Error(), want) {
+		if err := readers[0].readImageViews([][]float32{dst}, path); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}

@@ -56,13 +56,13 @@ type vectors struct {
 	bad []features.Bad
 }
 
-// run starts the other goroutines and runs the network on this one. The readers end with ctx.
-func (e *extraction) run(ctx context.Context, readers []*reader, start int) error {
-	count := e.cfg.slots() + len(e.nets) - 1
+// runExtraction starts the other goroutines and runs the network on this one. The readers end with ctx.
+func (e *extraction) runExtraction(ctx context.Context, readers []*reader, start int) error {
+	count := e.cfg.countSlots() + len(e.nets) - 1
 	e.free, e.order = make(chan *batch, count), make(chan *batch, count)
 	e.work = make(chan picture, e.cfg.Batch)
 	e.rows, e.spare = make(chan vectors, 1), make(chan []float32, len(e.nets)+1)
-	size, views := e.cfg.Preprocessing.Size(), len(e.cfg.views())
+	size, views := e.cfg.Preprocessing.Size(), len(e.cfg.configuredViews())
 	pin := func(data []float32) []float32 { return data }
 	if e.pinner != nil && len(e.paths)-start > count*e.cfg.Batch { // the memory is used more than once
 		pin = func(data []float32) []float32 { e.pinner.Pin(data); return data }
@@ -76,19 +76,19 @@ func (e *extraction) run(ctx context.Context, readers []*reader, start int) erro
 		e.spare <- pin(make([]float32, e.cfg.Batch*views*e.nets[0].Dim()))
 	}
 	var sides sync.WaitGroup
-	sides.Go(func() { e.feed(ctx, start) })
+	sides.Go(func() { e.feedBatches(ctx, start) })
 	for _, r := range readers {
-		sides.Go(func() { e.decode(r, size) })
+		sides.Go(func() { e.decodePictures(r, size) })
 	}
-	sides.Go(func() { e.write(start) })
+	sides.Go(func() { e.writeBatches(start) })
 	defer sides.Wait() // also when the network panics
 	defer close(e.rows)
 	defer e.stop()
-	return e.infer(ctx)
+	return e.inferBatches(ctx)
 }
 
-// feed hands out the images batch by batch, waiting for empty batches.
-func (e *extraction) feed(ctx context.Context, start int) {
+// feedBatches hands out the images batch by batch, waiting for empty batches.
+func (e *extraction) feedBatches(ctx context.Context, start int) {
 	defer close(e.work)
 	defer close(e.order)
 	for first := start; first < len(e.paths); first += e.cfg.Batch {
@@ -107,9 +107,9 @@ func (e *extraction) feed(ctx context.Context, start int) {
 	}
 }
 
-// decode fills pictures into their batches.
-func (e *extraction) decode(r *reader, size int) {
-	dst := make([][]float32, len(e.cfg.views()))
+// decodePictures fills pictures into their batches.
+func (e *extraction) decodePictures(r *reader, size int) {
+	dst := make([][]float32, len(e.cfg.configuredViews()))
 	for p := range e.work {
 		b := p.of
 		for v := range dst {
@@ -123,7 +123,7 @@ func (e *extraction) decode(r *reader, size int) {
 				copy(dst[v], pixels)
 			}
 			look = e.seen
-		} else if err := r.read(dst, e.paths[b.first+p.at]); err != nil {
+		} else if err := r.readImageViews(dst, e.paths[b.first+p.at]); err != nil {
 			if gone, ok := errors.AsType[*regular.Outage](err); ok {
 				e.gone.CompareAndSwap(nil, gone)
 			}
@@ -148,19 +148,19 @@ type flight struct {
 	done chan error // has room for its one error
 }
 
-// infer gives the batches to the networks in turn, each with a queue of its own, and takes the results in the
+// inferBatches gives the batches to the networks in turn, each with a queue of its own, and takes the results in the
 // order of the images. It stops only between batches.
-func (e *extraction) infer(ctx context.Context) error {
+func (e *extraction) inferBatches(ctx context.Context) error {
 	usable := e.cfg.Known || e.store.Rows() > len(e.store.Bad())
 	settle := func(f flight) error {
 		if err := <-f.done; err != nil {
 			return &NetworkError{Images: e.paths[f.b.first : f.b.first+f.b.n], Err: err}
 		}
-		return e.finish(f.b, f.x, &usable)
+		return e.finishBatch(f.b, f.x, &usable)
 	}
 	if len(e.nets) == 1 { // on this goroutine
 		for b := range e.order {
-			x, err := e.begin(ctx, b)
+			x, err := e.beginBatch(ctx, b)
 			if err != nil || x.Rows == 0 {
 				return err
 			}
@@ -187,7 +187,7 @@ func (e *extraction) infer(ctx context.Context) error {
 	var out []flight // at most one for each network
 	var stopped error
 	for b := range e.order {
-		x, err := e.begin(ctx, b)
+		x, err := e.beginBatch(ctx, b)
 		if stopped = err; err != nil || x.Rows == 0 {
 			break
 		}
@@ -209,9 +209,9 @@ func (e *extraction) infer(ctx context.Context) error {
 	return stopped
 }
 
-// begin waits for the pixels of a batch and returns room for its vectors. It returns no rows if the work is to
+// beginBatch waits for the pixels of a batch and returns room for its vectors. It returns no rows if the work is to
 // end; run reports why.
-func (e *extraction) begin(ctx context.Context, b *batch) (x blas32.General, err error) {
+func (e *extraction) beginBatch(ctx context.Context, b *batch) (x blas32.General, err error) {
 	b.left.Wait()
 	if ctx.Err() != nil {
 		return x, nil
@@ -219,34 +219,34 @@ func (e *extraction) begin(ctx context.Context, b *batch) (x blas32.General, err
 	if gone := e.gone.Load(); gone != nil { // the storage failed, not the images
 		return x, fmt.Errorf("backbone: %w", gone)
 	}
-	if bad := e.bad(b); e.cfg.Strict && len(bad) > 0 { // saves the run of the network
-		return x, unusable(bad[0])
+	if bad := e.listBadImages(b); e.cfg.Strict && len(bad) > 0 { // saves the run of the network
+		return x, unusableError(bad[0])
 	}
-	width := len(e.cfg.views()) * e.nets[0].Dim()
+	width := len(e.cfg.configuredViews()) * e.nets[0].Dim()
 	return blas32.General{Rows: b.n, Cols: width, Stride: width, Data: (<-e.spare)[:b.n*width]}, nil
 }
 
-// finish checks the vectors of a batch and passes them to the writer.
-func (e *extraction) finish(b *batch, x blas32.General, usable *bool) error {
+// finishBatch checks the vectors of a batch and passes them to the writer.
+func (e *extraction) finishBatch(b *batch, x blas32.General, usable *bool) error {
 	if i := checkFinite(x, b.reasons); i >= 0 && e.cfg.Precision != "" {
 		return fmt.Errorf("backbone: %s: %s: it may be beyond %s: compute in float32", e.paths[b.first+i], b.reasons[i],
 			e.cfg.Precision)
 	}
-	bad := e.bad(b)
+	bad := e.listBadImages(b)
 	for _, w := range bad {
 		clear(features.Row(x, w.Row-b.first))
 	}
 	*usable = *usable || len(bad) < b.n
 	if e.cfg.Strict && len(bad) > 0 || !*usable && b.first+b.n >= min(probed, len(e.paths)) {
-		return unusable(bad[0])
+		return unusableError(bad[0])
 	}
 	e.free <- b
 	e.rows <- vectors{x, bad}
 	return nil
 }
 
-// bad lists the images of a batch that have no vector.
-func (e *extraction) bad(b *batch) (bad []features.Bad) {
+// listBadImages lists the images of a batch that have no vector.
+func (e *extraction) listBadImages(b *batch) (bad []features.Bad) {
 	for i, reason := range b.reasons[:b.n] {
 		if reason != "" {
 			bad = append(bad, features.Bad{Row: b.first + i, Path: e.paths[b.first+i], Reason: reason})
@@ -255,12 +255,12 @@ func (e *extraction) bad(b *batch) (bad []features.Bad) {
 	return bad
 }
 
-func unusable(b features.Bad) error { return fmt.Errorf("backbone: %s: %s", b.Path, b.Reason) }
+func unusableError(b features.Bad) error { return fmt.Errorf("backbone: %s: %s", b.Path, b.Reason) }
 
 // inferViews runs the network once for each view.
 func (e *extraction) inferViews(net Network, x blas32.General, b *batch) error {
 	size, dim := e.cfg.Preprocessing.Size(), net.Dim()
-	for v := range e.cfg.views() {
+	for v := range e.cfg.configuredViews() {
 		part := blas32.General{Rows: b.n, Cols: dim, Stride: x.Stride, Data: x.Data[v*dim:]}
 		if err := net.Infer(part, b.pixels[v*e.cfg.Batch*size:][:b.n*size], b.n); err != nil {
 			return err
@@ -269,8 +269,8 @@ func (e *extraction) inferViews(net Network, x blas32.General, b *batch) error {
 	return nil
 }
 
-// write appends finished batches. After an error it only drains the channel.
-func (e *extraction) write(start int) {
+// writeBatches appends finished batches. After an error it only drains the channel.
+func (e *extraction) writeBatches(start int) {
 	bad := len(e.store.Bad())
 	for v := range e.rows {
 		if e.wrote == nil {

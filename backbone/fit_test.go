@@ -70,7 +70,7 @@ func TestFitted(t *testing.T) {
 		if err := v.Into(whole, img, rand.New(rand.NewPCG(1, 2))); err != nil {
 			t.Fatal(err)
 		}
-		if err := v.Into(reduced, v.reduced(img), rand.New(rand.NewPCG(1, 2))); err != nil {
+		if err := v.Into(reduced, v.reducePicture(img), rand.New(rand.NewPCG(1, 2))); err != nil {
 			t.Fatal(err)
 		}
 		for i := range whole {

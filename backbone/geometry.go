@@ -23,7 +23,7 @@ func (p Preprocessing) Validate() error {
 	case p.Height < 0 || p.Height > maxSide || p.Height == p.Crop:
 		return fmt.Errorf("backbone: preprocessing: height is %d, expected 0 (as the width of %d) or another, to %d",
 			p.Height, p.Crop, maxSide)
-	case p.box() > maxSide:
+	case p.boxHeight() > maxSide:
 		return fmt.Errorf("backbone: preprocessing: resize is %d for a network of %s, expected at most %d high",
 			p.Resize, p.SizeText(), maxSide)
 	case !known:
@@ -66,19 +66,19 @@ func (p Preprocessing) WithSize(w, h int) Preprocessing {
 	return p
 }
 
-// box returns the height of the box that Resize is the width of.
-func (p Preprocessing) box() int {
+// boxHeight returns the height of the box that Resize is the width of.
+func (p Preprocessing) boxHeight() int {
 	if p.Height == 0 || p.Resize == 0 {
 		return p.Resize
 	}
 	return max((2*p.Resize*p.Height+p.Crop)/(2*p.Crop), 1)
 }
 
-// target returns the size of a picture after the resize. For a square it is as torchvision's Resize computes it: one
-// side exactly, the shorter one, or with Long the longer one; the other rounded down. In general one side is exactly
-// that of the box, so that the picture just covers the box, or with Long just fits into it.
-func (p Preprocessing) target(w, h int) (int, int) {
-	bw, bh := int64(p.Resize), int64(p.box())
+// targetSize returns the size of a picture after the resize. For a square it is as torchvision's Resize computes it:
+// one side exactly, the shorter one, or with Long the longer one; the other rounded down. In general one side is
+// exactly that of the box, so that the picture just covers the box, or with Long just fits into it.
+func (p Preprocessing) targetSize(w, h int) (int, int) {
+	bw, bh := int64(p.Resize), int64(p.boxHeight())
 	switch {
 	case p.Resize == 0:
 		return w, h
@@ -105,10 +105,10 @@ func (p Preprocessing) Fitted(fit string) Preprocessing {
 	return p
 }
 
-// centre returns what a centre crop takes of an axis of n samples: samples lo ≤ i < hi are placed at pad. As in
+// centreCrop returns what a centre crop takes of an axis of n samples: samples lo ≤ i < hi are placed at pad. As in
 // torchvision the start is (n-crop)/2 rounded half to even, and a crop wider than the axis is padded with
 // zeros, the smaller half first.
-func centre(n, crop int) (lo, hi, pad int) {
+func centreCrop(n, crop int) (lo, hi, pad int) {
 	if n <= crop {
 		return 0, n, (crop - n) / 2
 	}

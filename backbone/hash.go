@@ -81,13 +81,13 @@ func parseHash(text string) (h Hash, err error) {
 	return h, nil
 }
 
-// hash returns the hash of reduced luminances.
-func (c *cells) hash() (h Hash) {
-	cells := newPlane(c.w, c.h, func(i int) float64 { return float64(c.light[i]) }).cells(change{}, hashCells)
+// hashLuminances returns the hash of reduced luminances.
+func (c *cells) hashLuminances() (h Hash) {
+	cells := newPlane(c.w, c.h, func(i int) float64 { return float64(c.light[i]) }).sumPlaneCells(change{}, hashCells)
 	var across [hashCells][hashWaves]float64
 	for y := range across {
 		for u := range across[y] {
-			across[y][u] = correlation(cells[y*hashCells:][:hashCells], waves[u][:])
+			across[y][u] = correlateCells(cells[y*hashCells:][:hashCells], waves[u][:])
 		}
 	}
 	var all [len(hashed)]float64

@@ -26,31 +26,31 @@ func TestHash(t *testing.T) {
 	for _, side := range []int{200, 32} {
 		seen := func(seed float64) image.Image { return imaging.Resize(scene(seed), side, 0, imaging.Box) }
 		a := seen(0.3)
-		h := l.at(a).Hash
+		h := l.measureLook(a).Hash
 		for name, img := range map[string]image.Image{
 			"saved again": again(a, 60), "half": imaging.Resize(a, side/2, 0, imaging.CatmullRom),
 			"larger":   imaging.Resize(a, side*3/2, 0, imaging.CatmullRom),
 			"squeezed": imaging.Resize(a, side, side, imaging.Linear),
 		} {
-			if n := h.Differ(l.at(img).Hash); n > 10 {
+			if n := h.Differ(l.measureLook(img).Hash); n > 10 {
 				t.Errorf("%d pixels, %s: %d bits differ", side, name, n)
 			}
 		}
-		if n := h.Mirrored().Differ(l.at(imaging.FlipH(a)).Hash); n > 1 {
+		if n := h.Mirrored().Differ(l.measureLook(imaging.FlipH(a)).Hash); n > 1 {
 			t.Errorf("%d pixels: %d bits of the mirrored picture differ", side, n)
 		}
-		if n := h.Differ(l.at(imaging.FlipV(a)).Hash); n < 15 {
+		if n := h.Differ(l.measureLook(imaging.FlipV(a)).Hash); n < 15 {
 			t.Errorf("%d pixels, another picture: %d bits differ", side, n)
 		}
 	}
-	if h := l.at(image.NewGray(image.Rect(0, 0, 20, 20))).Hash; h != (Hash{}) {
+	if h := l.measureLook(image.NewGray(image.Rect(0, 0, 20, 20))).Hash; h != (Hash{}) {
 		t.Errorf("a picture of one colour has hash %v", h)
 	}
 }
 
 func TestParseLook(t *testing.T) {
 	var l looker
-	look := l.at(scene(0.5))
+	look := l.measureLook(scene(0.5))
 	if got := ParseLook(look.String()); got != look || look.Hash == (Hash{}) {
 		t.Errorf("%v, expected %v", got, look)
 	}

@@ -44,7 +44,7 @@ func TestColourBeyondPalette(t *testing.T) {
 	}
 	beyond := image.NewPaletted(image.Rect(0, 0, 2, 1), color.Palette{color.NRGBA{1, 2, 3, 4}})
 	beyond.Pix[1] = 9
-	if got, want := fit(beyond, 8).Pix, []byte{1, 2, 3, 4, 0, 0, 0, 255}; !bytes.Equal(got, want) {
+	if got, want := fitPicture(beyond, 8).Pix, []byte{1, 2, 3, 4, 0, 0, 0, 255}; !bytes.Equal(got, want) {
 		t.Errorf("%v, expected %v", got, want)
 	}
 }
@@ -94,7 +94,7 @@ func TestBytesAreBounded(t *testing.T) {
 		})
 	}
 	o := DecodeOptions{MaxPixels: 13000 * 13000 * 2} // a larger limit allows larger pictures
-	if _, err := o.plan(pngHead(13000, 13000, 16, 6, 0)); err != nil {
+	if _, err := o.planDecoding(pngHead(13000, 13000, 16, 6, 0)); err != nil {
 		t.Error(err)
 	}
 	for name, c := range map[string]struct {
@@ -106,7 +106,7 @@ func TestBytesAreBounded(t *testing.T) {
 		"interlaced": {pngHead(1000, 1000, 8, 2, 1), 6e6},
 		"16 bits":    {pngHead(1000, 1000, 16, 2, 0), 8e6},
 	} {
-		if p, err := (DecodeOptions{}).plan(c.data); err != nil || p.bytes != c.want {
+		if p, err := (DecodeOptions{}).planDecoding(c.data); err != nil || p.bytes != c.want {
 			t.Errorf("%s: %d bytes, %v, expected %d", name, p.bytes, err, c.want)
 		}
 	}
@@ -124,7 +124,7 @@ func TestSpaceForPictures(t *testing.T) {
 	defer func() { spaceForPictures = before }()
 	spaceForPictures = 1 << 20
 	for _, pixels := range []int{0, 1 << 30} {
-		if _, err := (DecodeOptions{MaxPixels: pixels}).plan(pngHead(1000, 1000, 8, 2, 0)); err == nil ||
+		if _, err := (DecodeOptions{MaxPixels: pixels}).planDecoding(pngHead(1000, 1000, 8, 2, 0)); err == nil ||
 			!strings.Contains(err.Error(), "take 4000000 bytes to decode, expected at most 1048576") {
 			t.Errorf("at most %d pixels: %v", pixels, err)
 		}
@@ -135,19 +135,19 @@ func TestSpaceForPictures(t *testing.T) {
 func TestPlannedBytes(t *testing.T) {
 	for _, name := range seeds(t) {
 		data := readFile(t, name)
-		p, err := DecodeOptions{EXIF: true}.plan(data)
+		p, err := DecodeOptions{EXIF: true}.planDecoding(data)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		img, err := p.decode(data)
+		img, err := p.decodePlanned(data)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		const header = 16 << 10 // of small pictures, padding included
-		if n := bytesOf(img); n > p.peak()+header {
-			t.Errorf("%s: takes %d bytes, %d were counted", name, n, p.peak())
+		if n := bytesOf(img); n > p.peakBytes()+header {
+			t.Errorf("%s: takes %d bytes, %d were counted", name, n, p.peakBytes())
 		}
 	}
 }
@@ -161,7 +161,7 @@ func TestBudget(t *testing.T) {
 	for i := range 200 {
 		all.Go(func() {
 			n := int64(i*7%140 + 1)
-			release := b.hold(n)
+			release := b.holdBudgetBytes(n)
 			now := held.Add(min(n, total))
 			for m := most.Load(); now > m && !most.CompareAndSwap(m, now); m = most.Load() {
 			}
@@ -178,7 +178,7 @@ func TestBudget(t *testing.T) {
 // TestLargeMemoryGoesBack: the memory of a large picture is returned to the system before the next one is
 // decoded.
 func TestLargeMemoryGoesBack(t *testing.T) {
-	release := newBudget(2 * collected).hold(collected)
+	release := newBudget(2 * collected).holdBudgetBytes(collected)
 	runtime.KeepAlive(make([]byte, collected))
 	release()
 	var m runtime.MemStats
@@ -229,7 +229,7 @@ func animated(still []byte, at, screen image.Point) []byte {
 		return append(out, make([]byte, len(data)&1)...)
 	}
 	o := DecodeOptions{}
-	p, _ := o.plan(still)
+	p, _ := o.planDecoding(still)
 	frame := three(three(nil, at.X/2), at.Y/2)
 	frame = append(three(three(three(frame, p.w-1), p.h-1), 100), 0)
 	content := still[12:]

@@ -42,21 +42,21 @@ func NewImageCache(fsys fs.FS, paths []string, limit int64, o DecodeOptions) *Im
 
 // Image returns the picture of a row as decoded. The picture is shared and must not be changed. Errors name the
 // path and are not kept.
-func (c *ImageCache) Image(row int) (image.Image, error) { return c.image(row, nil) }
+func (c *ImageCache) Image(row int) (image.Image, error) { return c.cachedImage(row, nil) }
 
 // ImageFor returns a picture that gives v the same views as the row's picture, bit for bit: the picture itself
-// or [Viewer.reduced]. A cache may serve several viewers and Image, but a picture resized for one viewer is
+// or [Viewer.reducePicture]. A cache may serve several viewers and Image, but a picture resized for one viewer is
 // decoded again for a viewer that resizes differently.
-func (c *ImageCache) ImageFor(row int, v *Viewer) (image.Image, error) { return c.image(row, v) }
+func (c *ImageCache) ImageFor(row int, v *Viewer) (image.Image, error) { return c.cachedImage(row, v) }
 
-func (c *ImageCache) image(row int, v *Viewer) (image.Image, error) {
+func (c *ImageCache) cachedImage(row int, v *Viewer) (image.Image, error) {
 	if row < 0 || row >= len(c.paths) {
 		return nil, fmt.Errorf("backbone: image %d of a list of %d, expected 0 to %d",
 			row, len(c.paths), len(c.paths)-1)
 	}
 	var wanted form
 	if v != nil {
-		wanted = v.form()
+		wanted = v.sharedForm()
 	}
 	c.mu.Lock()
 	have := c.kept[row]
@@ -67,14 +67,14 @@ func (c *ImageCache) image(row int, v *Viewer) (image.Image, error) {
 	r := c.readers.Get().(*reader)
 	defer c.readers.Put(r)
 	got := keptImage{}
-	err := r.picture(c.paths[row], func(img image.Image) error {
+	err := r.usePicture(c.paths[row], func(img image.Image) error {
 		got.img = img
-		if v != nil && c.fits(v.reducedBytes(img)) {
-			if got.img = v.reduced(img); got.img != img {
+		if v != nil && c.hasRoomFor(v.reducedBytes(img)) {
+			if got.img = v.reducePicture(img); got.img != img {
 				got.form = wanted
 			}
 		}
-		c.keep(row, got)
+		c.keepImage(row, got)
 		return nil
 	})
 	if err != nil {
@@ -83,15 +83,15 @@ func (c *ImageCache) image(row int, v *Viewer) (image.Image, error) {
 	return got.img, nil
 }
 
-// fits reports whether there is room for n bytes. If there is none, resizing a whole picture is wasted work.
-func (c *ImageCache) fits(n int64) bool {
+// hasRoomFor reports whether there is room for n bytes. If there is none, resizing a whole picture is wasted work.
+func (c *ImageCache) hasRoomFor(n int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.size+n <= c.limit
 }
 
-// keep stores a picture if there is room. If two goroutines decoded the same one, the first stays.
-func (c *ImageCache) keep(row int, k keptImage) {
+// keepImage stores a picture if there is room. If two goroutines decoded the same one, the first stays.
+func (c *ImageCache) keepImage(row int, k keptImage) {
 	n := bytesOf(k.img)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,8 +109,8 @@ func (c *ImageCache) Kept() (pictures int, bytes int64) {
 	return c.pictures, c.size
 }
 
-// shortened returns data as a buffer for the next file, or nil if it is unusually large.
-func shortened(data []byte) []byte {
+// reuseBuffer returns data as a buffer for the next file, or nil if it is unusually large.
+func reuseBuffer(data []byte) []byte {
 	const usual = 16 << 20
 	if cap(data) > usual {
 		return nil

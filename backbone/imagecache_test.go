@@ -27,7 +27,7 @@ func photographs(t testing.TB, n int) (fstest.MapFS, []string) {
 
 func imageAt(t testing.TB, c *ImageCache, row int, v *Viewer) image.Image {
 	t.Helper()
-	img, err := c.image(row, v)
+	img, err := c.cachedImage(row, v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestReducedViews(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				reduced := v.reduced(img)
+				reduced := v.reducePicture(img)
 				if reduced != img {
 					smaller++
 					if n := bytesOf(reduced); n >= bytesOf(img) || n != v.reducedBytes(img) {

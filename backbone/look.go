@@ -73,8 +73,8 @@ func Looks(ctx context.Context, fsys fs.FS, paths []string, done func()) ([]Look
 					return err
 				}
 				// what cannot be read is told by who needs it
-				_ = r.picture(paths[i], func(img image.Image) error {
-					out[i] = r.look.at(img)
+				_ = r.usePicture(paths[i], func(img image.Image) error {
+					out[i] = r.look.measureLook(img)
 					return nil
 				})
 				if done != nil {
@@ -96,8 +96,8 @@ const grey = 16
 // tinted is the distance, in both directions, of the cells whose colour is looked at.
 const tinted = 4
 
-// at measures a picture in cells of f×f pixels, of which it reads four.
-func (l *looker) at(img image.Image) Look {
+// measureLook measures a picture in cells of f×f pixels, of which it reads four.
+func (l *looker) measureLook(img image.Image) Look {
 	size := extentOf(img)
 	p := samplesOf(img)
 	b := p.Bounds()
@@ -110,34 +110,34 @@ func (l *looker) at(img image.Image) Look {
 	c.light = l.light[:c.w*c.h]
 	switch p := p.(type) {
 	case *image.YCbCr:
-		c.plane(p.Y[p.YOffset(b.Min.X, b.Min.Y):], p.YStride)
+		c.reducePlane(p.Y[p.YOffset(b.Min.X, b.Min.Y):], p.YStride)
 		for y := 0; y < c.h; y += tinted {
 			for x := 0; x < c.w; x += tinted {
 				at := p.COffset(b.Min.X+x*f, b.Min.Y+y*f)
-				c.tint(max(differ(p.Cb[at], 128), differ(p.Cr[at], 128)) > grey/2)
+				c.measureTint(max(byteDistance(p.Cb[at], 128), byteDistance(p.Cr[at], 128)) > grey/2)
 			}
 		}
 	case *image.Gray:
-		c.plane(p.Pix[p.PixOffset(b.Min.X, b.Min.Y):], p.Stride)
+		c.reducePlane(p.Pix[p.PixOffset(b.Min.X, b.Min.Y):], p.Stride)
 		c.looked = 1
 	case *image.RGBA:
-		c.colours(p.Pix[p.PixOffset(b.Min.X, b.Min.Y):], p.Stride)
+		c.reduceColours(p.Pix[p.PixOffset(b.Min.X, b.Min.Y):], p.Stride)
 	case *image.NRGBA:
-		c.colours(p.Pix[p.PixOffset(b.Min.X, b.Min.Y):], p.Stride)
+		c.reduceColours(p.Pix[p.PixOffset(b.Min.X, b.Min.Y):], p.Stride)
 	case *image.Paletted:
 		q := lookedUp(p)
-		c.colours(q.Pix, q.Stride)
+		c.reduceColours(q.Pix, q.Stride)
 	default:
 		for y := range c.h {
 			for x := range c.w {
 				r, g, b, _ := p.At(b.Min.X+x*f, b.Min.Y+y*f).RGBA()
-				c.colour(x, y, int32(r>>8), int32(g>>8), int32(b>>8))
+				c.addColour(x, y, int32(r>>8), int32(g>>8), int32(b>>8))
 			}
 		}
 	}
 	out := Look{W: size.w, H: size.h, Colour: float64(c.coloured) / float64(c.looked)}
-	c.measure(&out)
-	out.Hash = c.hash()
+	c.measureLuminance(&out)
+	out.Hash = c.hashLuminances()
 	return ParseLook(out.String()) // as precise as it is kept
 }
 
@@ -148,15 +148,15 @@ type cells struct {
 	looked, coloured int
 }
 
-func (c *cells) tint(coloured bool) {
+func (c *cells) measureTint(coloured bool) {
 	c.looked++
 	if coloured {
 		c.coloured++
 	}
 }
 
-// plane reduces a picture of luminances.
-func (c *cells) plane(pix []byte, stride int) {
+// reducePlane reduces a picture of luminances.
+func (c *cells) reducePlane(pix []byte, stride int) {
 	f, o := c.f, c.f/2
 	for y := range c.h {
 		above, below, row := pix[y*f*stride:], pix[(y*f+o)*stride:], c.light[y*c.w:][:c.w]
@@ -167,8 +167,8 @@ func (c *cells) plane(pix []byte, stride int) {
 	}
 }
 
-// colours reduces a picture of four bytes a pixel: red, green, blue, and one that is not read.
-func (c *cells) colours(pix []byte, stride int) {
+// reduceColours reduces a picture of four bytes a pixel: red, green, blue, and one that is not read.
+func (c *cells) reduceColours(pix []byte, stride int) {
 	f, o := c.f, c.f/2
 	for y := range c.h {
 		above, below := pix[y*f*stride:], pix[(y*f+o)*stride:]
@@ -177,22 +177,22 @@ func (c *cells) colours(pix []byte, stride int) {
 			mean := func(k int) int32 {
 				return (int32(above[at+k]) + int32(above[next+k]) + int32(below[at+k]) + int32(below[next+k])) / 4
 			}
-			c.colour(x, y, mean(0), mean(1), mean(2))
+			c.addColour(x, y, mean(0), mean(1), mean(2))
 		}
 	}
 }
 
-func (c *cells) colour(x, y int, r, g, b int32) {
+func (c *cells) addColour(x, y int, r, g, b int32) {
 	c.light[y*c.w+x] = (299*r + 587*g + 114*b + 500) / 1000
 	if x%tinted == 0 && y%tinted == 0 {
-		c.tint(max(r, g, b)-min(r, g, b) > grey)
+		c.measureTint(max(r, g, b)-min(r, g, b) > grey)
 	}
 }
 
-func differ(a, b byte) byte { return max(a, b) - min(a, b) }
+func byteDistance(a, b byte) byte { return max(a, b) - min(a, b) }
 
-// measure fills in what the luminance tells.
-func (c *cells) measure(out *Look) {
+// measureLuminance fills in what the luminance tells.
+func (c *cells) measureLuminance(out *Look) {
 	var histogram [256]int
 	for _, v := range c.light {
 		histogram[v&255]++

@@ -21,7 +21,7 @@ func BenchmarkLookAt(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			var l looker
 			for b.Loop() {
-				l.at(img)
+				l.measureLook(img)
 			}
 		})
 	}

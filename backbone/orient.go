@@ -6,8 +6,8 @@ import (
 	"github.com/disintegration/imaging"
 )
 
-// orient turns a picture upright. Orientations 5 to 8 exchange rows and columns.
-func orient(img image.Image, orientation int) image.Image {
+// orientPicture turns a picture upright. Orientations 5 to 8 exchange rows and columns.
+func orientPicture(img image.Image, orientation int) image.Image {
 	if orientation < 2 || orientation > 8 {
 		return img
 	}
@@ -27,7 +27,7 @@ func orient(img image.Image, orientation int) image.Image {
 // It is whole in memory because imaging reads it from several goroutines.
 func coloursOf(img image.Image) *image.NRGBA {
 	s := sourceOf(img)
-	w, h := s.size()
+	w, h := s.sourceSize()
 	return coloursIn(s, image.Rect(0, 0, w, h))
 }
 
@@ -37,7 +37,7 @@ func coloursIn(s source, part image.Rectangle) *image.NRGBA {
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))
 	line := make([]byte, 3*w)
 	for y := range h {
-		s.row(line, part.Min.Y+y, part.Min.X, part.Max.X)
+		s.readSourceRow(line, part.Min.Y+y, part.Min.X, part.Max.X)
 		row := out.Pix[y*out.Stride:][:4*w]
 		for x := range w {
 			row[4*x], row[4*x+1], row[4*x+2], row[4*x+3] = line[3*x], line[3*x+1], line[3*x+2], 255

@@ -53,7 +53,7 @@ func TestOrientByDefinition(t *testing.T) {
 		8: func(x, y int) (int, int) { return w - 1 - y, x },
 	}
 	for o, at := range from {
-		turned := orient(img, o)
+		turned := orientPicture(img, o)
 		b := turned.Bounds()
 		if (b.Dx() == h) != (o >= 5) {
 			t.Errorf("orientation %d: size %v", o, b)

@@ -61,17 +61,17 @@ func (q *Preprocessor) Into(dst []float32, img image.Image) error {
 		return fmt.Errorf("backbone: picture of %v", img.Bounds())
 	}
 	src := sourceOf(img)
-	w, h := src.size()
+	w, h := src.sourceSize()
 	e := extentOf(img)
-	rw, rh := q.p.target(e.w, e.h)
-	x0, x1, left := centre(rw, q.p.Crop)
-	y0, y1, top := centre(rh, q.p.High())
+	rw, rh := q.p.targetSize(e.w, e.h)
+	x0, x1, left := centreCrop(rw, q.p.Crop)
+	y0, y1, top := centreCrop(rh, q.p.High())
 	if x1-x0 < q.p.Crop || y1-y0 < q.p.High() {
 		q.fillZero(dst)
 	}
-	q.across.compute(w, e.reduced(e.w), rw, x0, x1, q.kernel)
-	q.down.compute(h, e.reduced(e.h), rh, y0, y1, q.kernel)
-	q.stream(src, func(row int, values []int32) { q.emit(dst, top+row, left, values) })
+	q.across.computeTaps(w, e.reduceLength(e.w), rw, x0, x1, q.kernel)
+	q.down.computeTaps(h, e.reduceLength(e.h), rh, y0, y1, q.kernel)
+	q.streamRows(src, func(row int, values []int32) { q.emitRow(dst, top+row, left, values) })
 	return nil
 }
 
@@ -86,17 +86,17 @@ func (q *Preprocessor) fillZero(dst []float32) {
 	}
 }
 
-// stream filters the picture and passes each output row, before its last rounding, to emit.
-func (q *Preprocessor) stream(src source, emit func(row int, values []int32)) {
+// streamRows filters the picture and passes each output row, before its last rounding, to emit.
+func (q *Preprocessor) streamRows(src source, emit func(row int, values []int32)) {
 	cols := len(q.across.start) * q.p.Planes()
-	q.reserve(cols)
-	from, end := q.across.span()
+	q.reserveFilterRows(cols)
+	from, end := q.across.inputSpan()
 	next := q.down.start[0]
 	width := q.down.width
 	for row, first := range q.down.start {
 		for ; next < first+width; next++ {
 			if next >= first { // when a high picture shrinks to few rows, some of its rows are not needed
-				q.horizontal(q.ring[next%width][:cols], src, next, from, end)
+				q.filterColumns(q.ring[next%width][:cols], src, next, from, end)
 			}
 		}
 		var rows [group][]byte
@@ -115,8 +115,8 @@ func (q *Preprocessor) stream(src source, emit func(row int, values []int32)) {
 	}
 }
 
-// reserve makes room for rows of cols samples, as many as the vertical filter is high.
-func (q *Preprocessor) reserve(cols int) {
+// reserveFilterRows makes room for rows of cols samples, as many as the vertical filter is high.
+func (q *Preprocessor) reserveFilterRows(cols int) {
 	for len(q.ring) < q.down.width {
 		q.ring = append(q.ring, nil)
 	}
@@ -127,10 +127,10 @@ func (q *Preprocessor) reserve(cols int) {
 	q.line = features.Grow(q.line, 3*q.across.in)
 }
 
-// horizontal reads columns from … end of row y and filters them into dst.
-func (q *Preprocessor) horizontal(dst []byte, src source, y, from, end int) {
+// filterColumns reads columns from … end of row y and filters them into dst.
+func (q *Preprocessor) filterColumns(dst []byte, src source, y, from, end int) {
 	line := q.line[:3*(end-from)]
-	src.row(line, y, from, end)
+	src.readSourceRow(line, y, from, end)
 	if q.p.Planes() == 3 {
 		resampleRow(dst, line, from, &q.across)
 		return
@@ -148,8 +148,8 @@ func toGrey(line []byte) []byte {
 	return line[:n]
 }
 
-// emit rounds one output row to bytes and writes their normalised values.
-func (q *Preprocessor) emit(dst []float32, y, left int, values []int32) {
+// emitRow rounds one output row to bytes and writes their normalised values.
+func (q *Preprocessor) emitRow(dst []float32, y, left int, values []int32) {
 	wide, high, n := q.p.Crop, q.p.High(), len(q.across.start)
 	for c := range q.p.Planes() {
 		at := q.plane[c]

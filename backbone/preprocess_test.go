@@ -96,10 +96,10 @@ func general(img image.Image, p Preprocessing, filter imaging.ResampleFilter) []
 	for i, rgb := 0, rgbOf(img); i < len(rgb)/3; i++ {
 		copy(full.Pix[4*i:], []byte{rgb[3*i], rgb[3*i+1], rgb[3*i+2], 255})
 	}
-	rw, rh := p.target(b.Dx(), b.Dy())
+	rw, rh := p.targetSize(b.Dx(), b.Dy())
 	resized := imaging.Resize(full, rw, rh, filter)
-	x0, x1, left := centre(rw, p.Crop)
-	y0, y1, top := centre(rh, p.Crop)
+	x0, x1, left := centreCrop(rw, p.Crop)
+	y0, y1, top := centreCrop(rh, p.Crop)
 	out := make([]byte, 3*p.Crop*p.Crop)
 	for y := y0; y < y1; y++ {
 		for x := x0; x < x1; x++ {
@@ -132,7 +132,7 @@ func TestPhotographAsGeneral(t *testing.T) {
 // used, first across, then down, rounded to bytes in between; then the crop.
 func slowly(img image.Image, p Preprocessing) []byte {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
-	rw, rh := p.target(w, h)
+	rw, rh := p.targetSize(w, h)
 	k, _ := kernelOf(p.Interpolation)
 	pixels := rgbOf(img)
 	// axis resizes lines of samples; at says where a sample lies when lines have size samples.
@@ -163,8 +163,8 @@ func slowly(img image.Image, p Preprocessing) []byte {
 	}
 	wide := axis(pixels, w, rw, 3*h, func(line, i, size int) int { return 3*(line/3*size+i) + line%3 })
 	full := axis(wide, h, rh, 3*rw, func(line, i, _ int) int { return 3*rw*i + line })
-	x0, x1, left := centre(rw, p.Crop)
-	y0, y1, top := centre(rh, p.Crop)
+	x0, x1, left := centreCrop(rw, p.Crop)
+	y0, y1, top := centreCrop(rh, p.Crop)
 	out := make([]byte, 3*p.Crop*p.Crop)
 	for y := y0; y < y1; y++ {
 		for x := x0; x < x1; x++ {
@@ -262,18 +262,18 @@ func TestGeometryAsTorchvision(t *testing.T) {
 		{500, 375, 341, 256}, {375, 500, 256, 341}, {256, 256, 256, 256}, {1, 1000, 256, 256000},
 		{640, 480, 341, 256}, {100, 33, 775, 256},
 	} {
-		if rw, rh := unchanged(256, 224, "bilinear").target(c.w, c.h); rw != c.rw || rh != c.rh {
+		if rw, rh := unchanged(256, 224, "bilinear").targetSize(c.w, c.h); rw != c.rw || rh != c.rh {
 			t.Errorf("%d×%d becomes %d×%d, expected %d×%d", c.w, c.h, rw, rh, c.rw, c.rh)
 		}
 	}
 	// int(round((n-crop)/2.0)) in Python, computed there: halves go to the even number.
 	for _, c := range [][3]int{{256, 224, 16}, {341, 224, 58}, {339, 224, 58}, {227, 224, 2}, {225, 224, 0},
 		{229, 224, 2}, {231, 224, 4}} {
-		if lo, hi, pad := centre(c[0], c[1]); lo != c[2] || hi != lo+224 || pad != 0 {
+		if lo, hi, pad := centreCrop(c[0], c[1]); lo != c[2] || hi != lo+224 || pad != 0 {
 			t.Errorf("crop of %d begins at %d, expected %d", c[0], lo, c[2])
 		}
 	}
-	if lo, hi, pad := centre(5, 8); lo != 0 || hi != 5 || pad != 1 {
+	if lo, hi, pad := centreCrop(5, 8); lo != 0 || hi != 5 || pad != 1 {
 		t.Errorf("crop 8 of 5: %d to %d at %d", lo, hi, pad)
 	}
 }

@@ -89,8 +89,8 @@ type Lanes interface {
 	Lanes() []Network
 }
 
-// lanes returns the networks that can compute at the same time.
-func lanes(net Network) []Network {
+// listLanes returns the networks that can compute at the same time.
+func listLanes(net Network) []Network {
 	if l, ok := net.(Lanes); ok {
 		return l.Lanes()
 	}

@@ -67,7 +67,7 @@ func FindProblems(looks []Look) [][]Found {
 	least := min(at(sizes, 1)-reach, middle-math.Log2(twice))
 	most := max(at(sizes, 3)+reach, middle+math.Log2(twice))
 	why := func(p Problem, l Look) string {
-		switch ratio, size := aspect(l), logSize(l); {
+		switch ratio, size := aspectOf(l), logSize(l); {
 		case p == Dark && l.Lightest < lightest:
 			return fmt.Sprintf("99 %% of it is below %d %% brightness", percentOf(l.Lightest))
 		case p == Bright && l.Darkest > darkest:
@@ -109,4 +109,4 @@ func percentOf(of255 int) int { return (of255*100 + 254) / 255 }
 // logSize returns the binary logarithm of the side of a square with as many pixels.
 func logSize(l Look) float64 { return math.Log2(float64(l.W)*float64(l.H)) / 2 }
 
-func aspect(l Look) float64 { return float64(min(l.W, l.H)) / float64(max(l.W, l.H)) }
+func aspectOf(l Look) float64 { return float64(min(l.W, l.H)) / float64(max(l.W, l.H)) }

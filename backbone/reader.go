@@ -48,15 +48,15 @@ func newViewers(p Preprocessing, views []View) ([]*Viewer, error) {
 	return list, nil
 }
 
-// read fills dst with the views of one image. The error does not name the path.
-func (r *reader) read(dst [][]float32, path string) error {
+// readImageViews fills dst with the views of one image. The error does not name the path.
+func (r *reader) readImageViews(dst [][]float32, path string) error {
 	r.last = Look{}
-	return r.picture(path, func(img image.Image) error {
+	return r.usePicture(path, func(img image.Image) error {
 		if r.looks {
-			r.last = r.look.at(img)
+			r.last = r.look.measureLook(img)
 		}
 		for i, v := range r.viewers {
-			if err := v.Into(dst[i], img, r.views[i].draw(path)); err != nil {
+			if err := v.Into(dst[i], img, r.views[i].newViewRand(path)); err != nil {
 				return err
 			}
 		}
@@ -64,22 +64,22 @@ func (r *reader) read(dst [][]float32, path string) error {
 	})
 }
 
-// picture decodes one image, or a crop of one, and passes it to use, within the memory budgets. Every failure,
+// usePicture decodes one image, or a crop of one, and passes it to use, within the memory budgets. Every failure,
 // even a panic, is an error of this image; the error does not name the path.
-func (r *reader) picture(path string, use func(image.Image) error) (err error) {
-	defer caught("reading the picture", &err)
-	return r.planned(path, func(p decoding, crop datasets.Crop, isCrop bool) error {
-		peak := p.peak()
+func (r *reader) usePicture(path string, use func(image.Image) error) (err error) {
+	defer catchPanic("reading the picture", &err)
+	return r.planFile(path, func(p decoding, crop datasets.Crop, isCrop bool) error {
+		peak := p.peakBytes()
 		if isCrop {
 			peak += cropBytes * int64(min(crop.W, max(p.w, p.h))) * int64(min(crop.H, max(p.w, p.h)))
 		}
-		defer pictureBudget.hold(peak)()
-		img, err := p.decode(r.data)
+		defer pictureBudget.holdBudgetBytes(peak)()
+		img, err := p.decodePlanned(r.data)
 		if err != nil {
 			return err
 		}
 		if isCrop {
-			if img, err = cropped(img, crop); err != nil {
+			if img, err = cropPicture(img, crop); err != nil {
 				return err
 			}
 		}
@@ -87,8 +87,8 @@ func (r *reader) picture(path string, use func(image.Image) error) (err error) {
 	})
 }
 
-// planned reads an image's file into r.data and plans its decoding.
-func (r *reader) planned(path string, use func(p decoding, crop datasets.Crop, isCrop bool) error) error {
+// planFile reads an image's file into r.data and plans its decoding.
+func (r *reader) planFile(path string, use func(p decoding, crop datasets.Crop, isCrop bool) error) error {
 	file, crop, isCrop := datasets.CutCrop(path)
 	options := r.options
 	if isCrop { // crops are measured on the whole, upright picture
@@ -102,20 +102,20 @@ func (r *reader) planned(path string, use func(p decoding, crop datasets.Crop, i
 	if info.Size() > maxFile {
 		return fmt.Errorf("file of %d bytes, expected at most %d", info.Size(), maxFile)
 	}
-	defer fileBudget.hold(info.Size())()
-	if err := r.load(f, int(info.Size())); err != nil {
+	defer fileBudget.holdBudgetBytes(info.Size())()
+	if err := r.loadFile(f, int(info.Size())); err != nil {
 		return withoutPath(err)
 	}
-	defer func() { r.data = shortened(r.data) }()
-	p, err := options.plan(r.data)
+	defer func() { r.data = reuseBuffer(r.data) }()
+	p, err := options.planDecoding(r.data)
 	if err != nil {
 		return err
 	}
 	return use(p, crop, isCrop)
 }
 
-// load reads a file into r.data. If it does not begin like an image, only its first bytes are read.
-func (r *reader) load(f io.Reader, size int) error {
+// loadFile reads a file into r.data. If it does not begin like an image, only its first bytes are read.
+func (r *reader) loadFile(f io.Reader, size int) error {
 	var head [48]byte // as much as tells a pointer of Git LFS
 	n, err := io.ReadFull(f, head[:min(size, len(head))])
 	if FileType(head[:n]) == "" {
@@ -142,8 +142,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// caught turns a panic into an error.
-func caught(doing string, err *error) {
+// catchPanic turns a panic into an error.
+func catchPanic(doing string, err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%s panicked: %v", doing, p)
 	}
@@ -168,9 +168,9 @@ func (e *NoneReadable) Advice() string {
 	return "look at " + e.Path + " in another program: if it is damaged, copy it again, else save it as JPEG or PNG"
 }
 
-// probe reads images from the beginning until one can be read, and returns its index and pixels. If none of the
+// probeImages reads images from the beginning until one can be read, and returns its index and pixels. If none of the
 // first can be read, the folder is probably the wrong one and nothing should be started.
-func (r *reader) probe(paths []string) (at int, pixels [][]float32, err error) {
+func (r *reader) probeImages(paths []string) (at int, pixels [][]float32, err error) {
 	if len(paths) == 0 {
 		return 0, nil, errors.New("backbone: extract: the image list is empty")
 	}
@@ -180,7 +180,7 @@ func (r *reader) probe(paths []string) (at int, pixels [][]float32, err error) {
 	}
 	none := &NoneReadable{Tried: min(len(paths), probed), Path: paths[0]}
 	for i, path := range paths[:none.Tried] {
-		err := r.read(dst, path)
+		err := r.readImageViews(dst, path)
 		if err == nil {
 			return i, dst, nil
 		}

@@ -14,7 +14,7 @@ import (
 // share. The memory is released when use returns.
 func ReadImage(fsys fs.FS, path string, o DecodeOptions, use func(image.Image) error) error {
 	r := reader{fsys: fsys, options: o}
-	if err := r.picture(path, use); err != nil {
+	if err := r.usePicture(path, use); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
@@ -22,9 +22,9 @@ func ReadImage(fsys fs.FS, path string, o DecodeOptions, use func(image.Image) e
 
 // Size returns the width and height of an image, or of a crop, from the head of its file.
 func Size(fsys fs.FS, path string) (w, h int, err error) {
-	defer caught("reading the picture", &err)
+	defer catchPanic("reading the picture", &err)
 	r := reader{fsys: fsys}
-	err = r.planned(path, func(p decoding, crop datasets.Crop, isCrop bool) error {
+	err = r.planFile(path, func(p decoding, crop datasets.Crop, isCrop bool) error {
 		if w, h = p.w, p.h; isCrop {
 			w, h = crop.W, crop.H
 		}
@@ -37,7 +37,7 @@ func Size(fsys fs.FS, path string) (w, h int, err error) {
 // crop's place. It returns an error if the picture cannot be decoded; the error does not name the path.
 func Inspect(fsys fs.FS, path string) (sum [sha256.Size]byte, err error) {
 	r := reader{fsys: fsys}
-	err = r.picture(path, func(image.Image) error {
+	err = r.usePicture(path, func(image.Image) error {
 		h := sha256.New()
 		_, _ = h.Write(r.data) // a hash never fails
 		if _, crop, isCrop := datasets.CutCrop(path); isCrop {

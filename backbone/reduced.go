@@ -36,6 +36,6 @@ func samplesOf(img image.Image) image.Image {
 	return img
 }
 
-// reduced converts a length of n pixels to samples of the reduced picture; samples rounds that up.
-func (e extent) reduced(n int) float64 { return float64(n) / float64(e.by) }
-func (e extent) samples(n int) int     { return (n + e.by - 1) / e.by }
+// reduceLength converts a length of n pixels to samples of the reduced picture; samples rounds that up.
+func (e extent) reduceLength(n int) float64 { return float64(n) / float64(e.by) }
+func (e extent) roundSamples(n int) int     { return (n + e.by - 1) / e.by }

@@ -78,9 +78,9 @@ type taps struct {
 	weights         []int32 // width for each output
 }
 
-// compute fills t for an axis of in samples resized to out samples, reusing its memory. cover is how many
+// computeTaps fills t for an axis of in samples resized to out samples, reusing its memory. cover is how many
 // inputs the outputs cover: all, except that the last sample of a reduced picture may be partly outside.
-func (t *taps) compute(in int, cover float64, out, lo, hi int, k kernel) {
+func (t *taps) computeTaps(in int, cover float64, out, lo, hi int, k kernel) {
 	if t.in == in && t.cover == cover && t.out == out && t.lo == lo && t.hi == hi {
 		return // consecutive pictures often have the same size
 	}
@@ -113,8 +113,8 @@ func (t *taps) compute(in int, cover float64, out, lo, hi int, k kernel) {
 	}
 }
 
-// span returns the range of input samples that the outputs need.
-func (t *taps) span() (first, end int) {
+// inputSpan returns the range of input samples that the outputs need.
+func (t *taps) inputSpan() (first, end int) {
 	return t.start[0], t.start[len(t.start)-1] + t.width
 }
 

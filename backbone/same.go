@@ -44,7 +44,7 @@ func SamePictures(ctx context.Context, fsys fs.FS, pairs [][2]string) ([]bool, e
 					return err
 				}
 				a, b := ReadThumbnail(fsys, pairs[i][0], sameSide), ReadThumbnail(fsys, pairs[i][1], sameSide)
-				same[i] = a.Err == nil && b.Err == nil && alike(a.Image, b.Image)
+				same[i] = a.Err == nil && b.Err == nil && isSamePicture(a.Image, b.Image)
 			}
 			return nil
 		})
@@ -52,22 +52,22 @@ func SamePictures(ctx context.Context, fsys fs.FS, pairs [][2]string) ([]bool, e
 	return same, group.Wait()
 }
 
-// alike compares a with every change of b, and b with every crop of a.
-func alike(a, b *image.NRGBA) bool {
+// isSamePicture compares a with every change of b, and b with every crop of a.
+func isSamePicture(a, b *image.NRGBA) bool {
 	if flatA, flatB := isFlat(a), isFlat(b); flatA || flatB {
 		near := flatA && flatB
 		for k := range 3 {
-			near = near && differ(a.Pix[k], b.Pix[k]) <= flat
+			near = near && byteDistance(a.Pix[k], b.Pix[k]) <= flat
 		}
 		return near
 	}
-	p, q := measured(a), measured(b)
+	p, q := measurePicture(a), measurePicture(b)
 	n := max(coarseCells, min(sameCells, p.w, p.h, q.w, q.h))
-	wholeP, wholeQ := p.light.reduced(change{}, coarseCells), q.light.reduced(change{}, coarseCells)
+	wholeP, wholeQ := p.light.reduceChanged(change{}, coarseCells), q.light.reduceChanged(change{}, coarseCells)
 	for margin := range sameMargins + 1 {
 		for _, c := range []change{{margin, false}, {margin, true}} {
-			if p.same(q, c, n, correlation(wholeP, q.light.reduced(c, coarseCells))) ||
-				margin > 0 && q.same(p, c, n, correlation(p.light.reduced(c, coarseCells), wholeQ)) {
+			if p.isSameChanged(q, c, n, correlateCells(wholeP, q.light.reduceChanged(c, coarseCells))) ||
+				margin > 0 && q.isSameChanged(p, c, n, correlateCells(p.light.reduceChanged(c, coarseCells), wholeQ)) {
 				return true
 			}
 		}
@@ -107,7 +107,7 @@ func newPlane(w, h int, at func(i int) float64) plane {
 	return p
 }
 
-func measured(img *image.NRGBA) seenPicture {
+func measurePicture(img *image.NRGBA) seenPicture {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	tint := func(k int) func(i int) float64 {
 		return func(i int) float64 { return float64(img.Pix[i/w*img.Stride+4*(i%w)+k]) }
@@ -118,13 +118,13 @@ func measured(img *image.NRGBA) seenPicture {
 		[3]plane{newPlane(w, h, red), newPlane(w, h, green), newPlane(w, h, blue)}}
 }
 
-// same reports whether a changed q is the picture p; n are the finest cells, coarse is their correlation in
+// isSameChanged reports whether a changed q is the picture p; n are the finest cells, coarse is their correlation in
 // coarseCells.
-func (p seenPicture) same(q seenPicture, c change, n int, coarse float64) bool {
+func (p seenPicture) isSameChanged(q seenPicture, c change, n int, coarse float64) bool {
 	if coarse < sameFar {
 		return false
 	}
-	fine := correlation(p.light.reduced(change{}, n), q.light.reduced(c, n))
+	fine := correlateCells(p.light.reduceChanged(change{}, n), q.light.reduceChanged(c, n))
 	least := sameLeast
 	if n < fewCells {
 		least = sameFew
@@ -134,27 +134,30 @@ func (p seenPicture) same(q seenPicture, c change, n int, coarse float64) bool {
 	}
 	colours := func(of seenPicture, c change) (all []float64) {
 		for _, t := range of.tints {
-			all = append(all, t.cells(c, tintCells)...)
+			all = append(all, t.sumPlaneCells(c, tintCells)...)
 		}
-		return standardised(all)
+		return standardiseCells(all)
 	}
-	return correlation(colours(p, change{}), colours(q, c)) >= sameTint
+	return correlateCells(colours(p, change{}), colours(q, c)) >= sameTint
 }
 
-func correlation(a, b []float64) (sum float64) {
+func correlateCells(a, b []float64) (sum float64) {
 	for i, v := range a {
 		sum += v * b[i]
 	}
 	return sum
 }
 
-// reduced returns n×n cells of a changed picture, without their mean, as a vector of unit length.
-func (p plane) reduced(c change, n int) []float64 { return standardised(p.cells(c, n)) }
+// reduceChanged returns n×n cells of a changed picture, without their mean, as a vector of unit length.
+func (p plane) reduceChanged(c change, n int) []float64 {
+	return standardiseCells(p.sumPlaneCells(c, n))
+}
 
-// cells returns the sums of n×n cells of a changed picture. A pixel on a border counts for both sides by its shares.
-func (p plane) cells(c change, n int) []float64 {
+// sumPlaneCells returns the sums of n×n cells of a changed picture. A pixel on a border counts for both sides by its
+// shares.
+func (p plane) sumPlaneCells(c change, n int) []float64 {
 	line := p.w + 1
-	xs, ys := borders(p.w, c.margin, n), borders(p.h, c.margin, n)
+	xs, ys := cellBorders(p.w, c.margin, n), cellBorders(p.h, c.margin, n)
 	cells, above, below := make([]float64, n*n), make([]float64, n+1), make([]float64, n+1)
 	for k, y := range ys {
 		row := p.sums[y.at*line:]
@@ -185,8 +188,8 @@ type border struct {
 	share float64
 }
 
-// borders divides n pixels, without a margin in 128ths at both ends, into cells.
-func borders(n, margin, cells int) []border {
+// cellBorders divides n pixels, without a margin in 128ths at both ends, into cells.
+func cellBorders(n, margin, cells int) []border {
 	from := float64(n*margin) / 128
 	list := make([]border, cells+1)
 	for i := range list {
@@ -197,7 +200,7 @@ func borders(n, margin, cells int) []border {
 	return list
 }
 
-func standardised(v []float64) []float64 {
+func standardiseCells(v []float64) []float64 {
 	mean, norm := 0.0, 0.0
 	for _, x := range v {
 		mean += x / float64(len(v))
@@ -218,7 +221,7 @@ func isFlat(img *image.NRGBA) bool {
 	for y := range img.Rect.Dy() {
 		for x := range img.Rect.Dx() {
 			for k := range 3 {
-				if differ(img.Pix[y*img.Stride+4*x+k], img.Pix[k]) > flat {
+				if byteDistance(img.Pix[y*img.Stride+4*x+k], img.Pix[k]) > flat {
 					return false
 				}
 			}

@@ -41,10 +41,10 @@ func readDrafts(t *testing.T) (d drafts) {
 // hashColours adds all pixels, RGB.
 func hashColours(h hash.Hash, img image.Image) {
 	s := sourceOf(img)
-	width, height := s.size()
+	width, height := s.sourceSize()
 	line := make([]byte, 3*width)
 	for y := range height {
-		s.row(line, y, 0, width)
+		s.readSourceRow(line, y, 0, width)
 		h.Write(line)
 	}
 }
@@ -130,7 +130,7 @@ func TestDraftAugmented(t *testing.T) {
 			if err := v.Into(got, img, rand.New(rand.NewPCG(seed, 1))); err != nil {
 				t.Fatal(err)
 			}
-			if err := v.Into(again, v.reduced(img), rand.New(rand.NewPCG(seed, 1))); err != nil ||
+			if err := v.Into(again, v.reducePicture(img), rand.New(rand.NewPCG(seed, 1))); err != nil ||
 				!slices.Equal(got, again) {
 				t.Errorf("%+v: resized before, it is another view: %v", a, err)
 			}

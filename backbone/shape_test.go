@@ -91,7 +91,7 @@ func TestNotSquare(t *testing.T) {
 				for _, to := range []struct {
 					dst []float32
 					img image.Image
-				}{{dst, big}, {other, v.reduced(big)}} {
+				}{{dst, big}, {other, v.reducePicture(big)}} {
 					if err := v.Into(to.dst, to.img, rand.New(rand.NewPCG(2, 1))); err != nil {
 						t.Fatal(err)
 					}
@@ -105,11 +105,11 @@ func TestNotSquare(t *testing.T) {
 	p := base.WithSize(128, 256)
 	p.Resize = 146
 	for _, c := range []struct{ w, h, rw, rh int }{{64, 128, 146, 292}, {500, 375, 389, 292}, {100, 1000, 146, 1460}} {
-		if rw, rh := p.target(c.w, c.h); rw != c.rw || rh != c.rh {
+		if rw, rh := p.targetSize(c.w, c.h); rw != c.rw || rh != c.rh {
 			t.Errorf("%dx%d becomes %dx%d, expected %dx%d", c.w, c.h, rw, rh, c.rw, c.rh)
 		}
 	}
-	if rw, rh := p.Fitted("long").target(500, 375); rw != 128 || rh != 96 {
+	if rw, rh := p.Fitted("long").targetSize(500, 375); rw != 128 || rh != 96 {
 		t.Errorf("fits as %dx%d", rw, rh)
 	}
 	if q, err := ParsePreprocessing(p.Key()); err != nil || q != p {

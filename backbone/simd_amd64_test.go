@@ -46,7 +46,7 @@ func compareKernels(t *testing.T, seed uint64, n int) {
 		p := planes{img: &image.YCbCr{Cb: cb, Cr: cr, CStride: n}}
 		a, b := inBothWays(t, func() []uint32 {
 			out := make([]uint32, n)
-			p.weigh(out, 0, 1, 0, v.bias, uint(v.shift))
+			p.weighChroma(out, 0, 1, 0, v.bias, uint(v.shift))
 			return out
 		})
 		same("weigh", a, b, slices.Equal(a, b))
@@ -58,7 +58,7 @@ func compareKernels(t *testing.T, seed uint64, n int) {
 		a, b := inBothWays(t, func() []uint32 {
 			p.sum = make([]uint32, p.cw+2)
 			out := make([]uint32, p.w-x0)
-			p.triangle(out, 0, 1, x0, 8*twoLanes, 7*twoLanes)
+			p.doubleColumns(out, 0, 1, x0, 8*twoLanes, 7*twoLanes)
 			return out
 		})
 		same("triangle", a, b, slices.Equal(a, b))

@@ -10,8 +10,8 @@ import (
 // clips it at 255, so that nearly all is white. A source may keep scratch memory: use it from one goroutine at
 // a time.
 type source interface {
-	size() (width, height int)
-	row(dst []byte, y, x0, x1 int) // pixels x0 ≤ x < x1 of row y
+	sourceSize() (width, height int)
+	readSourceRow(dst []byte, y, x0, x1 int) // pixels x0 ≤ x < x1 of row y
 }
 
 // sourceOf returns a source for any image, a fast one for the types that the decoders make.
@@ -27,23 +27,23 @@ func sourceOf(img image.Image) source {
 	case *image.YCbCr:
 		return newPlanes(m)
 	case *image.Gray:
-		f.copy = func(dst []byte, y, x0, x1 int) { spread(dst, m.Pix[at(m.Stride, 1, y, x0):], 1) }
+		f.copy = func(dst []byte, y, x0, x1 int) { spreadGrey(dst, m.Pix[at(m.Stride, 1, y, x0):], 1) }
 	case *image.Gray16:
-		f.copy = func(dst []byte, y, x0, x1 int) { spread(dst, m.Pix[at(m.Stride, 2, y, x0):], 2) }
+		f.copy = func(dst []byte, y, x0, x1 int) { spreadGrey(dst, m.Pix[at(m.Stride, 2, y, x0):], 2) }
 	case *image.NRGBA:
-		f.copy = func(dst []byte, y, x0, x1 int) { pick(dst, m.Pix[at(m.Stride, 4, y, x0):], 4, 1) }
+		f.copy = func(dst []byte, y, x0, x1 int) { pickSamples(dst, m.Pix[at(m.Stride, 4, y, x0):], 4, 1) }
 	case *image.NRGBA64:
-		f.copy = func(dst []byte, y, x0, x1 int) { pick(dst, m.Pix[at(m.Stride, 8, y, x0):], 8, 2) }
+		f.copy = func(dst []byte, y, x0, x1 int) { pickSamples(dst, m.Pix[at(m.Stride, 8, y, x0):], 8, 2) }
 	case *image.RGBA:
 		if !m.Opaque() {
 			break // premultiplied: no decoder makes this
 		}
-		f.copy = func(dst []byte, y, x0, x1 int) { pick(dst, m.Pix[at(m.Stride, 4, y, x0):], 4, 1) }
+		f.copy = func(dst []byte, y, x0, x1 int) { pickSamples(dst, m.Pix[at(m.Stride, 4, y, x0):], 4, 1) }
 	case *image.RGBA64:
 		if !m.Opaque() {
 			break
 		}
-		f.copy = func(dst []byte, y, x0, x1 int) { pick(dst, m.Pix[at(m.Stride, 8, y, x0):], 8, 2) }
+		f.copy = func(dst []byte, y, x0, x1 int) { pickSamples(dst, m.Pix[at(m.Stride, 8, y, x0):], 8, 2) }
 	case *image.CMYK:
 		f.copy = func(dst []byte, y, x0, x1 int) { inkToRGB(dst, m.Pix[at(m.Stride, 4, y, x0):]) }
 	case *image.Paletted:
@@ -66,19 +66,19 @@ type flatPicture struct {
 	copy func(dst []byte, y, x0, x1 int)
 }
 
-func (f flatPicture) size() (int, int)              { return f.w, f.h }
-func (f flatPicture) row(dst []byte, y, x0, x1 int) { f.copy(dst, y, x0, x1) }
+func (f flatPicture) sourceSize() (int, int)                  { return f.w, f.h }
+func (f flatPicture) readSourceRow(dst []byte, y, x0, x1 int) { f.copy(dst, y, x0, x1) }
 
-// spread writes each grey byte three times. src has one every step bytes.
-func spread(dst, src []byte, step int) {
+// spreadGrey writes each grey byte three times. src has one every step bytes.
+func spreadGrey(dst, src []byte, step int) {
 	for i, j := 0, 0; i+2 < len(dst); i, j = i+3, j+step {
 		v := src[j]
 		dst[i], dst[i+1], dst[i+2] = v, v, v
 	}
 }
 
-// pick takes three samples of each pixel; step is the bytes of a pixel, width those of a sample.
-func pick(dst, src []byte, step, width int) {
+// pickSamples takes three samples of each pixel; step is the bytes of a pixel, width those of a sample.
+func pickSamples(dst, src []byte, step, width int) {
 	for i, j := 0, 0; i+2 < len(dst); i, j = i+3, j+step {
 		dst[i], dst[i+1], dst[i+2] = src[j], src[j+width], src[j+2*width]
 	}
@@ -115,9 +115,9 @@ type anyPicture struct {
 	min  image.Point
 }
 
-func (p *anyPicture) size() (int, int) { return p.w, p.h }
+func (p *anyPicture) sourceSize() (int, int) { return p.w, p.h }
 
-func (p *anyPicture) row(dst []byte, y, x0, x1 int) {
+func (p *anyPicture) readSourceRow(dst []byte, y, x0, x1 int) {
 	for x := x0; x < x1; x++ {
 		i := 3 * (x - x0)
 		switch c := p.img.At(p.min.X+x, p.min.Y+y).(type) {

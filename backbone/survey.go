@@ -14,8 +14,8 @@ import (
 	"winnow/backbone/jfif"
 )
 
-// surveyed returns a survey for a header and the memory of each pixel while decoding.
-func surveyed(c image.Config, bytes float64) survey {
+// newSurvey returns a survey for a header and the memory of each pixel while decoding.
+func newSurvey(c image.Config, bytes float64) survey {
 	pixels := float64(c.Width) * float64(c.Height)
 	return survey{c.Width, c.Height, func(int) (int64, int64, error) { return int64(pixels * bytes), 0, nil }}
 }
@@ -62,7 +62,7 @@ func surveyPNG(data []byte) (survey, error) {
 	if len(data) > interlaced && data[interlaced] == 1 {
 		depth *= 1.5 // the last pass, half of all rows, is a picture of its own
 	}
-	return surveyed(c, depth), nil
+	return newSurvey(c, depth), nil
 }
 
 // surveyGIF counts the frame, the screen, and the colours that small pictures are made from.
@@ -72,5 +72,5 @@ func surveyBMP(data []byte) (survey, error) { return surveyedBy(bmp.DecodeConfig
 
 func surveyedBy(config func(io.Reader) (image.Config, error), data []byte, bytesEach float64) (survey, error) {
 	c, err := config(bytes.NewReader(data))
-	return surveyed(c, bytesEach), err
+	return newSurvey(c, bytesEach), err
 }

@@ -32,7 +32,7 @@ func Thumbnails(ctx context.Context, fsys fs.FS, paths []string, side int, done 
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				out[i] = r.thumbnail(paths[i], side)
+				out[i] = r.makeThumbnail(paths[i], side)
 				if done != nil {
 					done()
 				}
@@ -50,20 +50,20 @@ func ReadThumbnail(fsys fs.FS, path string, side int) Thumbnail {
 		scale := min(float64(side)/float64(max(w, h)), 1)
 		return int(math.Ceil(scale * float64(w))), int(math.Ceil(scale * float64(h)))
 	}}}
-	return r.thumbnail(path, side)
+	return r.makeThumbnail(path, side)
 }
 
-func (r *reader) thumbnail(path string, side int) (t Thumbnail) {
-	t.Err = r.picture(path, func(img image.Image) error {
-		t.Image = fit(img, side)
+func (r *reader) makeThumbnail(path string, side int) (t Thumbnail) {
+	t.Err = r.usePicture(path, func(img image.Image) error {
+		t.Image = fitPicture(img, side)
 		return nil
 	})
 	return t
 }
 
-// fit reduces a picture. imaging runs goroutines of its own, where a panic would end the program, so it never
+// fitPicture reduces a picture. imaging runs goroutines of its own, where a panic would end the program, so it never
 // gets a palette, whose indices may be out of range.
-func fit(img image.Image, side int) *image.NRGBA {
+func fitPicture(img image.Image, side int) *image.NRGBA {
 	img = samplesOf(img)
 	if p, ok := img.(*image.Paletted); ok {
 		img = lookedUp(p)
@@ -93,7 +93,7 @@ func lookedUp(p *image.Paletted) *image.NRGBA {
 
 // FileType returns the media type of an image file from its first bytes, or "" if Decode cannot read it.
 func FileType(head []byte) string {
-	for _, f := range formats() {
+	for _, f := range listFormats() {
 		if f.is(head) {
 			return "image/" + f.name
 		}

@@ -22,14 +22,14 @@ type View struct {
 // CenterName is the name of the view used in evaluation.
 const CenterName = "center"
 
-// center returns the evaluation view, the first of all views.
-func center() View { return View{Name: CenterName} }
+// centreView returns the evaluation view, the first of all views.
+func centreView() View { return View{Name: CenterName} }
 
 // ParseViews parses a list of views: parts joined with +, each "center", "flip" (the centre, mirrored) or
 // N*RECIPE (N random pictures by one of the [Recipes], drawn with seed). The centre is always the first view,
 // even if it is not named.
 func ParseViews(text string, seed uint64) ([]View, error) {
-	list := []View{center()}
+	list := []View{centreView()}
 	for i, part := range strings.Split(text, "+") {
 		if i == 0 && part == CenterName {
 			continue
@@ -55,7 +55,7 @@ func ParseViews(text string, seed uint64) ([]View, error) {
 func parseViews(part string, seed uint64) ([]View, error) {
 	switch part {
 	case CenterName:
-		return []View{center()}, nil
+		return []View{centreView()}, nil
 	case "flip":
 		return []View{{Name: part, Augmentation: Augmentation{Flip: 1}}}, nil
 	}
@@ -86,7 +86,7 @@ func parseViews(part string, seed uint64) ([]View, error) {
 
 // ViewNames returns the names of cfg's views, as used in a store's key.
 func (cfg ExtractConfig) ViewNames() []string {
-	views := cfg.views()
+	views := cfg.configuredViews()
 	names := make([]string, len(views))
 	for i, v := range views {
 		names[i] = v.Name
@@ -94,9 +94,9 @@ func (cfg ExtractConfig) ViewNames() []string {
 	return names
 }
 
-// draw returns the random source for the view of one image, or nil if nothing is drawn. It is a PCG seeded by a
+// newViewRand returns the random source for the view of one image, or nil if nothing is drawn. It is a PCG seeded by a
 // hash of the image's path and the view's name, which includes the seed.
-func (v View) draw(path string) *rand.Rand {
+func (v View) newViewRand(path string) *rand.Rand {
 	if v.Augmentation == (Augmentation{}) {
 		return nil
 	}

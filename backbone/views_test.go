@@ -97,11 +97,11 @@ func picturesOf(t testing.TB, cfg ExtractConfig, paths []string) map[string][][]
 	}
 	out := map[string][][]float32{}
 	for i, path := range paths {
-		views := make([][]float32, len(cfg.views()))
+		views := make([][]float32, len(cfg.configuredViews()))
 		for v := range views {
 			views[v] = make([]float32, cfg.Preprocessing.Size())
 		}
-		if err := readers[i%len(readers)].read(views, path); err != nil {
+		if err := readers[i%len(readers)].readImageViews(views, path); err != nil {
 			t.Fatal(err)
 		}
 		out[path] = views

@@ -28,12 +28,12 @@ func surveyWebP(data []byte) (survey, error) {
 		depth = 9
 	}
 	if screen == (image.Point{}) {
-		return surveyed(c, depth), nil
+		return newSurvey(c, depth), nil
 	}
 	if !image.Rect(0, 0, c.Width, c.Height).Add(at).In(image.Rectangle{Max: screen}) {
 		return survey{}, errors.New("the first frame leaves the screen")
 	}
-	return surveyed(image.Config{Width: screen.X, Height: screen.Y}, depth+4), nil
+	return newSurvey(image.Config{Width: screen.X, Height: screen.Y}, depth+4), nil
 }
 
 // decodeWebP decodes a WebP file. Lossy WebP stores video-range luma and chroma (Y from 16 to 235) in the Go
@@ -117,15 +117,15 @@ func videoToRGB(m *image.YCbCr) *image.NRGBA {
 				videoPixel(row[4*x:], v, (3*int32(nb[c])+int32(fb[c])+2)>>2, (3*int32(nr[c])+int32(fr[c])+2)>>2)
 				continue
 			}
-			u := diamond(nb[c], nb[side], fb[c], fb[side])
-			videoPixel(row[4*x:], v, u, diamond(nr[c], nr[side], fr[c], fr[side]))
+			u := weighDiamond(nb[c], nb[side], fb[c], fb[side])
+			videoPixel(row[4*x:], v, u, weighDiamond(nr[c], nr[side], fr[c], fr[side]))
 		}
 	}
 	return out
 }
 
-// diamond returns (9·near + 3·(beside + above) + diagonal)/16 in two steps, each rounded down after adding half.
-func diamond(near, beside, above, diagonal uint8) int32 {
+// weighDiamond returns (9·near + 3·(beside + above) + diagonal)/16 in two steps, each rounded down after adding half.
+func weighDiamond(near, beside, above, diagonal uint8) int32 {
 	a, b, c, d := int32(near), int32(beside), int32(above), int32(diagonal)
 	return ((a+b+c+d+8+2*(b+c))>>3 + a) >> 1
 }

@@ -25,17 +25,17 @@ type Command struct {
 	Known []string          // flags that the command has
 }
 
-// dealt reports whether machines can share the command's work. Audits without a sample compare every image with
+// isDivisible reports whether machines can share the command's work. Audits without a sample compare every image with
 // all others.
-func (c Command) dealt() bool {
+func (c Command) isDivisible() bool {
 	if !slices.Contains(c.Known, "shard") {
 		return false
 	}
 	return c.Name != "audit" || c.Flags["fit-sample"] != ""
 }
 
-// with returns the words with flags inserted after the command's name.
-func (c Command) with(flags ...string) []string {
+// withFlags returns the words with flags inserted after the command's name.
+func (c Command) withFlags(flags ...string) []string {
 	return slices.Concat(c.Words[:c.At], flags, c.Words[c.At:])
 }
 
@@ -67,14 +67,14 @@ type stage struct {
 	tasks  int // 0: it is not divided
 }
 
-// name returns the base name of a stage's files.
-func (s stage) name() string {
+// stageName returns the base name of a stage's files.
+func (s stage) stageName() string {
 	return fmt.Sprintf("%d-%s", s.number, strings.ReplaceAll(s.Name, " ", "-"))
 }
 
-// stages checks the options and the commands of a job.
-func stages(commands []Command, o Options) ([]stage, error) {
-	if err := o.check(); err != nil {
+// listStages checks the options and the commands of a job.
+func listStages(commands []Command, o Options) ([]stage, error) {
+	if err := o.checkOptions(); err != nil {
 		return nil, err
 	}
 	if len(commands) == 0 {
@@ -84,11 +84,11 @@ func stages(commands []Command, o Options) ([]stage, error) {
 	var list []stage
 	for i, c := range commands {
 		s := stage{Command: o.onGPU(c), out: location.At(c.Flags["out"]).Clean()}
-		if c.dealt() {
+		if c.isDivisible() {
 			s.tasks = o.Tasks
 		}
 		switch {
-		case i == 0 && !c.dealt():
+		case i == 0 && !c.isDivisible():
 			return nil, hint.Misused("cluster: winnow %s does not deal its work (it has no --shard), expected a "+
 				"first command that does", c.Name)
 		case c.Flags["shard"] != "":
@@ -100,7 +100,7 @@ func stages(commands []Command, o Options) ([]stage, error) {
 		case s.tasks > 0 && s.out.IsRemote() && c.Name != "extract":
 			return nil, hint.Misused("cluster: winnow %s: --out %s: expected a path on a volume: extract alone "+
 				"writes its parts into object stores", c.Name, s.out)
-		case strings.ContainsFunc(strings.Join(c.Words, ""), control):
+		case strings.ContainsFunc(strings.Join(c.Words, ""), isControl):
 			return nil, hint.Misused("cluster: winnow %s: found a line feed or another control character in %q, "+
 				"expected none", c.Name, strings.Join(c.Words, " "))
 		}
@@ -112,7 +112,7 @@ func stages(commands []Command, o Options) ([]stage, error) {
 
 // onGPU makes a divided command use the GPU of its tasks, unless it names a device.
 func (o Options) onGPU(c Command) Command {
-	if o.GPUs == 0 || !c.dealt() || c.Flags["device"] != "" {
+	if o.GPUs == 0 || !c.isDivisible() || c.Flags["device"] != "" {
 		return c
 	}
 	c.Words = slices.Concat([]string{"--device", "cuda"}, c.Words)
@@ -120,7 +120,7 @@ func (o Options) onGPU(c Command) Command {
 	return c
 }
 
-func (o Options) check() error {
+func (o Options) checkOptions() error {
 	for _, n := range []struct {
 		flag        string
 		value, from int
@@ -139,22 +139,22 @@ func (o Options) check() error {
 // most is the largest number of tasks that engines take in one array.
 const most = 100_000
 
-// quoted returns words quoted for a shell.
-func quoted(words ...string) string {
+// quoteWords returns words quoted for a shell.
+func quoteWords(words ...string) string {
 	list := make([]string, len(words))
 	for i, w := range words {
 		list[i] = w
-		if w == "" || strings.ContainsFunc(w, func(r rune) bool { return !unquoted(r) }) {
+		if w == "" || strings.ContainsFunc(w, func(r rune) bool { return !needsNoQuotes(r) }) {
 			list[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 	}
 	return strings.Join(list, " ")
 }
 
-// control reports whether a rune is a control character.
-func control(r rune) bool { return r < ' ' || r == 0x7f }
+// isControl reports whether a rune is a control character.
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// unquoted reports whether a rune needs no quotes in any shell, anywhere in a word.
-func unquoted(r rune) bool {
+// needsNoQuotes reports whether a rune needs no quotes in any shell, anywhere in a word.
+func needsNoQuotes(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:,@%+", r)
 }

@@ -36,8 +36,8 @@ const format = 1
 // String names the shard.
 func (h Header) String() string { return fmt.Sprintf("%d/%d", h.Shard, h.Of) }
 
-// differs says in what the jobs of two parts differ, "" if in nothing.
-func (h Header) differs(other Header) string {
+// diffHeader says in what the jobs of two parts differ, "" if in nothing.
+func (h Header) diffHeader(other Header) string {
 	switch {
 	case h.Job != other.Job:
 		return fmt.Sprintf("made by winnow %s and by winnow %s", h.Job, other.Job)
@@ -46,14 +46,14 @@ func (h Header) differs(other Header) string {
 	case h.Total != other.Total:
 		return fmt.Sprintf("of %d %s and of %d", h.Total, h.Unit, other.Total)
 	}
-	if why := apart("input", h.Inputs, other.Inputs); why != "" {
+	if why := diffMaps("input", h.Inputs, other.Inputs); why != "" {
 		return why
 	}
-	return apart("setting", h.Settings, other.Settings)
+	return diffMaps("setting", h.Settings, other.Settings)
 }
 
-// apart describes the first entry, by name, in which two maps differ, or returns "".
-func apart(what string, a, b map[string]string) string {
+// diffMaps describes the first entry, by name, in which two maps differ, or returns "".
+func diffMaps(what string, a, b map[string]string) string {
 	names := slices.Sorted(maps.Keys(a))
 	for name := range b {
 		if _, ok := a[name]; !ok {
@@ -76,8 +76,8 @@ func apart(what string, a, b map[string]string) string {
 	return ""
 }
 
-// check returns an error for a header that no part can have.
-func (h Header) check() error {
+// checkHeader returns an error for a header that no part can have.
+func (h Header) checkHeader() error {
 	if h.Format != format {
 		return fmt.Errorf("found a part of version %d, expected %d", h.Format, format)
 	}
@@ -94,7 +94,7 @@ func parseHeader(line []byte, into any, h *Header) error {
 	if err := d.Decode(into); err != nil {
 		return fmt.Errorf("its header cannot be read: %w", err)
 	}
-	return h.check()
+	return h.checkHeader()
 }
 
 // suffix follows the output's name in the name of the folder of its parts.

@@ -40,8 +40,8 @@ type Rows struct {
 	Winnow       string            // version of the program
 }
 
-// header describes the part of a shard.
-func (j Job[V]) header(s Shard, r Rows) (Header, error) {
+// partHeader describes the part of a shard.
+func (j Job[V]) partHeader(s Shard, r Rows) (Header, error) {
 	first, end, err := s.Range(r.Total, r.Batch)
 	if err != nil {
 		return Header{}, fmt.Errorf("%s: %w", j.Name, err)
@@ -54,11 +54,11 @@ func (j Job[V]) header(s Shard, r Rows) (Header, error) {
 // puts the part's values. If parts of another job are there, Do returns an error before anything is computed.
 func (j Job[V]) Do(ctx context.Context, out location.Source, s Shard, r Rows,
 	do func(first, end int, put func(V) error) error) (Made, error) {
-	h, err := j.header(s, r)
+	h, err := j.partHeader(s, r)
 	if err != nil {
 		return Made{}, err
 	}
-	return write(ctx, out, h, func(w io.Writer) error {
+	return writeShardPart(ctx, out, h, func(w io.Writer) error {
 		to := gob.NewEncoder(w)
 		return do(h.First, h.End, func(v V) error { return to.Encode(v) })
 	})
@@ -69,19 +69,19 @@ func (j Job[V]) Do(ctx context.Context, out location.Source, s Shard, r Rows,
 // made in a temporary folder, always the same one for the same part.
 func (j Job[V]) Fill(ctx context.Context, out location.Source, s Shard, r Rows, overwrite bool,
 	fill func(at string) error) (Made, error) {
-	h, err := j.header(s, r)
+	h, err := j.partHeader(s, r)
 	if err != nil {
 		return Made{}, err
 	}
-	m := h.made(out)
-	at, state, err := begin(ctx, out, h, overwrite)
+	m := h.describeMade(out)
+	at, state, err := preparePart(ctx, out, h, overwrite)
 	if m.Complete = state == Present; err != nil || m.Complete {
 		return m, err
 	}
 	if err := fill(at); err != nil {
 		return m, err
 	}
-	return m, finish(ctx, out, h, at)
+	return m, finishPart(ctx, out, h, at)
 }
 
 // Values reads the values of all parts, in the order of the rows.
@@ -89,7 +89,7 @@ func (j Job[V]) Values(w *Whole) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		for i := range w.Parts {
 			p := &w.Parts[i]
-			err := p.read(func(r io.Reader) error {
+			err := p.readContent(func(r io.Reader) error {
 				for from := gob.NewDecoder(r); ; {
 					var v V
 					switch err := from.Decode(&v); {
@@ -130,7 +130,7 @@ func All[V any](values iter.Seq2[V, error]) (list []V, err error) {
 // wait and read it. It is stored as the only part of out.
 func (j Job[V]) Once(ctx context.Context, out location.Source, r Rows,
 	compute func() (V, error)) (v V, sum string, err error) {
-	h, err := j.header(Shard{Index: 1, Of: 1}, r)
+	h, err := j.partHeader(Shard{Index: 1, Of: 1}, r)
 	if err == nil {
 		err = os.MkdirAll(Dir(out).Path(), 0o755)
 	}
@@ -138,7 +138,7 @@ func (j Job[V]) Once(ctx context.Context, out location.Source, r Rows,
 		return v, "", err
 	}
 	for {
-		if p, err := standing(ctx, out, h); err != nil || p.State == Present {
+		if p, err := findStanding(ctx, out, h); err != nil || p.State == Present {
 			break // write reports the error
 		}
 		held, err := lock.Folder(Dir(out).Path())
@@ -154,7 +154,7 @@ func (j Job[V]) Once(ctx context.Context, out location.Source, r Rows,
 		case <-time.After(time.Second):
 		}
 	}
-	if _, err = write(ctx, out, h, func(w io.Writer) error {
+	if _, err = writeShardPart(ctx, out, h, func(w io.Writer) error {
 		v, err := compute()
 		if err != nil {
 			return err
@@ -168,7 +168,7 @@ func (j Job[V]) Once(ctx context.Context, out location.Source, r Rows,
 
 // Made reads the value that [Job.Once] made.
 func (j Job[V]) Made(ctx context.Context, out location.Source) (v V, sum string, err error) {
-	w, err := look(ctx, out)
+	w, err := lookForParts(ctx, out)
 	if err != nil {
 		return v, "", err
 	}
@@ -177,7 +177,7 @@ func (j Job[V]) Made(ctx context.Context, out location.Source) (v V, sum string,
 			return v, "", err
 		}
 	}
-	_, sum, err = digest(ctx, w.Parts[0].Path)
+	_, sum, err = digestFile(ctx, w.Parts[0].Path)
 	return v, sum, err
 }
 
@@ -202,36 +202,36 @@ func Save(file string, r Result) error {
 
 // Joiner is a [Job] with values of any type.
 type Joiner interface {
-	name() string
-	copied() string
-	merge(ctx context.Context, w *Whole, o JoinOptions) (Result, error)
+	jobLabel() string
+	copiedFile() string
+	mergeParts(ctx context.Context, w *Whole, o JoinOptions) (Result, error)
 }
 
-func (j Job[V]) name() string   { return j.Name }
-func (j Job[V]) copied() string { return j.Copied }
-func (j Job[V]) merge(ctx context.Context, w *Whole, o JoinOptions) (Result, error) {
+func (j Job[V]) jobLabel() string   { return j.Name }
+func (j Job[V]) copiedFile() string { return j.Copied }
+func (j Job[V]) mergeParts(ctx context.Context, w *Whole, o JoinOptions) (Result, error) {
 	return j.Merge(ctx, w, j.Values(w), o)
 }
 
 // Join finds the parts of an output, verifies them and lets their job, one of known, merge them.
 func Join(ctx context.Context, out location.Source, known []Joiner, o JoinOptions) (Result, error) {
-	w, err := look(ctx, out)
+	w, err := lookForParts(ctx, out)
 	if err != nil {
 		return nil, hint.With(err, "name the output that the parts are of, or the folder of its parts: both "+
 			"machines and join must see it")
 	}
-	at := slices.IndexFunc(known, func(j Joiner) bool { return j.name() == w.Job })
+	at := slices.IndexFunc(known, func(j Joiner) bool { return j.jobLabel() == w.Job })
 	copied := ""
 	if at >= 0 {
-		copied = known[at].copied()
+		copied = known[at].copiedFile()
 	}
-	if err := w.verify(ctx, copied); err != nil {
+	if err := w.verifyParts(ctx, copied); err != nil {
 		return nil, err
 	}
 	if at < 0 {
 		var names []string
 		for _, j := range known {
-			names = append(names, j.name())
+			names = append(names, j.jobLabel())
 		}
 		slices.Sort(names)
 		return nil, fmt.Errorf("parts: %s: made by winnow %s, expected one of %s", Dir(out), w.Job,
@@ -252,7 +252,7 @@ func Join(ctx context.Context, out location.Source, known []Joiner, o JoinOption
 		o.Note("the parts were made by different versions of winnow: %s",
 			strings.Join(slices.Sorted(maps.Keys(versions)), ", "))
 	}
-	return known[at].merge(ctx, w, o)
+	return known[at].mergeParts(ctx, w, o)
 }
 
 // Unchanged returns an error if an input has changed since the parts were made.

@@ -73,7 +73,7 @@ func TestJob(t *testing.T) {
 			!strings.Contains(err.Error(), "made by winnow name, expected one of count") {
 			t.Error(err)
 		}
-		w, err := look(t.Context(), out)
+		w, err := lookForParts(t.Context(), out)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ func TestKilledChild(t *testing.T) {
 	if !ok {
 		t.Skip("only run by TestKilled")
 	}
-	_, err := write(t.Context(), location.At(out), header(t, 2, 3), func(w io.Writer) error {
+	_, err := writeShardPart(t.Context(), location.At(out), header(t, 2, 3), func(w io.Writer) error {
 		if _, err := io.WriteString(w, strings.Repeat("x\n", 1<<16)); err != nil {
 			return err
 		}
@@ -42,21 +42,22 @@ func TestKilled(t *testing.T) {
 	}
 	for range 3 {
 		killed.Child(t, "TestKilledChild", killedOut+"="+out.String())
-		w, err := look(t.Context(), out)
+		w, err := lookForParts(t.Context(), out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again := w.again(); len(again) != 1 || again[0] != 2 || w.Parts[1].State != Missing {
+		if again := w.listAgain(); len(again) != 1 || again[0] != 2 || w.Parts[1].State != Missing {
 			t.Fatalf("found %v, %+v", again, w.Parts[1])
 		}
 	}
-	if m, err := write(t.Context(), out, header(t, 2, 3), content(strings.Repeat("x\n", 2))); err != nil || m.Complete {
+	if m, err := writeShardPart(t.Context(), out, header(t, 2, 3), content(strings.Repeat("x\n", 2))); err != nil ||
+		m.Complete {
 		t.Fatal(m, err)
 	}
 	if got, err := os.ReadFile(second); err != nil || string(got) != string(want) {
 		t.Errorf("found %q, %v, expected %q", got, err, want)
 	}
-	w, err := look(t.Context(), out)
+	w, err := lookForParts(t.Context(), out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func WriteKubernetes(commands []Command, o Options) (string, error) {
 		return "", hint.Misused("cluster: found %d commands, expected one: Jobs of Kubernetes do not depend on "+
 			"each other", len(commands))
 	}
-	list, err := stages(commands, o)
+	list, err := listStages(commands, o)
 	if err != nil {
 		return "", err
 	}
@@ -56,17 +56,17 @@ func WriteKubernetes(commands []Command, o Options) (string, error) {
 		Words, Join, Wait               []string
 		MiB                             int64
 		Scratch                         bool // pods have a volume of their own for temporary files
-	}{Options: o.named(k), Job: s.Name, AtOnce: atOnce,
+	}{Options: o.withKubernetes(k), Job: s.Name, AtOnce: atOnce,
 		MostFailed:  s.tasks / 10, // if more than a tenth fail, something is wrong with all
-		JoinRetries: max(o.Retries, 1), Words: s.with("--shard", "auto/"+strconv.Itoa(s.tasks)),
+		JoinRetries: max(o.Retries, 1), Words: s.withFlags("--shard", "auto/"+strconv.Itoa(s.tasks)),
 		Join: []string{"join", s.out.String()},
 		Wait: []string{"sh", "-c", `until winnow cluster status "$0"; do sleep 30; done`, s.out.String()},
-		MiB:  megabytes(o.Memory), Scratch: s.out.IsRemote()})
+		MiB:  toMegabytes(o.Memory), Scratch: s.out.IsRemote()})
 	return b.String(), err
 }
 
-// named returns the options with those of Kubernetes replaced.
-func (o Options) named(k Kubernetes) Options {
+// withKubernetes returns the options with those of Kubernetes replaced.
+func (o Options) withKubernetes(k Kubernetes) Options {
 	o.Kubernetes, o.CPUs = k, max(o.CPUs, 1)
 	return o
 }

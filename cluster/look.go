@@ -51,9 +51,9 @@ func (e *ApartError) Error() string {
 	return fmt.Sprintf("parts: %s and %s cannot be joined: %s", e.A, e.B, e.Why)
 }
 
-// look finds the parts of an output and reads their headers and lengths. out is the output or the folder of its parts.
-// The error is an *ApartError if the parts are of different jobs, and fs.ErrNotExist if there are none.
-func look(ctx context.Context, out location.Source) (*Whole, error) {
+// lookForParts finds the parts of an output and reads their headers and lengths. out is the output or the folder of its
+// parts. The error is an *ApartError if the parts are of different jobs, and fs.ErrNotExist if there are none.
+func lookForParts(ctx context.Context, out location.Source) (*Whole, error) {
 	dir := Dir(out)
 	entries, err := dir.ReadDir(ctx)
 	if err != nil {
@@ -80,14 +80,14 @@ func look(ctx context.Context, out location.Source) (*Whole, error) {
 			return nil, &ApartError{at, path, fmt.Sprintf("one of %d parts and one of %d", w.Of, of)}
 		}
 		p := &w.Parts[index-1]
-		p.inspect(e.IsDir())
+		p.inspectPart(e.IsDir())
 		switch {
 		case p.Job == "":
 		case like == nil:
 			like = p
 			w.Header = p.Header
 		default:
-			if why := like.differs(p.Header); why != "" {
+			if why := like.diffHeader(p.Header); why != "" {
 				return nil, &ApartError{like.Path, p.Path, why}
 			}
 		}
@@ -110,8 +110,8 @@ func (w *Whole) In(s State) []int {
 	return list
 }
 
-// again returns the shards to run again, in rising order: those missing, begun or torn.
-func (w *Whole) again() []int {
+// listAgain returns the shards to run again, in rising order: those missing, begun or torn.
+func (w *Whole) listAgain() []int {
 	var list []int
 	for _, p := range w.Parts {
 		if p.State != Present {
@@ -121,8 +121,8 @@ func (w *Whole) again() []int {
 	return list
 }
 
-// list formats rising numbers as ranges, as Slurm takes them: 1-3,7.
-func list(numbers []int) string {
+// formatRanges formats rising numbers as ranges, as Slurm takes them: 1-3,7.
+func formatRanges(numbers []int) string {
 	var b strings.Builder
 	for i := 0; i < len(numbers); {
 		j := i
@@ -140,9 +140,9 @@ func list(numbers []int) string {
 	return b.String()
 }
 
-// inspect reads the header and the state of a part that exists.
-func (p *Part) inspect(dir bool) {
-	h, state, err := p.look(dir)
+// inspectPart reads the header and the state of a part that exists.
+func (p *Part) inspectPart(dir bool) {
+	h, state, err := p.readPartState(dir)
 	if err == nil && h.Job != "" && (h.Shard != p.Shard || h.Of != p.Of) {
 		err = fmt.Errorf("says that it is shard %v", h)
 		h = Header{}
@@ -155,7 +155,7 @@ func (p *Part) inspect(dir bool) {
 	}
 }
 
-func (p *Part) look(dir bool) (Header, State, error) {
+func (p *Part) readPartState(dir bool) (Header, State, error) {
 	if dir {
 		return p.lookFolder()
 	}
@@ -250,8 +250,8 @@ func (p *Part) lookFolder() (Header, State, error) {
 	return s.Header, Present, nil
 }
 
-// read calls read with what the job wrote into a part's file.
-func (p *Part) read(read func(io.Reader) error) error {
+// readContent calls read with what the job wrote into a part's file.
+func (p *Part) readContent(read func(io.Reader) error) error {
 	f, err := p.Path.Open(p.ctx)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ var (
 
 func header(t testing.TB, i, of int) Header {
 	t.Helper()
-	h, err := counting.header(Shard{Index: i, Of: of}, counted)
+	h, err := counting.partHeader(Shard{Index: i, Of: of}, counted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,8 @@ func filled(t testing.TB, of int) (out location.Source) {
 	t.Helper()
 	out = location.At(filepath.Join(t.TempDir(), "out.csv"))
 	for i := 1; i <= of; i++ {
-		if m, err := write(t.Context(), out, header(t, i, of), content(strings.Repeat("x\n", i))); err != nil ||
+		if m, err := writeShardPart(t.Context(), out, header(t, i, of), content(strings.Repeat("x\n",
+			i))); err != nil ||
 			m.Complete {
 			t.Fatal(m, err)
 		}
@@ -50,7 +51,12 @@ func filled(t testing.TB, of int) (out location.Source) {
 // A part is written once, found, and read as it was written.
 func TestWrite(t *testing.T) {
 	out := filled(t, 3)
-	m, err := write(t.Context(), out, header(t, 2, 3), func(io.Writer) error { return errors.New("was called") })
+	m, err := writeShardPart(
+		t.Context(),
+		out,
+		header(t, 2, 3),
+		func(io.Writer) error { return errors.New("was called") },
+	)
 	if err != nil || !m.Complete {
 		t.Error(m, err)
 	}
@@ -60,11 +66,11 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%s, %v", told.String(), err)
 	}
 	for _, name := range []string{"", ".parts", ".parts/"} {
-		w, err := look(t.Context(), out.With(out.Path()+name))
+		w, err := lookForParts(t.Context(), out.With(out.Path()+name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w.Out != out || w.Job != "count" || w.Of != 3 || len(w.again()) != 0 ||
+		if w.Out != out || w.Job != "count" || w.Of != 3 || len(w.listAgain()) != 0 ||
 			!slices.Equal(w.In(Present), []int{1, 2, 3}) {
 			t.Errorf("found %+v", w)
 		}
@@ -73,24 +79,24 @@ func TestWrite(t *testing.T) {
 		}
 		for i, p := range w.Parts {
 			var b []byte
-			if err := p.read(func(r io.Reader) (err error) { b, err = io.ReadAll(r); return err }); err != nil ||
+			if err := p.readContent(func(r io.Reader) (err error) { b, err = io.ReadAll(r); return err }); err != nil ||
 				string(b) != strings.Repeat("x\n", i+1) {
 				t.Errorf("%q, %v", b, err)
 			}
 		}
 	}
-	if _, err := write(t.Context(), out, header(t, 1, 2), content("")); err == nil ||
+	if _, err := writeShardPart(t.Context(), out, header(t, 1, 2), content("")); err == nil ||
 		!strings.Contains(err.Error(), "one of 3 parts and one of 2") {
 		t.Error(err)
 	}
 	failed := errors.New("no")
-	if _, err := write(t.Context(), location.At(filepath.Join(t.TempDir(), "o")), header(t, 1, 2),
+	if _, err := writeShardPart(t.Context(), location.At(filepath.Join(t.TempDir(), "o")), header(t, 1, 2),
 		func(w io.Writer) error { _, _ = io.WriteString(w, "half"); return failed }); !errors.Is(err, failed) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := write(ctx, out, header(t, 1, 3), content("")); !errors.Is(err, context.Canceled) {
+	if _, err := writeShardPart(ctx, out, header(t, 1, 3), content("")); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -121,7 +127,7 @@ func TestTorn(t *testing.T) {
 		if err := os.WriteFile(path, spoil(b), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		w, err := look(t.Context(), out)
+		w, err := lookForParts(t.Context(), out)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -130,10 +136,10 @@ func TestTorn(t *testing.T) {
 			"1 of 3 parts cannot be joined: torn: 2; "+path) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if m, err := write(t.Context(), out, header(t, 2, 3), content("x\nx\n")); err != nil || m.Complete {
+		if m, err := writeShardPart(t.Context(), out, header(t, 2, 3), content("x\nx\n")); err != nil || m.Complete {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
-		if w, err = look(t.Context(), out); err != nil || w.Verify(t.Context()) != nil {
+		if w, err = lookForParts(t.Context(), out); err != nil || w.Verify(t.Context()) != nil {
 			t.Errorf("%s: still torn: %v", name, err)
 		}
 	}
@@ -146,7 +152,7 @@ func TestMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w, err := look(t.Context(), out)
+	w, err := lookForParts(t.Context(), out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +161,7 @@ func TestMissing(t *testing.T) {
 		t.Error(err)
 	}
 	nothing := location.At(filepath.Join(t.TempDir(), "nothing"))
-	if _, err := look(t.Context(), nothing); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := lookForParts(t.Context(), nothing); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -176,17 +182,17 @@ func TestApart(t *testing.T) {
 		out, other := filled(t, 3), location.At(filepath.Join(t.TempDir(), "other"))
 		h := header(t, 2, 3)
 		change(&h)
-		if _, err := write(t.Context(), out, h, content("")); err == nil ||
+		if _, err := writeShardPart(t.Context(), out, h, content("")); err == nil ||
 			!strings.Contains(err.Error(), "holds parts of another job: "+want) {
 			t.Errorf("%s: %v", want, err)
 		}
-		if _, err := write(t.Context(), other, h, content("")); err != nil {
+		if _, err := writeShardPart(t.Context(), other, h, content("")); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Rename(Path(other, 2, h.Of).Path(), Path(out, 2, h.Of).Path()); err != nil {
 			t.Fatal(err)
 		}
-		_, err := look(t.Context(), out)
+		_, err := lookForParts(t.Context(), out)
 		if _, ok := errors.AsType[*ApartError](err); !ok || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
@@ -206,7 +212,7 @@ func TestFolder(t *testing.T) {
 	}
 	state := func() State {
 		t.Helper()
-		w, err := look(t.Context(), out)
+		w, err := lookForParts(t.Context(), out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +221,7 @@ func TestFolder(t *testing.T) {
 	}
 	begun := func(want State) {
 		t.Helper()
-		at, s, err := begin(t.Context(), out, h, false)
+		at, s, err := preparePart(t.Context(), out, h, false)
 		if err != nil || s != want || s != Present && at != path {
 			t.Fatalf("%s, %s, %v, expected %s", at, s, err, want)
 		}
@@ -226,7 +232,7 @@ func TestFolder(t *testing.T) {
 	}
 	fill()
 	begun(Begun)
-	if err := finish(t.Context(), out, h, path); err != nil {
+	if err := finishPart(t.Context(), out, h, path); err != nil {
 		t.Fatal(err)
 	}
 	begun(Present)
@@ -249,16 +255,16 @@ func TestFolder(t *testing.T) {
 			t.Errorf("%s: the damaged file is still there", name)
 		}
 		fill()
-		if err := finish(t.Context(), out, h, path); err != nil {
+		if err := finishPart(t.Context(), out, h, path); err != nil {
 			t.Fatal(err)
 		}
 	}
 	other := h
 	other.Settings = nil
-	if _, _, err := begin(t.Context(), out, other, false); err == nil {
+	if _, _, err := preparePart(t.Context(), out, other, false); err == nil {
 		t.Error("another job's part is begun")
 	}
-	if _, _, err := begin(t.Context(), out, other, true); err != nil {
+	if _, _, err := preparePart(t.Context(), out, other, true); err != nil {
 		t.Error(err)
 	}
 }
@@ -281,12 +287,12 @@ func FuzzPart(f *testing.F) {
 		if err := os.WriteFile(Path(out, 1, 1).Path(), b, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		w, err := look(t.Context(), out)
+		w, err := lookForParts(t.Context(), out)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if w.Verify(t.Context()) == nil {
-			if err := w.Parts[0].read(func(r io.Reader) error {
+			if err := w.Parts[0].readContent(func(r io.Reader) error {
 				_, err := io.Copy(io.Discard, r)
 				return err
 			}); err != nil {

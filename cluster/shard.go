@@ -43,20 +43,20 @@ func Parse(text string, env func(name string) (string, bool)) (Shard, error) {
 	if counted {
 		var err error
 		if of, err = strconv.Atoi(count); err != nil || of < 1 || of > mostShards {
-			return Shard{}, unread(text)
+			return Shard{}, shardTextError(text)
 		}
 	}
 	if first == Auto {
-		return find(of, env)
+		return shardFromEnv(of, env)
 	}
 	index, err := strconv.Atoi(first)
 	if err != nil || !counted || index < 1 || index > of {
-		return Shard{}, unread(text)
+		return Shard{}, shardTextError(text)
 	}
 	return Shard{Index: index, Of: of}, nil
 }
 
-func unread(text string) error {
+func shardTextError(text string) error {
 	return fmt.Errorf("found %q, expected I/N with I from 1 to N, for example 2/4, or auto or auto/N in a task of "+
 		"Slurm, Kubernetes or AWS Batch", text)
 }
@@ -72,12 +72,12 @@ const (
 	kubernetesID = "JOB_COMPLETION_INDEX"
 )
 
-// find reads the shard from the environment. of is 0 if the user gave no count.
-func find(of int, env func(string) (string, bool)) (Shard, error) {
+// shardFromEnv reads the shard from the environment. of is 0 if the user gave no count.
+func shardFromEnv(of int, env func(string) (string, bool)) (Shard, error) {
 	for _, engine := range []struct {
 		id   string
 		read func(of int, v variables) (index, count int, err error)
-	}{{slurmID, slurm}, {batchIndex, awsBatch}, {kubernetesID, kubernetes}} {
+	}{{slurmID, shardOfSlurm}, {batchIndex, awsBatch}, {kubernetesID, shardOfKubernetes}} {
 		if _, set := env(engine.id); !set {
 			continue
 		}
@@ -99,8 +99,8 @@ func find(of int, env func(string) (string, bool)) (Shard, error) {
 // variables are those of the environment.
 type variables func(name string) (string, bool)
 
-// number reads a variable. It returns otherwise if the variable is not set.
-func (v variables) number(name string, otherwise int) (int, error) {
+// readEnvNumber reads a variable. It returns otherwise if the variable is not set.
+func (v variables) readEnvNumber(name string, otherwise int) (int, error) {
 	text, set := v(name)
 	if !set {
 		return otherwise, nil
@@ -112,10 +112,10 @@ func (v variables) number(name string, otherwise int) (int, error) {
 	return n, nil
 }
 
-func slurm(of int, v variables) (index, count int, err error) {
+func shardOfSlurm(of int, v variables) (index, count int, err error) {
 	var n [4]int
 	for i, name := range []string{slurmID, slurmCount, slurmMin, slurmStep} {
-		if n[i], err = v.number(name, []int{0, 0, 1, 1}[i]); err != nil {
+		if n[i], err = v.readEnvNumber(name, []int{0, 0, 1, 1}[i]); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -136,11 +136,11 @@ func slurm(of int, v variables) (index, count int, err error) {
 }
 
 func awsBatch(of int, v variables) (index, count int, err error) {
-	index, err = v.number(batchIndex, 0)
+	index, err = v.readEnvNumber(batchIndex, 0)
 	if err != nil {
 		return 0, 0, err
 	}
-	if count, err = v.number(batchSize, 0); err != nil {
+	if count, err = v.readEnvNumber(batchSize, 0); err != nil {
 		return 0, 0, err
 	}
 	switch {
@@ -153,8 +153,8 @@ func awsBatch(of int, v variables) (index, count int, err error) {
 	return index + 1, max(count, of), nil
 }
 
-func kubernetes(of int, v variables) (index, count int, err error) {
-	if index, err = v.number(kubernetesID, 0); err != nil {
+func shardOfKubernetes(of int, v variables) (index, count int, err error) {
+	if index, err = v.readEnvNumber(kubernetesID, 0); err != nil {
 		return 0, 0, err
 	}
 	if of == 0 {

@@ -40,7 +40,7 @@ type script struct {
 // output and passes them to sbatch, each stage depending on the one before.
 func WriteSlurm(h Host, commands []Command, o Options) (string, error) {
 	o.Program = cmp.Or(o.Program, h.Self)
-	list, err := stages(commands, o)
+	list, err := listStages(commands, o)
 	if err != nil {
 		return "", err
 	}
@@ -50,7 +50,7 @@ func WriteSlurm(h Host, commands []Command, o Options) (string, error) {
 			out)
 	}
 	for _, text := range append([]string{h.Dir, o.Program, o.Slurm.Partition, o.Slurm.Time}, o.Slurm.More...) {
-		if strings.ContainsFunc(text, control) {
+		if strings.ContainsFunc(text, isControl) {
 			return "", hint.Misused("cluster: %q: found a line feed or another control character, expected none", text)
 		}
 	}
@@ -62,11 +62,11 @@ func WriteSlurm(h Host, commands []Command, o Options) (string, error) {
 	job := struct {
 		Summary, Dir, Folder, Submit string
 		Scripts                      []script
-	}{Dir: quoted(h.Dir), Folder: quoted(folder), Submit: quoted(filepath.Join(folder, "submit.sh"))}
+	}{Dir: quoteWords(h.Dir), Folder: quoteWords(folder), Submit: quoteWords(filepath.Join(folder, "submit.sh"))}
 	var names []string
 	for _, s := range list {
 		names = append(names, s.Name)
-		job.Scripts = append(job.Scripts, h.script(folder, s, o))
+		job.Scripts = append(job.Scripts, h.stageScript(folder, s, o))
 		if s.tasks > 0 {
 			names = append(names, "join")
 			job.Scripts = append(job.Scripts, h.joinScript(folder, s, o))
@@ -80,9 +80,9 @@ func WriteSlurm(h Host, commands []Command, o Options) (string, error) {
 	return b.String(), nil
 }
 
-// script returns the script of a stage, or of each of its tasks if it is divided.
-func (h Host) script(folder string, s stage, o Options) script {
-	one := h.blank(folder, s.name(), s.tasks > 0, o)
+// stageScript returns the script of a stage, or of each of its tasks if it is divided.
+func (h Host) stageScript(folder string, s stage, o Options) script {
+	one := h.blankScript(folder, s.stageName(), s.tasks > 0, o)
 	add := func(format string, args ...any) { one.Options = append(one.Options, fmt.Sprintf(format, args...)) }
 	if o.CPUs > 0 {
 		add("--cpus-per-task=%d", o.CPUs)
@@ -90,14 +90,15 @@ func (h Host) script(folder string, s stage, o Options) script {
 	if device := s.deviceIn(); o.GPUs > 0 && (strings.HasPrefix(device, "cuda") || device == "auto") {
 		add("--gres=gpu:%d", o.GPUs)
 	}
-	one.What, one.Command = "winnow "+s.Name, quoted(append([]string{o.Program}, s.Words...)...)
+	one.What, one.Command = "winnow "+s.Name, quoteWords(append([]string{o.Program}, s.Words...)...)
 	if s.tasks > 0 {
 		one.What = fmt.Sprintf("One of %d tasks of winnow %s: its number is its shard's.", s.tasks, s.Name)
 		one.Array = fmt.Sprintf("1-%d", s.tasks)
 		if o.AtOnce > 0 {
 			one.AtOnce = fmt.Sprintf("%%%d", o.AtOnce)
 		}
-		one.Command = quoted(append([]string{o.Program}, s.with("--shard", "auto/"+strconv.Itoa(s.tasks))...)...)
+		one.Command = quoteWords(
+			append([]string{o.Program}, s.withFlags("--shard", "auto/"+strconv.Itoa(s.tasks))...)...)
 	}
 	if s.tasks > 0 && o.Slurm.Time != "" { // the time of a stage that is not divided is unknown
 		add("--time=%s", slurmQuoted(o.Slurm.Time))
@@ -107,14 +108,14 @@ func (h Host) script(folder string, s stage, o Options) script {
 
 // joinScript returns the script that joins the parts of an array.
 func (h Host) joinScript(folder string, s stage, o Options) script {
-	one := h.blank(folder, s.name()+"-join", false, o)
+	one := h.blankScript(folder, s.stageName()+"-join", false, o)
 	one.What = "Joins the parts. It never starts if a task failed for good (winnow cluster status shows which)."
-	one.Command = quoted(o.Program, "join", s.out.String())
+	one.Command = quoteWords(o.Program, "join", s.out.String())
 	return one
 }
 
-// blank returns a script with what all scripts have in common.
-func (h Host) blank(folder, name string, array bool, o Options) script {
+// blankScript returns a script with what all scripts have in common.
+func (h Host) blankScript(folder, name string, array bool, o Options) script {
 	logs := filepath.Join(folder, name)
 	log := logs
 	if !filepath.IsAbs(log) {
@@ -125,12 +126,18 @@ func (h Host) blank(folder, name string, array bool, o Options) script {
 		job = "%A_%a"
 	}
 	log = filepath.Join(strings.ReplaceAll(log, "%", "%%"), job+".log")
-	s := script{Name: name, File: quoted(logs + ".sh"), Dir: quoted(h.Dir), Logs: quoted(logs), Retries: o.Retries,
+	s := script{
+		Name:    name,
+		File:    quoteWords(logs + ".sh"),
+		Dir:     quoteWords(h.Dir),
+		Logs:    quoteWords(logs),
+		Retries: o.Retries,
 		Options: []string{"--job-name=" + slurmQuoted("winnow-"+name), "--nodes=1", "--ntasks=1", "--requeue",
 			"--open-mode=append", "--signal=B:USR1@120",
-			"--output=" + slurmQuoted(log)}}
+			"--output=" + slurmQuoted(log)},
+	}
 	if o.Memory > 0 {
-		s.Options = append(s.Options, fmt.Sprintf("--mem=%dM", megabytes(o.Memory)))
+		s.Options = append(s.Options, fmt.Sprintf("--mem=%dM", toMegabytes(o.Memory)))
 	}
 	if o.Slurm.Partition != "" {
 		s.Options = append(s.Options, "--partition="+slurmQuoted(o.Slurm.Partition))
@@ -158,14 +165,14 @@ func (c Command) deviceIn() string {
 
 // slurmQuoted returns a value as sbatch reads it in a script.
 func slurmQuoted(value string) string {
-	if !strings.ContainsFunc(value, func(r rune) bool { return !unquoted(r) }) {
+	if !strings.ContainsFunc(value, func(r rune) bool { return !needsNoQuotes(r) }) {
 		return value
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
 }
 
-// megabytes rounds up to MiB.
-func megabytes(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
+// toMegabytes rounds up to MiB.
+func toMegabytes(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
 
 // submitting is the script that is printed. No line of the files that it writes is END: the templates begin every line.
 var submitting = template.Must(template.Must(template.New("task").Parse(task)).New("submit").Parse(`#!/bin/sh

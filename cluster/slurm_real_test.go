@@ -427,7 +427,7 @@ func TestSlurm(t *testing.T) {
 // the task and the join.
 func again(t *testing.T, e *engine, words []string) {
 	program := "#!/bin/sh\n[ \"$SLURM_ARRAY_TASK_ID\" != 2 ] || [ -e mended ] || exit 2\nexec " +
-		quoted(os.Getenv("WINNOW")) + ` "$@"` + "\n"
+		quoteWords(os.Getenv("WINNOW")) + ` "$@"` + "\n"
 	if err := os.WriteFile("it's winnow", []byte(program), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -29,9 +29,9 @@ func stand(t *testing.T) (calls func() string) {
 	bin := t.TempDir()
 	log := filepath.Join(bin, "calls")
 	for name, script := range map[string]string{
-		"sbatch": "#!/bin/sh\necho sbatch \"$@\" >>" + quoted(log) + "\necho $((100 + $(grep -c ^sbatch " +
-			"" + quoted(log) + ")))\n",
-		"scontrol": "#!/bin/sh\necho scontrol \"$@\" >>" + quoted(log) + "\n",
+		"sbatch": "#!/bin/sh\necho sbatch \"$@\" >>" + quoteWords(log) + "\necho $((100 + $(grep -c ^sbatch " +
+			"" + quoteWords(log) + ")))\n",
+		"scontrol": "#!/bin/sh\necho scontrol \"$@\" >>" + quoteWords(log) + "\n",
 	} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
@@ -92,9 +92,9 @@ func TestSlurmSubmits(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"1-extract": "'/opt/win now' -q extract --shard auto/8 --manifest birds.csv --model no --out " +
-			"" + quoted(odd) + " &\n",
-		"1-extract-join": "'/opt/win now' join " + quoted(odd) + " &\n",
-		"2-audit":        "'/opt/win now' audit --features " + quoted(odd) + " --out s.csv &\n",
+			"" + quoteWords(odd) + " &\n",
+		"1-extract-join": "'/opt/win now' join " + quoteWords(odd) + " &\n",
+		"2-audit":        "'/opt/win now' audit --features " + quoteWords(odd) + " --out s.csv &\n",
 	} {
 		text, err := os.ReadFile(filepath.Join(dir, folder, name+".sh"))
 		if err != nil || !strings.Contains(string(text), want) {
@@ -222,7 +222,7 @@ func TestTask(t *testing.T) {
 func TestQuoted(t *testing.T) {
 	words := []string{"", "a b", "it's", `"`, `\`, "$HOME `ls`", "a\tb", "*", "~", "#x", "a=b", "é", "-n", "%1", "!x",
 		"a;b&c|d>e"}
-	if got := shell(t, 0, nil, "bash", "-c", "printf '%s\\n' "+quoted(words...)); got != strings.Join(words,
+	if got := shell(t, 0, nil, "bash", "-c", "printf '%s\\n' "+quoteWords(words...)); got != strings.Join(words,
 		"\n")+"\n" {
 		t.Errorf("found %q", got)
 	}

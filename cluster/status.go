@@ -64,7 +64,7 @@ func WriteStatus(ctx context.Context, w io.Writer, outs []string, verify, asJSON
 // readStatus returns the state of an output's parts.
 func readStatus(ctx context.Context, out location.Source, verify bool) (Status, error) {
 	s := Status{Out: Out(out)}
-	w, err := look(ctx, out)
+	w, err := lookForParts(ctx, out)
 	if err != nil {
 		return s, err
 	}
@@ -83,20 +83,20 @@ func readStatus(ctx context.Context, out location.Source, verify bool) (Status, 
 			s.Open = append(s.Open, Task{p.Shard, p.State, p.Why})
 		}
 	}
-	again := w.again()
+	again := w.listAgain()
 	submit := ""
 	if !s.Out.IsRemote() {
 		submit = filepath.Join(slurmDir(s.Out), "submit.sh")
 	}
 	switch _, err := os.Stat(submit); {
 	case len(again) == 0 && !s.Joined:
-		s.Next = "winnow join " + quoted(s.Out.String())
+		s.Next = "winnow join " + quoteWords(s.Out.String())
 	case len(again) == 0:
 	case err == nil:
-		s.Next = fmt.Sprintf("sh %s %s", quoted(submit), list(again))
+		s.Next = fmt.Sprintf("sh %s %s", quoteWords(submit), formatRanges(again))
 	default:
 		s.Next = fmt.Sprintf("the same command again with --shard %d/%d and so on, or as tasks %s of an array with "+
-			"--shard auto/%d", again[0], s.Parts, list(again), s.Parts)
+			"--shard auto/%d", again[0], s.Parts, formatRanges(again), s.Parts)
 	}
 	return s, nil
 }

@@ -15,29 +15,29 @@ import (
 )
 
 // Verify reads all parts, marks those with wrong sums as torn, and returns an error unless all are complete.
-func (w *Whole) Verify(ctx context.Context) error { return w.verify(ctx, "") }
+func (w *Whole) Verify(ctx context.Context) error { return w.verifyParts(ctx, "") }
 
-// verify is Verify, but skips the file except in parts that are folders.
-func (w *Whole) verify(ctx context.Context, except string) error {
+// verifyParts is Verify, but skips the file except in parts that are folders.
+func (w *Whole) verifyParts(ctx context.Context, except string) error {
 	for i := range w.Parts {
 		p := &w.Parts[i]
 		if p.State != Present {
 			continue
 		}
-		if err := p.verify(ctx, except); ctx.Err() != nil {
+		if err := p.verifyPart(ctx, except); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
 			p.State, p.Why = Torn, err.Error()
 		}
 	}
-	again := w.again()
+	again := w.listAgain()
 	if len(again) == 0 {
 		return nil
 	}
 	var told []string
 	for _, s := range []State{Missing, Begun, Torn} {
 		if in := w.In(s); len(in) > 0 {
-			told = append(told, fmt.Sprintf("%s: %s", s, list(in)))
+			told = append(told, fmt.Sprintf("%s: %s", s, formatRanges(in)))
 		}
 	}
 	for _, p := range w.Parts {
@@ -49,11 +49,11 @@ func (w *Whole) verify(ctx context.Context, except string) error {
 	return hint.With(fmt.Errorf("parts: %s: %d of %d parts cannot be joined: %s", Dir(w.Out), len(again), w.Of,
 		strings.Join(told, "; ")),
 		"run the same command again with --shard %d/%d and so on, or as tasks %s of the array with --shard "+
-			"auto/%d", again[0], w.Of, list(again), w.Of)
+			"auto/%d", again[0], w.Of, formatRanges(again), w.Of)
 }
 
-// verify reads the part and compares its sums, except that of one file.
-func (p *Part) verify(ctx context.Context, except string) error {
+// verifyPart reads the part and compares its sums, except that of one file.
+func (p *Part) verifyPart(ctx context.Context, except string) error {
 	if info, err := p.Path.Stat(ctx); err != nil {
 		return err
 	} else if info.IsDir() {
@@ -65,7 +65,7 @@ func (p *Part) verify(ctx context.Context, except string) error {
 			if f.Name == except {
 				continue
 			}
-			if n, sum, err := digest(ctx, p.Path.Join(filepath.Base(f.Name))); err != nil {
+			if n, sum, err := digestFile(ctx, p.Path.Join(filepath.Base(f.Name))); err != nil {
 				return err
 			} else if n != f.Bytes || sum != f.SHA256 {
 				return fmt.Errorf("has a %s that changed since it was written", f.Name)

@@ -67,16 +67,16 @@ func (m Made) Write(w io.Writer) error {
 	return err
 }
 
-// made describes the part.
-func (h Header) made(out location.Source) Made {
+// describeMade describes the part.
+func (h Header) describeMade(out location.Source) Made {
 	return Made{Part: Path(out, h.Shard, h.Of), Out: Out(out), Job: h.Job, Shard: h.String(), First: h.First,
 		End: h.End, Total: h.Total, Unit: h.Unit}
 }
 
-// write makes the part h, a file, unless it exists and is complete. A torn one is replaced.
-func write(ctx context.Context, out location.Source, h Header, fill func(io.Writer) error) (Made, error) {
-	m := h.made(out)
-	own, err := standing(ctx, out, h)
+// writeShardPart makes the part h, a file, unless it exists and is complete. A torn one is replaced.
+func writeShardPart(ctx context.Context, out location.Source, h Header, fill func(io.Writer) error) (Made, error) {
+	m := h.describeMade(out)
+	own, err := findStanding(ctx, out, h)
 	if err != nil || own.State == Present {
 		m.Complete = err == nil
 		return m, err
@@ -121,17 +121,17 @@ func (s *sum) Write(b []byte) (int, error) {
 	return s.to.Write(b)
 }
 
-// begin prepares the folder at for the part h and returns the part's state. If that is Present, nothing needs to be
-// done and at is "". The files of a torn part are removed.
-func begin(ctx context.Context, out location.Source, h Header, overwrite bool) (at string, s State, err error) {
+// preparePart prepares the folder at for the part h and returns the part's state. If that is Present, nothing needs to
+// be done and at is "". The files of a torn part are removed.
+func preparePart(ctx context.Context, out location.Source, h Header, overwrite bool) (at string, s State, err error) {
 	own := Part{State: Missing}
 	if !overwrite {
-		if own, err = standing(ctx, out, h); err != nil || own.State == Present {
+		if own, err = findStanding(ctx, out, h); err != nil || own.State == Present {
 			return "", own.State, err
 		}
 	}
 	if out.IsRemote() {
-		at, err = workplace(out, h)
+		at, err = makeWorkplace(out, h)
 		return at, own.State, err
 	}
 	at = Path(out, h.Shard, h.Of).Path()
@@ -146,15 +146,16 @@ func begin(ctx context.Context, out location.Source, h Header, overwrite bool) (
 	}
 	entries, err := os.ReadDir(at)
 	for _, e := range entries { // any of them may be damaged
-		if err == nil && contents(e) {
+		if err == nil && isContent(e) {
 			err = os.Remove(filepath.Join(at, e.Name()))
 		}
 	}
 	return at, own.State, err
 }
 
-// workplace makes the folder in which a part for an object store is filled. A folder that others can open is an error.
-func workplace(out location.Source, h Header) (string, error) {
+// makeWorkplace makes the folder in which a part for an object store is filled. A folder that others can open is an
+// error.
+func makeWorkplace(out location.Source, h Header) (string, error) {
 	h.Winnow = ""
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -176,24 +177,24 @@ func workplace(out location.Source, h Header) (string, error) {
 	return at, nil
 }
 
-// contents reports whether an entry of a part's folder is one of its files.
-func contents(e fs.DirEntry) bool {
+// isContent reports whether an entry of a part's folder is one of its files.
+func isContent(e fs.DirEntry) bool {
 	return e.Name() != headerFile && e.Name()[0] != '.' && e.Type().IsRegular()
 }
 
-// finish completes the folder of a part: it lists the files with their sums, except those whose names begin with a dot.
-// If the output is in an object store, it puts the files there, the list last, and removes them here.
-func finish(ctx context.Context, out location.Source, h Header, at string) error {
+// finishPart completes the folder of a part: it lists the files with their sums, except those whose names begin with a
+// dot. If the output is in an object store, it puts the files there, the list last, and removes them here.
+func finishPart(ctx context.Context, out location.Source, h Header, at string) error {
 	entries, err := os.ReadDir(at)
 	if err != nil {
 		return fmt.Errorf("parts: %w", err)
 	}
 	all := sealed{Header: h, Files: []file{}}
 	for _, e := range entries {
-		if !contents(e) {
+		if !isContent(e) {
 			continue
 		}
-		n, sum, err := digest(ctx, location.At(filepath.Join(at, e.Name())))
+		n, sum, err := digestFile(ctx, location.At(filepath.Join(at, e.Name())))
 		if err != nil {
 			return err
 		}
@@ -234,8 +235,8 @@ func writeHeader(path string, s sealed) error {
 	return atomicfile.WriteBytes(filepath.Join(path, headerFile), append(content, '\n'))
 }
 
-// digest returns a file's length and sha256.
-func digest(ctx context.Context, at location.Source) (int64, string, error) {
+// digestFile returns a file's length and sha256.
+func digestFile(ctx context.Context, at location.Source) (int64, string, error) {
 	f, err := at.Open(ctx)
 	if err != nil {
 		return 0, "", err
@@ -246,9 +247,9 @@ func digest(ctx context.Context, at location.Source) (int64, string, error) {
 	return n, hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// standing returns the existing part h, and an error if the parts next to it are of another job.
-func standing(ctx context.Context, out location.Source, h Header) (Part, error) {
-	w, err := look(ctx, out)
+// findStanding returns the existing part h, and an error if the parts next to it are of another job.
+func findStanding(ctx context.Context, out location.Source, h Header) (Part, error) {
+	w, err := lookForParts(ctx, out)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Part{State: Missing}, nil
 	}
@@ -257,7 +258,7 @@ func standing(ctx context.Context, out location.Source, h Header) (Part, error) 
 		return Part{}, hint.With(err, "%s", advice)
 	}
 	if w.Job != "" { // all parts agree
-		if why := w.Header.differs(h); why != "" {
+		if why := w.Header.diffHeader(h); why != "" {
 			return Part{}, hint.With(fmt.Errorf("%s: holds parts of another job: %s", Dir(out), why), "%s", advice)
 		}
 	} else if w.Of != h.Of {
@@ -266,7 +267,7 @@ func standing(ctx context.Context, out location.Source, h Header) (Part, error) 
 	}
 	own := w.Parts[h.Shard-1]
 	if own.State == Present && !own.Path.IsRemote() { // in object stores sizes suffice: uploads are checked
-		if err := own.verify(ctx, ""); ctx.Err() != nil {
+		if err := own.verifyPart(ctx, ""); ctx.Err() != nil {
 			return own, ctx.Err()
 		} else if err != nil {
 			own.State, own.Why = Torn, err.Error()

@@ -46,8 +46,8 @@ type subject struct {
 	field   string                                    // that holds the labels, if the form has several; "": not known
 }
 
-// number returns the number of a class, for forms that write numbers.
-func (s *subject) number(label string) (string, error) {
+// findClassNumber returns the number of a class, for forms that write numbers.
+func (s *subject) findClassNumber(label string) (string, error) {
 	for i, name := range s.names {
 		if name == label {
 			return strconv.Itoa(i), nil
@@ -81,27 +81,27 @@ const (
 	notReadable    = "not readable"
 )
 
-// odd leaves out a part of the file, or the file if part is "".
-func (b *boxReader) odd(part, of string, why error) {
+// leaveOutPart leaves out a part of the file, or the file if part is "".
+func (b *boxReader) leaveOutPart(part, of string, why error) {
 	b.left[Left{Reason: notReadable, Of: of}]++
 	b.unread = append(b.unread, unreadFor(b.file, part, why))
 }
 
-// whole reads a file. If it cannot be read to its end, nothing of it stays.
-func (b *boxReader) whole(file string, read func() error) {
+// readBoxFile reads a file. If it cannot be read to its end, nothing of it stays.
+func (b *boxReader) readBoxFile(file string, read func() error) {
 	b.file = file
 	rows, unread, left, seen := len(b.rows), len(b.unread), maps.Clone(b.left), maps.Clone(b.seen)
 	if err := read(); err != nil {
 		b.rows, b.unread, b.left, b.seen = b.rows[:rows], b.unread[:unread], left, seen
-		b.odd("", cmp.Or(strings.ToLower(path.Ext(file)), path.Base(file)), err)
+		b.leaveOutPart("", cmp.Or(strings.ToLower(path.Ext(file)), path.Base(file)), err)
 	}
 }
 
-// take adds the rows of a picture.
-func (b *boxReader) take(a *annotations, p *photo) {
+// addPhotoRows adds the rows of a picture.
+func (b *boxReader) addPhotoRows(a *annotations, p *photo) {
 	file, whole := p.file, 0
 	if p.odd != nil {
-		b.odd(cmp.Or(file, "a picture"), "pictures", p.odd)
+		b.leaveOutPart(cmp.Or(file, "a picture"), "pictures", p.odd)
 		return
 	}
 	if b.resolve != nil {
@@ -131,7 +131,7 @@ func (b *boxReader) take(a *annotations, p *photo) {
 		b.left[Left{Reason: withoutBox, Of: "pictures"}]++
 	}
 	for _, m := range p.marks {
-		n := b.count(file)
+		n := b.countMark(file)
 		if m.left != "" {
 			b.left[Left{Reason: m.left, Of: "shapes"}]++
 			continue
@@ -145,38 +145,38 @@ func (b *boxReader) take(a *annotations, p *photo) {
 		}
 		why, err := "", m.odd
 		if err == nil && m.at != nil {
-			r.path, why, err = b.crop(p, &m, file, n, width, height)
+			r.path, why, err = b.cropLabelMark(p, &m, file, n, width, height)
 		}
 		if err == nil && why == "" {
 			b.rows, err = appendRow(b.rows, r, b.opts)
 		}
 		switch {
 		case err != nil && p.file == "":
-			b.odd(fmt.Sprintf("object %d", n), "objects", err)
+			b.leaveOutPart(fmt.Sprintf("object %d", n), "objects", err)
 		case err != nil:
-			b.odd(fmt.Sprintf("%s, object %d", p.file, n), "objects", err)
+			b.leaveOutPart(fmt.Sprintf("%s, object %d", p.file, n), "objects", err)
 		case why != "":
 			b.left[Left{Reason: why, Of: "boxes"}]++
 		}
 	}
 }
 
-// crop returns the path of the n-th mark of a picture, or why it is left out.
-func (b *boxReader) crop(p *photo, m *labelMark, file string, n int, width, height float64) (crop, why string,
+// cropLabelMark returns the path of the n-th mark of a picture, or why it is left out.
+func (b *boxReader) cropLabelMark(p *photo, m *labelMark, file string, n int, width, height float64) (crop, why string,
 	err error) {
 	box := m.at
 	if p.shares {
 		if width <= 0 || height <= 0 {
 			return "", "", fmt.Errorf("its box is given as shares of the sides of %.200q, which cannot be read", file)
 		}
-		box = shares([2]float64{box[0], box[1]}, [2]float64{box[0] + box[2], box[1] + box[3]}, width, height)
+		box = scaleBoxToShares([2]float64{box[0], box[1]}, [2]float64{box[0] + box[2], box[1] + box[3]}, width, height)
 	}
-	c, why, err := b.opts.crop(box, width, height)
-	return c.of(file, strconv.Itoa(n)), why, err
+	c, why, err := b.opts.cropBox(box, width, height)
+	return c.cropPath(file, strconv.Itoa(n)), why, err
 }
 
-// count returns the number of the next mark of a picture, from 1.
-func (b *boxReader) count(file string) int {
+// countMark returns the number of the next mark of a picture, from 1.
+func (b *boxReader) countMark(file string) int {
 	if b.seen == nil {
 		b.seen = map[string]int{}
 	}
@@ -188,10 +188,10 @@ func (b *boxReader) count(file string) int {
 func (m *mender) decisionsOn(p *photo, path string) ([]Decision, error) {
 	list := make([]Decision, len(p.marks))
 	for i, k := range p.marks {
-		if p.odd != nil || !m.isNext(path, m.seen.count(path), k.at != nil) {
+		if p.odd != nil || !m.isNext(path, m.seen.countMark(path), k.at != nil) {
 			continue
 		}
-		what, err := m.decide(m.d.Samples[m.next].Path, k.label)
+		what, err := m.decideNext(m.d.Samples[m.next].Path, k.label)
 		if err != nil {
 			return nil, fmt.Errorf("object %d with the label %q is not what was read before: the file has changed",
 				m.seen.seen[path], k.label)
@@ -213,16 +213,16 @@ func (m *mender) isNext(path string, n int, cropped bool) bool {
 	return isCrop == cropped && samePicture(path, file) && s.Extra[m.column] == strconv.Itoa(n)
 }
 
-// describe completes a reading with what was left out.
-func (b *boxReader) describe(r *Reading) {
-	r.Left = append(r.Left, counted(b.left)...)
+// describeLeftOut completes a reading with what was left out.
+func (b *boxReader) describeLeftOut(r *Reading) {
+	r.Left = append(r.Left, countReasons(b.left)...)
 	r.Unread = append(r.Unread, b.unread...)
 }
 
-// none is the error for annotations without a box.
-func (b *boxReader) none(form, name string) error {
+// explainNoBox is the error for annotations without a box.
+func (b *boxReader) explainNoBox(form, name string) error {
 	why := ""
-	for _, l := range counted(b.left) {
+	for _, l := range countReasons(b.left) {
 		why = cmp.Or(why, fmt.Sprintf("; %d %s %s", l.Files, l.Of, l.Reason))
 	}
 	if len(b.unread) > 0 {

@@ -45,7 +45,8 @@ func (o reading) boxColumns(header []string, at places) (*boxColumns, error) {
 		return nil, err
 	}
 	if b.kind == noBox && b.text < 0 {
-		if find(header, "ImageID") >= 0 && find(header, "LabelName") >= 0 && find(header, "Confidence") >= 0 {
+		if findColumn(header, "ImageID") >= 0 && findColumn(header, "LabelName") >= 0 &&
+			findColumn(header, "Confidence") >= 0 {
 			return nil, errors.New("is of Open Images' labels of whole images, several an image: expected " +
 				"its boxes, with the columns XMin, XMax, YMin and YMax, or a list of one label an image")
 		}
@@ -63,12 +64,12 @@ func (o reading) boxColumns(header []string, at places) (*boxColumns, error) {
 	if list := firstPair(columns, pictureSides); list != nil {
 		copy(b.sides[:], list)
 	}
-	return b, b.open(header)
+	return b, b.openCompanions(header)
 }
 
-// settle looks at the first row: it returns nil if what may be boxes in text are none, and an error if they are and
-// the column's name does not tell what their numbers are.
-func (b *boxColumns) settle(header, record []string) (*boxColumns, error) {
+// settleColumns looks at the first row: it returns nil if what may be boxes in text are none, and an error if they are
+// and the column's name does not tell what their numbers are.
+func (b *boxColumns) settleColumns(header, record []string) (*boxColumns, error) {
 	if b.text >= 0 && !looksLikeBox(record[b.text]) {
 		return nil, nil
 	}
@@ -88,15 +89,15 @@ func (b *boxColumns) settle(header, record []string) (*boxColumns, error) {
 	return b, nil
 }
 
-// open looks for what stands beside the table: the pictures and, for Open Images, the names of the classes.
-func (b *boxColumns) open(header []string) (err error) {
+// openCompanions looks for what stands beside the table: the pictures and, for Open Images, the names of the classes.
+func (b *boxColumns) openCompanions(header []string) (err error) {
 	o := b.opts
 	switch {
 	case o.in != nil:
-		find := o.in.finder()
+		find := o.in.newPictureFinder()
 		b.find = func(named string) (string, bool) { return find(boxFile{file: o.file}, named) }
-	case o.pictures() != nil:
-		dir := o.pictures()
+	case o.findPicturesFolder() != nil:
+		dir := o.findPicturesFolder()
 		entries, err := fs.ReadDir(dir, ".")
 		if err != nil {
 			return err
@@ -111,18 +112,19 @@ func (b *boxColumns) open(header []string) (err error) {
 			b.find = findBeside(dir, strings.TrimSuffix(o.from.Base(), o.from.Ext()))
 		}
 	}
-	if find(header, "ImageID") >= 0 && find(header, "LabelName") >= 0 {
+	if findColumn(header, "ImageID") >= 0 && findColumn(header, "LabelName") >= 0 {
 		b.published, b.shares = true, new(bool)
 		*b.shares = true
 		if b.opts.in != nil {
-			b.names, err = b.opts.in.descriptions()
+			b.names, err = b.opts.in.readDescriptions()
 		}
 	}
 	return err
 }
 
-// pictures returns the folder that the paths of a table begin in, the given root or its own; nil: it is unknown.
-func (o reading) pictures() fs.FS {
+// findPicturesFolder returns the folder that the paths of a table begin in, the given root or its own; nil: it is
+// unknown.
+func (o reading) findPicturesFolder() fs.FS {
 	root := o.Root
 	if root.IsZero() && !o.from.IsZero() && !o.from.IsPipe() {
 		root = o.from.Parent()
@@ -163,11 +165,11 @@ func findBeside(dir fs.FS, own string) func(named string) (string, bool) {
 	}
 }
 
-// take makes the row of a record the crop of its box. why says why the row is left out.
-func (b *boxColumns) take(r *row, record []string) (why string, err error) {
+// takeRecord makes the row of a record the crop of its box. why says why the row is left out.
+func (b *boxColumns) takeRecord(r *row, record []string) (why string, err error) {
 	b.rows++
 	if b.names != nil {
-		r.label = b.names.of(r.label)
+		r.label = b.names.translateToShown(r.label)
 	}
 	if _, _, cropped := CutCrop(r.path); cropped {
 		return "", nil // is one already
@@ -203,7 +205,7 @@ func (b *boxColumns) take(r *row, record []string) (why string, err error) {
 		shares := max(v[0], v[1], v[2], v[3]) <= 1
 		b.shares = &shares
 	}
-	width, height, found := b.size(r, record)
+	width, height, found := b.findPictureSides(r, record)
 	if !found {
 		return missingPicture, nil
 	}
@@ -219,19 +221,19 @@ func (b *boxColumns) take(r *row, record []string) (why string, err error) {
 			return "", errors.New("box: its numbers are shares of the picture's sides, which are not known: keep the " +
 				"table with the pictures, or give it columns width and height")
 		}
-		box = shares([2]float64{v[0], v[1]}, [2]float64{v[2], v[3]}, width, height)
+		box = scaleBoxToShares([2]float64{v[0], v[1]}, [2]float64{v[2], v[3]}, width, height)
 	}
 	if _, err := cleanPath(r.path, b.opts.StripPrefix); err != nil {
 		return "", err
 	}
-	c, why, err := b.opts.crop(box, width, height)
-	r.path = c.of(r.path, strconv.Itoa(b.rows))
+	c, why, err := b.opts.cropBox(box, width, height)
+	r.path = c.cropPath(r.path, strconv.Itoa(b.rows))
 	return why, err
 }
 
-// size returns the sides of a row's picture, 0 if unknown, and completes its path. It is not found if it should be
-// beside the table and is not.
-func (b *boxColumns) size(r *row, record []string) (width, height float64, found bool) {
+// findPictureSides returns the sides of a row's picture, 0 if unknown, and completes its path. It is not found if it
+// should be beside the table and is not.
+func (b *boxColumns) findPictureSides(r *row, record []string) (width, height float64, found bool) {
 	if b.missing[r.path] {
 		return 0, 0, false
 	}
@@ -259,7 +261,7 @@ func (b *boxColumns) size(r *row, record []string) (width, height float64, found
 	}
 	size, known := b.sizes[r.path]
 	if !known {
-		w, h, err := b.opts.in.size(r.path)
+		w, h, err := b.opts.in.readPictureSize(r.path)
 		if err == nil {
 			size = [2]float64{w, h}
 		}
@@ -268,12 +270,15 @@ func (b *boxColumns) size(r *row, record []string) (width, height float64, found
 	return size[0], size[1], true
 }
 
-// reading describes how a table of boxes was read.
-func (b *boxColumns) reading(name string, d *Dataset) *Reading {
-	r := &Reading{Form: boxTable, Left: counted(b.left), Empty: []string{}, Unread: b.unread,
+// describeBoxTable describes how a table of boxes was read.
+func (b *boxColumns) describeBoxTable(name string, d *Dataset) *Reading {
+	r := &Reading{Form: boxTable, Left: countReasons(b.left), Empty: []string{}, Unread: b.unread,
 		Alike: lookAlikes(d.Classes)}
 	if b.opts.file == "" {
-		b.opts.say(name, append([]string{"read as " + boxTable + ": the image of a row is the crop"}, r.Lines()...))
+		b.opts.noteLines(
+			name,
+			append([]string{"read as " + boxTable + ": the image of a row is the crop"}, r.Lines()...),
+		)
 	}
 	return r
 }
@@ -284,15 +289,15 @@ type shownNames struct {
 	names map[string]string // in the file, by what is shown
 }
 
-func (n *shownNames) of(name string) string {
+func (n *shownNames) translateToShown(name string) string {
 	if shown, ok := n.shown[name]; ok && n.names[shown] == name {
 		return shown
 	}
 	return name
 }
 
-// back returns the name in the file of a class.
-func (n *shownNames) back(shown string) (string, error) {
+// translateToFile returns the name in the file of a class.
+func (n *shownNames) translateToFile(shown string) (string, error) {
 	if name, ok := n.names[shown]; ok {
 		return name, nil
 	}
@@ -302,9 +307,9 @@ func (n *shownNames) back(shown string) (string, error) {
 	return "", fmt.Errorf("the new label %q is not among the %d class descriptions", shown, len(n.names))
 }
 
-// descriptions reads Open Images' class-descriptions beside a table: a name of the files and one for people a row. A
-// name for people that two classes share is not used. nil: there is no such file.
-func (t *listing) descriptions() (*shownNames, error) {
+// readDescriptions reads Open Images' class-descriptions beside a table: a name of the files and one for people a row.
+// A name for people that two classes share is not used. nil: there is no such file.
+func (t *listing) readDescriptions() (*shownNames, error) {
 	for _, p := range t.others {
 		base := strings.ToLower(path.Base(p))
 		if path.Ext(base) != ".csv" || !strings.Contains(base, "class-descriptions") && base != "classes.csv" {
@@ -366,7 +371,7 @@ func (t *listing) tableFiles() (files []string, err error) {
 			return nil, err
 		}
 		in := bufio.NewReader(strings.NewReader(strings.TrimPrefix(string(head), "\ufeff")))
-		comma := map[Format]rune{CSV: ',', TSV: '\t'}[guess(in)]
+		comma := map[Format]rune{CSV: ',', TSV: '\t'}[guessFormat(in)]
 		if comma == 0 {
 			continue
 		}
@@ -376,12 +381,12 @@ func (t *listing) tableFiles() (files []string, err error) {
 		if err != nil {
 			continue // is no table
 		}
-		at, _, err := ReadOptions{}.place(header)
+		at, _, err := ReadOptions{}.findColumns(header)
 		if err != nil {
 			continue
 		}
 		if b, err := (reading{in: &listing{}}).boxColumns(header, at); b != nil && b.text < 0 ||
-			err != nil && find(header, "ImageID") >= 0 {
+			err != nil && findColumn(header, "ImageID") >= 0 {
 			files = append(files, p)
 		}
 	}
@@ -407,7 +412,7 @@ func (t *listing) readTables(name string, opts ReadOptions) (*Dataset, error) {
 		if err != nil {
 			return nil, err
 		}
-		d, err := how.manifest(f, path.Join(name, p))
+		d, err := how.readAnyManifest(f, path.Join(name, p))
 		f.Close()
 		if err != nil {
 			why := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "datasets: "+path.Join(name, p)), ":")
@@ -421,12 +426,12 @@ func (t *listing) readTables(name string, opts ReadOptions) (*Dataset, error) {
 			unreadLine(unread[:1], len(unread)))
 	}
 	d := Merge(parts...)
-	d.Reading = t.reading(boxTable, ".", d.Classes)
+	d.Reading = t.describeListing(boxTable, ".", d.Classes)
 	read := map[string]int{}
 	for _, p := range files {
 		read[strings.ToLower(path.Ext(p))]++
 	}
-	d.Reading.drop(read)
+	d.Reading.dropRead(read)
 	left := map[Left]int{}
 	for _, part := range parts {
 		for _, l := range part.Reading.Left {
@@ -437,7 +442,7 @@ func (t *listing) readTables(name string, opts ReadOptions) (*Dataset, error) {
 	for _, u := range unread {
 		left[Left{Reason: notReadable, Of: strings.ToLower(path.Ext(u.File))}]++
 	}
-	d.Reading.Left = append(d.Reading.Left, counted(left)...)
+	d.Reading.Left = append(d.Reading.Left, countReasons(left)...)
 	d.Reading.Unread = append(d.Reading.Unread, unread...)
 	return d, nil
 }

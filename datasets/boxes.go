@@ -14,8 +14,8 @@ import (
 // boxForms are the forms of files of boxes, and of labels of whole pictures, in folders.
 var boxForms = []*annotations{&yolo, &voc, &labelMe, &fiftyOne}
 
-// boxes reads the labelled boxes of a folder, or returns nil if there are none.
-func (t *listing) boxes(ctx context.Context, at, name string, opts ReadOptions) (*Dataset, error) {
+// readFolderBoxes reads the labelled boxes of a folder, or returns nil if there are none.
+func (t *listing) readFolderBoxes(ctx context.Context, at, name string, opts ReadOptions) (*Dataset, error) {
 	b, err := t.boxFilesAt(at)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -24,17 +24,17 @@ func (t *listing) boxes(ctx context.Context, at, name string, opts ReadOptions) 
 		return t.readTables(name, opts)
 	}
 	if b.rivals != nil && opts.Format != Boxes {
-		return nil, b.ambiguous(name, at)
+		return nil, b.refuseAmbiguousBoxes(name, at)
 	}
 	return t.readBoxes(ctx, b, name, opts)
 }
 
-// ambiguous is the error for folders that may be classes, of pictures whose boxes are in a folder beside.
-func (b *boxFiles) ambiguous(name, at string) error {
+// refuseAmbiguousBoxes is the error for folders that may be classes, of pictures whose boxes are in a folder beside.
+func (b *boxFiles) refuseAmbiguousBoxes(name, at string) error {
 	var rows []string
 	for _, f := range b.rivals[:min(len(b.rivals), 3)] {
 		class := ""
-		rest, _ := inside(f.picture, at)
+		rest, _ := cutFolder(f.picture, at)
 		for dir := range strings.SplitSeq(path.Dir(rest), "/") {
 			if _, err := ParseSplit(dir); err != nil && !isPictureFolder(dir) {
 				class = cmp.Or(class, dir)
@@ -77,7 +77,7 @@ func (t *listing) fiftyOneFiles() (b *boxFiles, err error) {
 			continue
 		}
 		if b == nil {
-			b = &boxFiles{annotations: &fiftyOne, left: map[Left]int{}, find: t.finder()}
+			b = &boxFiles{annotations: &fiftyOne, left: map[Left]int{}, find: t.newPictureFinder()}
 		}
 		split, _ := ParseSplit(strings.TrimSuffix(path.Base(p), path.Ext(p)))
 		b.files = append(b.files, boxFile{file: p, split: split})
@@ -98,9 +98,10 @@ func headOf(fsys fs.FS, p string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// finder returns a function that finds the picture that a file of annotations names: below its own folder or a folder
-// of pictures near it, or, if only one picture ends in that path, that one. A name may lack the ending of a picture.
-func (t *listing) finder() func(f boxFile, named string) (string, bool) {
+// newPictureFinder returns a function that finds the picture that a file of annotations names: below its own folder or
+// a folder of pictures near it, or, if only one picture ends in that path, that one. A name may lack the ending of a
+// picture.
+func (t *listing) newPictureFinder() func(f boxFile, named string) (string, bool) {
 	is := make(map[string]bool, len(t.images))
 	ending := map[string]string{} // of pictures by their paths without it; "" if there are several
 	byBase := map[string][]string{}
@@ -151,16 +152,16 @@ func (t *listing) finder() func(f boxFile, named string) (string, bool) {
 
 // readFiftyOne reads a file of FiftyOne.
 func readFiftyOne(in io.Reader, name string, opts reading) (*Dataset, error) {
-	r := &boxReader{opts: opts, left: map[Left]int{}, resolve: opts.beside()}
+	r := &boxReader{opts: opts, left: map[Left]int{}, resolve: opts.newPathMaker()}
 	r.opts.StripPrefix = "" // resolve strips it
-	if dir := opts.pictures(); dir != nil {
-		r.size = (&listing{fsys: dir}).size
+	if dir := opts.findPicturesFolder(); dir != nil {
+		r.size = (&listing{fsys: dir}).readPictureSize
 	}
 	about := &subject{}
 	text, err := io.ReadAll(in)
 	if err == nil {
 		_, err = fiftyOne.parse(text, about, func(p *photo) ([]Decision, error) {
-			r.take(&fiftyOne, p)
+			r.addPhotoRows(&fiftyOne, p)
 			return nil, nil
 		})
 	}
@@ -171,23 +172,23 @@ func readFiftyOne(in io.Reader, name string, opts reading) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	if len(r.rows) == 0 {
-		return nil, fmt.Errorf("datasets: %w", r.none(fiftyOne.form, name))
+		return nil, fmt.Errorf("datasets: %w", r.explainNoBox(fiftyOne.form, name))
 	}
-	d := build(r.rows, []string{objectColumn})
+	d := buildDataset(r.rows, []string{objectColumn})
 	d.Reading = &Reading{Form: fiftyOne.form, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
-	r.describe(d.Reading)
-	opts.say(name, append([]string{"read as " + fiftyOne.form}, d.Reading.Lines()...))
+	r.describeLeftOut(d.Reading)
+	opts.noteLines(name, append([]string{"read as " + fiftyOne.form}, d.Reading.Lines()...))
 	if about.numbers {
-		opts.say(name, []string{labelsAreNumbers})
+		opts.noteLines(name, []string{labelsAreNumbers})
 	}
 	return d, nil
 }
 
-// beside returns a function that makes paths of the names in a file of annotations: those of the
+// newPathMaker returns a function that makes paths of the names in a file of annotations: those of the
 // pictures in the file's folder or in one of pictures there or, from the first that is not there on, as they are.
-func (o reading) beside() func(named string) (string, bool) {
+func (o reading) newPathMaker() func(named string) (string, bool) {
 	var find func(named string) (string, bool)
-	if dir := o.pictures(); dir != nil {
+	if dir := o.findPicturesFolder(); dir != nil {
 		find = findBeside(dir, strings.TrimSuffix(o.from.Base(), o.from.Ext()))
 	}
 	return func(named string) (string, bool) {

@@ -20,13 +20,13 @@ type row struct {
 	extra                     []string
 }
 
-// build turns rows into a Dataset. Its classes are all given and true labels, numbered in sorted order.
-func build(rows []row, columns []string) *Dataset {
+// buildDataset turns rows into a Dataset. Its classes are all given and true labels, numbered in sorted order.
+func buildDataset(rows []row, columns []string) *Dataset {
 	b := builder{samples: make([]Sample, 0, len(rows))}
 	for _, r := range rows {
-		b.add(r)
+		b.addSample(r)
 	}
-	return b.dataset(columns)
+	return b.buildSorted(columns)
 }
 
 // sortClasses orders class names numerically if all are integers, otherwise as text.
@@ -150,7 +150,7 @@ func Merge(parts ...*Dataset) *Dataset {
 				return Unlabelled
 			}
 			if ids[id] == 0 {
-				ids[id] = b.id(p.Classes[id]) + 1
+				ids[id] = b.numberClassName(p.Classes[id]) + 1
 			}
 			return ids[id] - 1
 		}
@@ -166,7 +166,7 @@ func Merge(parts ...*Dataset) *Dataset {
 			b.samples = append(b.samples, s)
 		}
 	}
-	return b.dataset(columns)
+	return b.buildSorted(columns)
 }
 
 // className returns the name of a class id, "" for Unlabelled.

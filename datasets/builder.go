@@ -17,14 +17,17 @@ type builder struct {
 // pathsRoom is the size in bytes of the blocks in which paths are stored.
 const pathsRoom = 1 << 16
 
-// add adds a row as a sample.
-func (b *builder) add(r row) {
-	b.samples = append(b.samples, Sample{Path: r.path, Label: b.id(r.label), True: b.id(r.truth), Split: r.split,
-		Extra: r.extra})
+// addSample adds a row as a sample.
+func (b *builder) addSample(r row) {
+	b.samples = append(
+		b.samples,
+		Sample{Path: r.path, Label: b.numberClassName(r.label), True: b.numberClassName(r.truth), Split: r.split,
+			Extra: r.extra},
+	)
 }
 
-// id returns the index of a class.
-func (b *builder) id(name string) int {
+// numberClassName returns the index of a class.
+func (b *builder) numberClassName(name string) int {
 	if name == "" {
 		return Unlabelled
 	}
@@ -40,8 +43,8 @@ func (b *builder) id(name string) int {
 	return id
 }
 
-// keep returns a copy of path, so that the line it is part of can be freed.
-func (b *builder) keep(path string) string {
+// clonePath returns a copy of path, so that the line it is part of can be freed.
+func (b *builder) clonePath(path string) string {
 	if b.paths.Cap()-b.paths.Len() < len(path) {
 		b.paths = strings.Builder{} // earlier paths keep the old block
 		b.paths.Grow(max(pathsRoom, len(path)))
@@ -54,17 +57,17 @@ func (b *builder) keep(path string) string {
 // guessAfter is the number of rows after which the file's length predicts the total.
 const guessAfter = 1 << 12
 
-// expect reserves room for times as many rows as so far, and one percent more, so that a growing list is not copied
-// repeatedly. Reserved room costs no memory before it is used.
-func (b *builder) expect(times float64) {
-	b.samples = slices.Grow(b.samples, max(int((times*1.01-1)*float64(b.rows())), 0))
+// reserveRows reserves room for times as many rows as so far, and one percent more, so that a growing list is not
+// copied repeatedly. Reserved room costs no memory before it is used.
+func (b *builder) reserveRows(times float64) {
+	b.samples = slices.Grow(b.samples, max(int((times*1.01-1)*float64(b.countAdded())), 0))
 }
 
-// rows returns the number of rows added.
-func (b *builder) rows() int { return len(b.samples) }
+// countAdded returns the number of rows added.
+func (b *builder) countAdded() int { return len(b.samples) }
 
-// dataset returns the samples, with classes numbered in sorted order.
-func (b *builder) dataset(columns []string) *Dataset {
+// buildSorted returns the samples, with classes numbered in sorted order.
+func (b *builder) buildSorted(columns []string) *Dataset {
 	d := &Dataset{Columns: columns, Samples: b.samples, Classes: append([]string(nil), b.names...)}
 	sortClasses(d.Classes)
 	place := make([]int, len(d.Classes))

@@ -56,9 +56,14 @@ type CheckReport struct {
 
 // Report reports obstacles to training, from the sums and reasons that [Dataset.Look] returned for all samples.
 func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckReport {
-	r := &CheckReport{Samples: len(d.Samples), Splits: d.Count(), Shared: d.shared(), Unreadable: []Problem{},
-		Duplicates: []Duplicates{}}
-	r.Uneven, r.Reading = r.uneven(), d.Reading
+	r := &CheckReport{
+		Samples:    len(d.Samples),
+		Splits:     d.Count(),
+		Shared:     d.countSharedClasses(),
+		Unreadable: []Problem{},
+		Duplicates: []Duplicates{},
+	}
+	r.Uneven, r.Reading = r.newUneven(), d.Reading
 	groups := make(map[[sha256.Size]byte][]int)
 	for i, reason := range reasons {
 		if reason != "" {
@@ -170,8 +175,8 @@ func (d *Dataset) Count() []SplitCount {
 	return counts
 }
 
-// shared counts the classes that each other split has in common with train.
-func (d *Dataset) shared() map[string]int {
+// countSharedClasses counts the classes that each other split has in common with train.
+func (d *Dataset) countSharedClasses() map[string]int {
 	in := make(map[string]map[int]bool)
 	for i := range d.Samples {
 		s := &d.Samples[i]

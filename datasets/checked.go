@@ -112,7 +112,7 @@ func (c *Checks) Match(d *Dataset) (Matched, error) {
 	m := Matched{At: map[int]Checked{}}
 	rows := map[string]int{} // of each decided path
 	for i := range d.Samples {
-		if path := d.Samples[i].Path; c.has(path) {
+		if path := d.Samples[i].Path; c.hasCheck(path) {
 			rows[path]++
 		}
 	}
@@ -150,7 +150,7 @@ func (c *Checks) Match(d *Dataset) (Matched, error) {
 	return m, nil
 }
 
-func (c *Checks) has(path string) bool { _, ok := c.By[path]; return ok }
+func (c *Checks) hasCheck(path string) bool { _, ok := c.By[path]; return ok }
 
 // Wrong counts the samples with a wrong label, and how many of them are of no class.
 func (m *Matched) Wrong() (wrong, none int) {

@@ -19,10 +19,10 @@ type classFolders struct {
 // domainColumn keeps the folder above the class of an image, where folders of classes repeat below several.
 const domainColumn = "folder"
 
-// rows returns a row for each image in a class folder. The meaning of the folders is judged from all of them: those
-// named after splits within the classes are splits; names that repeat below several folders may be the classes
+// listFolderRows returns a row for each image in a class folder. The meaning of the folders is judged from all of them:
+// those named after splits within the classes are splits; names that repeat below several folders may be the classes
 // (domains, years, folds), and that is asked; folders that hold pictures of the same names are views of one scene.
-func (c *classFolders) rows() (rows []row, columns []string, err error) {
+func (c *classFolders) listFolderRows() (rows []row, columns []string, err error) {
 	if c.format == Auto || c.format == "" {
 		if err := c.sceneViews(); err != nil {
 			return nil, nil, err
@@ -33,7 +33,7 @@ func (c *classFolders) rows() (rows []row, columns []string, err error) {
 	var images []string
 	var folders [][]string // of the images: below the place, without folders of pictures
 	for _, p := range c.t.images {
-		rest, ok := inside(p, c.at)
+		rest, ok := cutFolder(p, c.at)
 		parts := strings.Split(rest, "/")
 		if c.t.opaque[p] {
 			parts = append(parts, "")
@@ -140,11 +140,11 @@ func isSureView(name string) bool {
 // named after views, one called images and another, or two with other endings and names that count nothing. A single
 // folder called images is no class.
 func (c *classFolders) sceneViews() error {
-	tops, _ := c.t.tops(c.at)
+	tops, _ := c.t.listTopFolders(c.at)
 	stems, endings := map[string]map[string]bool{}, map[string]map[string]bool{}
 	nested := map[string]bool{}
 	for _, p := range c.t.images {
-		rest, ok := inside(p, c.at)
+		rest, ok := cutFolder(p, c.at)
 		top, below, deep := strings.Cut(rest, "/")
 		if !ok || !deep {
 			continue
@@ -165,7 +165,7 @@ func (c *classFolders) sceneViews() error {
 		nested[top] = nested[top] || strings.Contains(below, "/")
 	}
 	if len(tops) == 1 && isNoClass(tops[0]) && !nested[tops[0]] {
-		return c.t.loose(c.name, len(stems[tops[0]]), tops[0])
+		return c.t.explainLoose(c.name, len(stems[tops[0]]), tops[0])
 	}
 	for i, a := range tops {
 		for _, b := range tops[i+1:] {
@@ -185,7 +185,7 @@ func (c *classFolders) sceneViews() error {
 				return fmt.Errorf("datasets: %s: found the folders %s and %s with pictures of the same names, as "+
 					"views of one scene or its masks, and no class folders: put the pictures of each class into a "+
 					"folder, or write a list with the columns path and label%s. %sclasses reads the folders as "+
-					"classes", c.name, a, b, c.t.lists(), byFormat)
+					"classes", c.name, a, b, c.t.nameLists(), byFormat)
 			}
 		}
 	}

@@ -74,11 +74,11 @@ type cocoCategory struct {
 	Name string `json:"name"`
 }
 
-// names returns the labels of categories: their names or, if two are equal or one is empty, the ids of all.
-func (list categoryList) names() (label map[ident]string, id map[string]ident, byID bool, err error) {
+// nameCategories returns the labels of categories: their names or, if two are equal or one is empty, the ids of all.
+func (list categoryList) nameCategories() (label map[ident]string, id map[string]ident, byID bool, err error) {
 	label, id = make(map[ident]string, len(list)), make(map[string]ident, len(list))
 	for _, c := range list {
-		name := exact(c.Name)
+		name := trimLineEnd(c.Name)
 		if _, twice := id[name]; twice || name == "" {
 			byID = true
 		}
@@ -105,21 +105,21 @@ const cocoLists = "an object with the lists images, annotations and categories"
 // readCOCO reads COCO's JSON. Each annotation becomes a row: a box as a crop of its image or, without a box, as in
 // classification data sets, the image itself. Crowds and small boxes are left out, and annotations that cannot be read.
 func readCOCO(r io.Reader, name string, opts reading) (*Dataset, error) {
-	read, err := opts.coco(r)
+	read, err := opts.readCOCORows(r)
 	if err == nil {
-		err = read.none()
+		err = read.explainNothingRead()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	d := build(read.rows, []string{annotationID, imageID})
-	d.Reading = &Reading{Form: forms[COCO], Left: counted(read.left), Empty: []string{}, Unread: read.unread,
+	d := buildDataset(read.rows, []string{annotationID, imageID})
+	d.Reading = &Reading{Form: forms[COCO], Left: countReasons(read.left), Empty: []string{}, Unread: read.unread,
 		Alike: lookAlikes(d.Classes)}
 	said := "read as COCO's annotations"
 	if read.byID {
 		said += "; " + labelsAreIDs
 	}
-	opts.say(name, append([]string{said}, d.Reading.Lines()...))
+	opts.noteLines(name, append([]string{said}, d.Reading.Lines()...))
 	return d, nil
 }
 
@@ -141,22 +141,22 @@ type cocoRows struct {
 	byID   bool // labels are ids
 }
 
-// none is the error for a file of which nothing can be read, nil for others.
-func (c *cocoRows) none() error {
+// explainNothingRead is the error for a file of which nothing can be read, nil for others.
+func (c *cocoRows) explainNothingRead() error {
 	if len(c.rows) > 0 || len(c.unread) == 0 {
 		return nil
 	}
 	return fmt.Errorf("found no annotation, expected at least one; %s", unreadLine(c.unread[:1], len(c.unread)))
 }
 
-// odd leaves out an element of a list.
-func (c *cocoRows) odd(list string, n int, why error) {
+// leaveOutElement leaves out an element of a list.
+func (c *cocoRows) leaveOutElement(list string, n int, why error) {
 	c.left[Left{Reason: notReadable, Of: list}]++
 	c.unread = append(c.unread, unreadFor("", fmt.Sprintf("%s[%d]", list, n), why))
 }
 
-// coco returns the rows of COCO's JSON, and what is left out.
-func (opts reading) coco(r io.Reader) (*cocoRows, error) {
+// readCOCORows returns the rows of COCO's JSON, and what is left out.
+func (opts reading) readCOCORows(r io.Reader) (*cocoRows, error) {
 	images, annotations, categories := map[ident]cocoImage{}, []cocoAnnotation(nil), categoryList(nil)
 	in, read := json.NewDecoder(r), &cocoRows{left: map[Left]int{}}
 	var other json.RawMessage
@@ -183,7 +183,7 @@ func (opts reading) coco(r io.Reader) (*cocoRows, error) {
 				m.File, err = cleanPath(m.File, opts.StripPrefix)
 			}
 			if m.odd = err; err != nil {
-				read.odd(list, n, err)
+				read.leaveOutElement(list, n, err)
 			}
 			images[m.ID] = m
 		case cocoAnnotations:
@@ -211,7 +211,7 @@ func (opts reading) coco(r io.Reader) (*cocoRows, error) {
 		return nil, err
 	}
 	var labels map[ident]string
-	if labels, _, read.byID, err = categories.names(); err != nil {
+	if labels, _, read.byID, err = categories.nameCategories(); err != nil {
 		return nil, err
 	}
 	boxed := slices.ContainsFunc(annotations, func(a cocoAnnotation) bool { return len(a.Box) > 0 })
@@ -259,17 +259,17 @@ func (opts reading) coco(r io.Reader) (*cocoRows, error) {
 		case boxed:
 			if inShares && len(a.Box) == 4 {
 				x, y := a.Box[0], a.Box[1]
-				a.Box = shares([2]float64{x, y}, [2]float64{x + a.Box[2], y + a.Box[3]}, m.Width, m.Height)
+				a.Box = scaleBoxToShares([2]float64{x, y}, [2]float64{x + a.Box[2], y + a.Box[3]}, m.Width, m.Height)
 			}
 			var c Crop
-			c, why, err = opts.crop(a.Box, m.Width, m.Height)
-			r.path = c.of(m.File, string(a.ID))
+			c, why, err = opts.cropBox(a.Box, m.Width, m.Height)
+			r.path = c.cropPath(m.File, string(a.ID))
 		}
 		if err == nil && why == "" {
 			read.rows, err = appendRow(read.rows, r, opts)
 		}
 		if err != nil {
-			read.odd(cocoAnnotations, i, err)
+			read.leaveOutElement(cocoAnnotations, i, err)
 		} else if why != "" {
 			of := "boxes"
 			if why == withoutBox || why == severalLabels {
@@ -288,9 +288,9 @@ const (
 	crowd    = "crowds"
 )
 
-// crop returns the pixels that a box x, y, width, height touches, with a margin, or why the box is left out. width
+// cropBox returns the pixels that a box x, y, width, height touches, with a margin, or why the box is left out. width
 // and height are the image's, or 0 if unknown.
-func (o ReadOptions) crop(box []float64, width, height float64) (c Crop, left string, err error) {
+func (o ReadOptions) cropBox(box []float64, width, height float64) (c Crop, left string, err error) {
 	if len(box) != 4 {
 		return c, "", fmt.Errorf("bbox holds %d numbers, expected x, y, width, height", len(box))
 	}
@@ -364,7 +364,7 @@ func isCOCO(head []byte) bool {
 			}
 		default:
 			for _, names := range usualNames {
-				if find(append(names[:len(names):len(names)], ownNames[:]...), key) >= 0 {
+				if findColumn(append(names[:len(names):len(names)], ownNames[:]...), key) >= 0 {
 					return false // a line of a manifest
 				}
 			}

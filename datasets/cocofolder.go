@@ -63,7 +63,7 @@ func readCOCOFolder(t *listing, name string, opts ReadOptions) (*Dataset, error)
 	if files == nil {
 		return nil, nil
 	}
-	find := t.finder()
+	find := t.newPictureFinder()
 	var all []row
 	var other error // that a file holds no boxes
 	var read []FileRows
@@ -113,10 +113,10 @@ func readCOCOFolder(t *listing, name string, opts ReadOptions) (*Dataset, error)
 	if len(all) == 0 {
 		return nil, other
 	}
-	d := build(all, []string{annotationID, imageID})
-	d.Reading = t.reading(cocoFolder, ".", d.Classes)
+	d := buildDataset(all, []string{annotationID, imageID})
+	d.Reading = t.describeListing(cocoFolder, ".", d.Classes)
 	d.Reading.Files, d.Reading.Unread = read, unread
-	d.Reading.drop(map[string]int{".json": len(read) + len(beside) + skipped})
+	d.Reading.dropRead(map[string]int{".json": len(read) + len(beside) + skipped})
 	slices.Sort(beside)
 	for _, p := range beside {
 		left[Left{Reason: "no boxes of these pictures", Of: p}]++
@@ -126,9 +126,9 @@ func readCOCOFolder(t *listing, name string, opts ReadOptions) (*Dataset, error)
 			left[Left{Reason: withoutBox, Of: "pictures"}]++
 		}
 	}
-	d.Reading.Left = append(d.Reading.Left, counted(left)...)
+	d.Reading.Left = append(d.Reading.Left, countReasons(left)...)
 	if byIDs > 0 {
-		opts.say(name, []string{labelsAreIDs})
+		opts.noteLines(name, []string{labelsAreIDs})
 	}
 	return d, nil
 }
@@ -165,7 +165,7 @@ func (t *listing) readCOCO(p string, find func(boxFile, string) (string, bool), 
 		return nil, err
 	}
 	defer f.Close()
-	return how.coco(f)
+	return how.readCOCORows(f)
 }
 
 // splitOfName returns the split that a word of a name says: validation for instances_val2017; "" if none does.

@@ -46,18 +46,18 @@ const fileName = "file_name"
 // places are the positions of the columns in a header, -1 if missing.
 type places [len(ownNames)]int
 
-// named reports whether any column name is given.
-func (o ReadOptions) named() bool { return o.Names != Names{} }
+// hasColumnNames reports whether any column name is given.
+func (o ReadOptions) hasColumnNames() bool { return o.Names != Names{} }
 
-// place finds the columns in a header: by the given names, by winnow's own names, and path and label also by usual
-// names. guessed describes the columns found by a usual name, "" if there are none.
-func (o ReadOptions) place(header []string) (at places, guessed string, err error) {
+// findColumns finds the columns in a header: by the given names, by winnow's own names, and path and label also by
+// usual names. guessed describes the columns found by a usual name, "" if there are none.
+func (o ReadOptions) findColumns(header []string) (at places, guessed string, err error) {
 	at = places{-1, -1, -1, -1}
 	for k, name := range []string{o.Names.Path, o.Names.Label, o.Names.Split, o.Names.True} {
 		if name == "" {
 			continue
 		}
-		i := find(header, name)
+		i := findColumn(header, name)
 		if i < 0 {
 			return at, "", fmt.Errorf("header is %.200q, expected the column %.80q for the %s%s",
 				strings.Join(header, ","), name, strings.ReplaceAll(ownNames[k], "_", " "), catalog.Ask(name, header))
@@ -69,7 +69,7 @@ func (o ReadOptions) place(header []string) (at places, guessed string, err erro
 		at[k] = i
 	}
 	for k, name := range ownNames {
-		if i := find(header, name); at[k] < 0 && !slices.Contains(at[:], i) {
+		if i := findColumn(header, name); at[k] < 0 && !slices.Contains(at[:], i) {
 			at[k] = i
 		}
 	}
@@ -82,7 +82,7 @@ func (o ReadOptions) place(header []string) (at places, guessed string, err erro
 			names = []string{"given_label"}
 		}
 		for _, name := range names {
-			if i := find(header, name); i >= 0 && !slices.Contains(at[:], i) {
+			if i := findColumn(header, name); i >= 0 && !slices.Contains(at[:], i) {
 				at[k] = i
 				said = append(said, fmt.Sprintf("%.80q for the %s", strings.TrimSpace(header[i]), ownNames[k]))
 				break
@@ -95,22 +95,22 @@ func (o ReadOptions) place(header []string) (at places, guessed string, err erro
 	return at, strings.Join(said, " and "), nil
 }
 
-// find returns the position of a column, by its exact name or else ignoring letter case and the separators between
-// words.
-func find(header []string, name string) int {
+// findColumn returns the position of a column, by its exact name or else ignoring letter case and the separators
+// between words.
+func findColumn(header []string, name string) int {
 	if i := slices.Index(header, name); i >= 0 {
 		return i
 	}
-	plain := plainly(name)
-	return slices.IndexFunc(header, func(h string) bool { return plainly(h) == plain })
+	plain := normalizeHeaderName(name)
+	return slices.IndexFunc(header, func(h string) bool { return normalizeHeaderName(h) == plain })
 }
 
-func plainly(name string) string {
+func normalizeHeaderName(name string) string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
 }
 
-// tell notes which columns of a table were guessed.
-func (o ReadOptions) tell(name, guessed string) {
+// noteGuessed notes which columns of a table were guessed.
+func (o ReadOptions) noteGuessed(name, guessed string) {
 	if guessed != "" && o.Note != nil {
 		o.Note("%s: took the column %s (%s name others)", name, guessed, naming)
 	}
@@ -119,14 +119,14 @@ func (o ReadOptions) tell(name, guessed string) {
 // guessSplit takes a column of a usual name for the split if its first value is that of one.
 func (o reading) guessSplit(name string, at *places, header, first, columns []string, extra []int) ([]string, []int) {
 	for _, usual := range usualNames[splitColumn] {
-		i := find(header, usual)
+		i := findColumn(header, usual)
 		k := slices.Index(extra, i)
 		if at[splitColumn] >= 0 || k < 0 {
 			continue
 		}
 		if _, err := ParseSplit(first[i]); err == nil {
 			at[splitColumn] = i
-			o.tell(name, fmt.Sprintf("%.80q for the split", header[i]))
+			o.noteGuessed(name, fmt.Sprintf("%.80q for the split", header[i]))
 			return slices.Delete(slices.Clone(columns), k, k+1), slices.Delete(slices.Clone(extra), k, k+1)
 		}
 	}
@@ -141,11 +141,11 @@ func (o reading) onlyOther(header []string, at *places, guessed string) string {
 	}
 	only := -1
 	for i, name := range header {
-		if slices.Contains(at[:], i) || slices.Contains(usualNames[splitColumn], plainly(name)) {
+		if slices.Contains(at[:], i) || slices.Contains(usualNames[splitColumn], normalizeHeaderName(name)) {
 			continue
 		}
 		_, _, boxed := plainColumn(name)
-		if only >= 0 || boxed || name == "" || slices.Contains(texts, plainly(name)) {
+		if only >= 0 || boxed || name == "" || slices.Contains(texts, normalizeHeaderName(name)) {
 			return guessed
 		}
 		only = i
@@ -161,14 +161,14 @@ func (o reading) onlyOther(header []string, at *places, guessed string) string {
 	return said
 }
 
-// header finds the columns of a table, and the names and positions of those without a meaning.
-func (o reading) header(name string, header []string) (at places, columns []string, extra []int, err error) {
-	at, guessed, err := o.place(header)
+// readTableHeader finds the columns of a table, and the names and positions of those without a meaning.
+func (o reading) readTableHeader(name string, header []string) (at places, columns []string, extra []int, err error) {
+	at, guessed, err := o.findColumns(header)
 	if err != nil {
 		return at, nil, nil, err
 	}
 	if at[pathColumn] < 0 && slices.ContainsFunc(header, isImageName) {
-		return at, nil, nil, lacking(header, at)
+		return at, nil, nil, explainLacking(header, at)
 	}
 	guessed = o.onlyOther(header, &at, guessed)
 	seen := make(map[string]bool, len(header))
@@ -176,14 +176,14 @@ func (o reading) header(name string, header []string) (at places, columns []stri
 		if h == "" && seen[""] {
 			h = fmt.Sprintf("column_%d", i+1) // Excel writes several without a name
 		}
-		if own := plainly(h); slices.Contains(ownNames[:], own) && find(header[i+1:], own) >= 0 &&
-			slices.Contains(at[:], find(header, own)) {
+		if own := normalizeHeaderName(h); slices.Contains(ownNames[:], own) && findColumn(header[i+1:], own) >= 0 &&
+			slices.Contains(at[:], findColumn(header, own)) {
 			return at, nil, nil, fmt.Errorf("column %q appears twice in the header", own)
 		}
 		if slices.Contains(at[:], i) {
 			continue
 		}
-		h = further(h)
+		h = nameFurtherColumn(h)
 		if seen[h] {
 			return at, nil, nil, fmt.Errorf("column %.80q appears twice in the header", h)
 		}
@@ -194,14 +194,14 @@ func (o reading) header(name string, header []string) (at places, columns []stri
 		*o.unlabelled = at[labelColumn] < 0
 	}
 	if at[pathColumn] < 0 && !o.Numbered || at[labelColumn] < 0 && o.unlabelled == nil {
-		return at, nil, nil, lacking(header, at)
+		return at, nil, nil, explainLacking(header, at)
 	}
-	o.tell(name, guessed)
+	o.noteGuessed(name, guessed)
 	return at, columns, extra, nil
 }
 
-// lacking is the error for a header without a column for the path or the label.
-func lacking(header []string, at places) error {
+// explainLacking is the error for a header without a column for the path or the label.
+func explainLacking(header []string, at places) error {
 	there := ""
 	for _, k := range []int{pathColumn, labelColumn} {
 		if at[k] >= 0 {
@@ -216,13 +216,13 @@ func lacking(header []string, at places) error {
 		strings.Join(header, ","), there, naming)
 }
 
-// row builds a row from the n-th record. Without a path column, n is the path.
-func (at places) row(record []string, extra []int, n int) row {
+// newRow builds a row from the n-th record. Without a path column, n is the path.
+func (at places) newRow(record []string, extra []int, n int) row {
 	get := func(k int) string {
 		if at[k] < 0 {
 			return ""
 		}
-		return exact(record[at[k]])
+		return trimLineEnd(record[at[k]])
 	}
 	r := row{path: get(pathColumn), label: get(labelColumn), split: strings.TrimSpace(get(splitColumn)),
 		truth: get(trueColumn)}
@@ -235,24 +235,24 @@ func (at places) row(record []string, extra []int, n int) row {
 	return r
 }
 
-// exact returns a value as it is written, spaces at its ends included, because folders and classes may have such names.
-// Line ends are no part of it, and a value of spaces alone is empty.
-func exact(value string) string {
+// trimLineEnd returns a value as it is written, spaces at its ends included, because folders and classes may have such
+// names. Line ends are no part of it, and a value of spaces alone is empty.
+func trimLineEnd(value string) string {
 	if strings.TrimSpace(value) == "" {
 		return ""
 	}
 	return strings.Trim(value, "\r\n")
 }
 
-// spaced reports whether a table has spaces behind its commas: its header does. They belong to no value.
-func spaced(header []string) bool {
+// hasSpaces reports whether a table has spaces behind its commas: its header does. They belong to no value.
+func hasSpaces(header []string) bool {
 	return len(header) > 1 && strings.HasPrefix(header[1], " ")
 }
 
-// further returns the name of a column without a meaning. If the name is one of winnow's own, it becomes
+// nameFurtherColumn returns the name of a column without a meaning. If the name is one of winnow's own, it becomes
 // other_NAME.
-func further(name string) string {
-	if own := plainly(name); slices.Contains(ownNames[:], own) {
+func nameFurtherColumn(name string) string {
+	if own := normalizeHeaderName(name); slices.Contains(ownNames[:], own) {
 		return "other_" + own
 	}
 	return name
@@ -260,9 +260,9 @@ func further(name string) string {
 
 // looksNamed reports whether the fields of a first line are column names.
 func looksNamed(fields []string) bool {
-	if find(fields, ownNames[labelColumn]) >= 0 || find(fields, "given_label") >= 0 {
+	if findColumn(fields, ownNames[labelColumn]) >= 0 || findColumn(fields, "given_label") >= 0 {
 		return true
 	}
-	at, _, _ := ReadOptions{}.place(fields)
+	at, _, _ := ReadOptions{}.findColumns(fields)
 	return at[pathColumn] >= 0 && at[labelColumn] >= 0
 }

@@ -50,8 +50,8 @@ func (c Crop) String() string {
 	return fmt.Sprintf("%s%d:%d:%d:%d", cropMark, c.X, c.Y, c.W, c.H)
 }
 
-// of returns the path of a crop of a file; id distinguishes equal crops.
-func (c Crop) of(file, id string) string {
+// cropPath returns the path of a crop of a file; id distinguishes equal crops.
+func (c Crop) cropPath(file, id string) string {
 	return file + c.String() + "&id=" + url.QueryEscape(id)
 }
 

@@ -27,7 +27,7 @@ func TestCutCrop(t *testing.T) {
 			t.Errorf("%s: %q, %v, %v, expected a file", path, file, c, ok)
 		}
 	}
-	if file, c, ok := CutCrop(Crop{1, 2, 3, 4}.of("x.png", "a/b&c=d#ü")); !ok || file != "x.png" ||
+	if file, c, ok := CutCrop(Crop{1, 2, 3, 4}.cropPath("x.png", "a/b&c=d#ü")); !ok || file != "x.png" ||
 		c != (Crop{1, 2, 3, 4}) {
 		t.Errorf("%q, %v, %v", file, c, ok)
 	}

@@ -21,7 +21,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		return nil, fmt.Errorf("datasets: %w", inTable(name, err))
 	}
 	header = slices.Clone(header) // the reader uses it again
-	at, columns, extra, err := opts.header(name, header)
+	at, columns, extra, err := opts.readTableHeader(name, header)
 	hot := opts.oneHot(header)
 	if err != nil {
 		err = fmt.Errorf("datasets: %s:1: %w", name, err)
@@ -38,7 +38,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 			return nil, fmt.Errorf("datasets: %s: %w", name, err)
 		}
 	}
-	rival := opts.rivals(header, at)
+	rival := opts.newRivals(header, at)
 	fields, empty := len(header), 0 // the header itself has been checked
 	left, first := map[Left]int{}, true
 	b := builder{}
@@ -47,16 +47,16 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		bounded.row = 0
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			d := b.dataset(columns)
+			d := b.buildSorted(columns)
 			left[Left{Reason: "of empty cells", Of: "rows"}] = empty
 			if boxes != nil {
-				d.Reading = boxes.reading(name, d)
+				d.Reading = boxes.describeBoxTable(name, d)
 			}
 			if hot != nil {
 				d.Reading = &Reading{Form: oneHotForm, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
-				opts.say(name, []string{"read as " + oneHotForm + ": " + strings.Join(d.Classes, ", ")})
+				opts.noteLines(name, []string{"read as " + oneHotForm + ": " + strings.Join(d.Classes, ", ")})
 			}
-			opts.leaveOut(d, name, append(d.separate(), counted(left)...))
+			opts.leaveOut(d, name, append(d.leaveOutSeveral(), countReasons(left)...))
 			return d, nil
 		}
 		if err != nil {
@@ -76,14 +76,14 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 				columns, extra = opts.guessSplit(name, &at, header, record, columns, extra)
 			}
 			if boxes != nil {
-				if boxes, err = boxes.settle(header, record); err != nil {
+				if boxes, err = boxes.settleColumns(header, record); err != nil {
 					return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 				}
 			}
 		}
-		next = at.row(record, extra, b.rows())
+		next = at.newRow(record, extra, b.countAdded())
 		if hot != nil {
-			if next.label, err = hot.label(header, record); errors.Is(err, errOther) && b.rows() == 0 {
+			if next.label, err = hot.labelOfOne(header, record); errors.Is(err, errOther) && b.countAdded() == 0 {
 				return nil, hot.otherwise
 			} else if errors.Is(err, errSeveral) {
 				left[Left{Reason: joinedLabels, Of: "rows"}]++
@@ -93,7 +93,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 			}
 		}
 		if boxes != nil {
-			why, err := boxes.take(&next, record)
+			why, err := boxes.takeRecord(&next, record)
 			if err != nil {
 				why = notReadable
 				boxes.unread = append(boxes.unread, unreadFor(boxes.opts.file, fmt.Sprintf("line %d", line), err))
@@ -104,17 +104,17 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 			}
 		}
 		if rival != nil {
-			err = rival.check(next.path, next.label, func(i int) string { return exact(record[i]) })
+			err = rival.checkRivals(next.path, next.label, func(i int) string { return trimLineEnd(record[i]) })
 		}
-		if err := cmp.Or(err, opts.complete(&next)); err != nil {
+		if err := cmp.Or(err, opts.completeRow(&next)); err != nil {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
 		if len(extra) == 0 {
-			next.path = b.keep(next.path)
+			next.path = b.clonePath(next.path)
 		}
-		b.add(next)
-		if b.rows() == guessAfter {
-			b.expect(float64(opts.size) / float64(in.InputOffset()))
+		b.addSample(next)
+		if b.countAdded() == guessAfter {
+			b.reserveRows(float64(opts.size) / float64(in.InputOffset()))
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (b *rowReader) Read(p []byte) (int, error) {
 
 // appendRow checks, completes and appends a row.
 func appendRow(rows []row, r row, opts reading) ([]row, error) {
-	if err := opts.complete(&r); err != nil {
+	if err := opts.completeRow(&r); err != nil {
 		return nil, err
 	}
 	return append(rows, r), nil

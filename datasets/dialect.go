@@ -32,15 +32,15 @@ func firstLine(head []byte) string {
 	return string(bytes.TrimSpace(head))
 }
 
-// separator returns what separates the cells of a table that is not separated by tabs: what makes its header hold
+// findSeparator returns what separates the cells of a table that is not separated by tabs: what makes its header hold
 // names that are known, or else more than one name.
-func (o ReadOptions) separator(in *bufio.Reader) rune {
+func (o ReadOptions) findSeparator(in *bufio.Reader) rune {
 	head, _ := in.Peek(4096) // a short file gives less
 	line := firstLine(head)
 	for _, by := range separators {
 		cells := cellsOf(line, by)
-		if len(cells) > 1 && (looksNamed(cells) || o.Names.Path != "" && find(cells, o.Names.Path) >= 0 ||
-			o.Names.Label != "" && find(cells, o.Names.Label) >= 0) {
+		if len(cells) > 1 && (looksNamed(cells) || o.Names.Path != "" && findColumn(cells, o.Names.Path) >= 0 ||
+			o.Names.Label != "" && findColumn(cells, o.Names.Label) >= 0) {
 			return by
 		}
 	}
@@ -52,9 +52,9 @@ func (o ReadOptions) separator(in *bufio.Reader) rune {
 	return ','
 }
 
-// begin consumes what may stand before a table, and returns it: a byte order mark, and a line sep=; for Excel.
-func begin(in *bufio.Reader) ([]byte, error) {
-	lead, err := mark(in)
+// consumeLead consumes what may stand before a table, and returns it: a byte order mark, and a line sep=; for Excel.
+func consumeLead(in *bufio.Reader) ([]byte, error) {
+	lead, err := consumeMark(in)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (s *separated) Read() ([]string, error) {
 	}
 	if !s.header && err == nil {
 		s.header = true
-		s.TrimLeadingSpace = s.Comma == ',' && spaced(record)
+		s.TrimLeadingSpace = s.Comma == ',' && hasSpaces(record)
 	}
 	return record, err
 }
@@ -123,8 +123,8 @@ func inTable(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// field returns a cell as a table holds it, quoted if necessary.
-func field(s string, by rune) string {
+// quoteField returns a cell as a table holds it, quoted if necessary.
+func quoteField(s string, by rune) string {
 	var out strings.Builder
 	to := csv.NewWriter(&out)
 	to.Comma = by
@@ -146,15 +146,16 @@ type rivalRow struct {
 	others      []string
 }
 
-// rivals returns the other columns with usual names of labels, if the labels are in a column of such a name.
-func (o ReadOptions) rivals(header []string, at places) *rivals {
+// newRivals returns the other columns with usual names of labels, if the labels are in a column of such a name.
+func (o ReadOptions) newRivals(header []string, at places) *rivals {
 	usual := usualNames[labelColumn]
-	if o.Names.Label != "" || at[labelColumn] < 0 || !slices.Contains(usual, plainly(header[at[labelColumn]])) {
+	if o.Names.Label != "" || at[labelColumn] < 0 ||
+		!slices.Contains(usual, normalizeHeaderName(header[at[labelColumn]])) {
 		return nil
 	}
 	r := &rivals{names: []string{header[at[labelColumn]]}}
 	for i, h := range header {
-		if !slices.Contains(at[:], i) && slices.Contains(usual, plainly(h)) {
+		if !slices.Contains(at[:], i) && slices.Contains(usual, normalizeHeaderName(h)) {
 			r.names, r.at = append(r.names, h), append(r.at, i)
 			r.to, r.of = append(r.to, map[string]string{}), append(r.of, map[string]string{})
 		}
@@ -165,8 +166,8 @@ func (o ReadOptions) rivals(header []string, at places) *rivals {
 	return r
 }
 
-// check returns an error if a column divides the images in another way than the labels.
-func (r *rivals) check(path, label string, value func(i int) string) error {
+// checkRivals returns an error if a column divides the images in another way than the labels.
+func (r *rivals) checkRivals(path, label string, value func(i int) string) error {
 	if len(r.rows) < 3 {
 		row := rivalRow{path: strings.Clone(path), label: strings.Clone(label)}
 		for _, i := range r.at {
@@ -181,7 +182,7 @@ func (r *rivals) check(path, label string, value func(i int) string) error {
 		switch {
 		case known && was == v && seen && back == label:
 		case known || seen:
-			return r.ambiguous(k, path, label, v)
+			return r.refuseAmbiguousColumn(k, path, label, v)
 		default:
 			label, v := strings.Clone(label), strings.Clone(v)
 			r.to[k][label], r.of[k][v] = v, label
@@ -190,7 +191,7 @@ func (r *rivals) check(path, label string, value func(i int) string) error {
 	return nil
 }
 
-func (r *rivals) ambiguous(k int, path, label, value string) error {
+func (r *rivals) refuseAmbiguousColumn(k int, path, label, value string) error {
 	rows := r.rows
 	if !slices.ContainsFunc(rows, func(row rivalRow) bool { return row.path == path }) {
 		rows = append(slices.Clip(rows[:min(len(rows), 2)]), rivalRow{path, label, slices.Repeat([]string{value}, k+1)})

@@ -30,8 +30,8 @@ func encodingOf(name string) (encoding.Encoding, error) {
 	return e, nil
 }
 
-// decode returns a text in UTF-8 and the name of its encoding, "" for UTF-8.
-func (o ReadOptions) decode(in *bufio.Reader) (*bufio.Reader, string, error) {
+// decodeText returns a text in UTF-8 and the name of its encoding, "" for UTF-8.
+func (o ReadOptions) decodeText(in *bufio.Reader) (*bufio.Reader, string, error) {
 	name := o.Encoding
 	if head, _ := in.Peek(2); name == "" && string(head) == "\xff\xfe" {
 		name = utf16

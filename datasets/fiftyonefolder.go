@@ -35,7 +35,7 @@ func parseFiftyOne(text []byte, about *subject, give func(*photo) ([]Decision, e
 	changed, take := false, give
 	give = func(p *photo) ([]Decision, error) {
 		what, err := take(p)
-		changed = changed || decided(what)
+		changed = changed || changesAnything(what)
 		return what, err
 	}
 	about.names = nil
@@ -106,7 +106,7 @@ func fiftyOnePhoto(raw json.RawMessage, about *subject, picture string,
 		p.marks = append(p.marks, m)
 	}
 	what, err := give(p)
-	if err != nil || !decided(what) {
+	if err != nil || !changesAnything(what) {
 		return raw, err
 	}
 	if !isList {
@@ -116,7 +116,7 @@ func fiftyOnePhoto(raw json.RawMessage, about *subject, picture string,
 		if !number {
 			return jsontext.Quote(label), nil
 		}
-		n, err := about.number(label)
+		n, err := about.findClassNumber(label)
 		return json.RawMessage(n), err
 	}, &err)
 	if isList {
@@ -188,14 +188,14 @@ func fiftyOneSample(raw json.RawMessage, about *subject,
 	}
 	switch {
 	case field != nil && value.Detections != nil:
-		p.marks, p.odd = detections(*value.Detections)
+		p.marks, p.odd = readDetections(*value.Detections)
 	case field != nil && value.Label != nil && *value.Label != "":
 		p.marks = []labelMark{{label: *value.Label}}
 	default:
 		p.marks = []labelMark{{left: "without a label"}}
 	}
 	what, err := give(p)
-	if err != nil || !decided(what) {
+	if err != nil || !changesAnything(what) {
 		return raw, err
 	}
 	name := func(label string) (json.RawMessage, error) { return jsontext.Quote(label), nil }
@@ -234,8 +234,8 @@ func labelField(fields map[string]json.RawMessage) (string, error) {
 	return strings.Join(found, ""), nil
 }
 
-// detections reads the boxes of a field, which are shares of the picture's sides.
-func detections(list json.RawMessage) (marks []labelMark, err error) {
+// readDetections reads the boxes of a field, which are shares of the picture's sides.
+func readDetections(list json.RawMessage) (marks []labelMark, err error) {
 	var all []json.RawMessage
 	if err := json.Unmarshal(list, &all); err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func isImageName(p string) bool {
 
 // readZip reads the folder that a zip file holds.
 func readZip(source location.Source, opts ReadOptions) (*Dataset, error) {
-	f, err := source.Open(opts.context())
+	f, err := source.Open(opts.getContext())
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
@@ -85,12 +85,12 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	ctx := opts.context()
+	ctx := opts.getContext()
 	t, err := listTree(ctx, fsys)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	at := t.unwrapped()
+	at := t.unwrapFolders()
 	if opts.Format != Folders && opts.Format != Classes {
 		var d *Dataset
 		if opts.Format != Boxes {
@@ -102,7 +102,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		opts.Split = split
 		d, err = readCOCOFolder(t, name, opts)
 		if d == nil && err == nil {
-			d, err = t.boxes(ctx, at, name, opts)
+			d, err = t.readFolderBoxes(ctx, at, name, opts)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("datasets: %w", err)
@@ -112,39 +112,39 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 				"LabelMe, FiftyOne, COCO or a table", name)
 		}
 		if d != nil {
-			opts.say(name, append([]string{"read as " + d.Reading.Form}, d.Reading.Lines()...))
+			opts.noteLines(name, append([]string{"read as " + d.Reading.Form}, d.Reading.Lines()...))
 			return d, nil
 		}
 	}
-	if opts.named() {
+	if opts.hasColumnNames() {
 		return nil, fmt.Errorf("datasets: %s: found column names, expected none: it is a folder of class folders, "+
 			"not a table", name)
 	}
 	if opts.Format != Folders && opts.Format != Classes {
-		d, err := t.persons(name, at, split)
-		if err := cmp.Or(err, t.famous(name)); err != nil {
+		d, err := t.readPersons(name, at, split)
+		if err := cmp.Or(err, t.refuseFamousSet(name)); err != nil {
 			return nil, err
 		}
 		if d != nil {
-			opts.say(name, append([]string{"read as " + d.Reading.Form}, d.Reading.Lines()...))
+			opts.noteLines(name, append([]string{"read as " + d.Reading.Form}, d.Reading.Lines()...))
 			return d, nil
 		}
 	}
-	d, err := t.classes(name, at, split, opts.Format)
-	preset := t.published(name)
+	d, err := t.readClassFolders(name, at, split, opts.Format)
+	preset := t.describePublished(name)
 	if err != nil && preset != "" {
 		return nil, fmt.Errorf("%w. It %s", err, preset)
 	} else if err != nil {
 		return nil, err
 	}
-	if opts.say(name, d.Reading.Lines()); preset != "" {
-		opts.say(name, []string{preset})
+	if opts.noteLines(name, d.Reading.Lines()); preset != "" {
+		opts.noteLines(name, []string{preset})
 	}
 	return d, nil
 }
 
-// say notes lines about a source.
-func (o ReadOptions) say(name string, lines []string) {
+// noteLines notes lines about a source.
+func (o ReadOptions) noteLines(name string, lines []string) {
 	for _, line := range lines {
 		if o.Note != nil {
 			o.Note("%s: %s", name, line)
@@ -152,12 +152,12 @@ func (o ReadOptions) say(name string, lines []string) {
 	}
 }
 
-// classes reads the folders at a place as classes, or as splits that hold them.
-func (t *listing) classes(name, at, split string, format Format) (*Dataset, error) {
-	tops, loose := t.tops(at)
+// readClassFolders reads the folders at a place as classes, or as splits that hold them.
+func (t *listing) readClassFolders(name, at, split string, format Format) (*Dataset, error) {
+	tops, loose := t.listTopFolders(at)
 	for _, top := range tops { // masks of the same classes may stand beside the folder images
 		if format != Classes && t.holdsClasses(at, top, tops) {
-			d, err := t.classes(name, t.chained(path.Join(at, top)), split, format)
+			d, err := t.readClassFolders(name, t.findImagesFolder(path.Join(at, top)), split, format)
 			if err == nil {
 				d.Reading.Left = append(d.Reading.Left, t.leftBeside(at, top)...)
 			}
@@ -166,9 +166,9 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 	}
 	if len(tops) == 0 {
 		if loose == 0 {
-			return nil, cmp.Or(t.stored(name), error(&noImage{name}))
+			return nil, cmp.Or(t.refuseForeignStore(name), error(&noImage{name}))
 		}
-		return nil, t.loose(name, loose, cmp.Or(strings.TrimPrefix(at, "."), "it"))
+		return nil, t.explainLoose(name, loose, cmp.Or(strings.TrimPrefix(at, "."), "it"))
 	}
 	splits := splitFolders(tops)
 	var others, deep, named []string // folders that are no splits, the splits that hold class folders, all splits
@@ -178,7 +178,7 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 			continue
 		}
 		named = append(named, top)
-		if inner, _ := t.tops(t.within(at, top)); len(inner) > 0 {
+		if inner, _ := t.listTopFolders(t.findClassesFolder(at, top)); len(inner) > 0 {
 			deep = append(deep, top)
 		}
 	}
@@ -186,11 +186,11 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 	switch {
 	case format == Classes:
 	case asSplits && len(others) > 0 && len(named) == 1 && format != Folders:
-		return nil, t.ambiguous(name, at, named[0], others[0])
+		return nil, t.refuseAmbiguousFolder(name, at, named[0], others[0])
 	case !asSplits && len(named) > 0 && (len(others) == 0 || len(named) > 1):
 		return nil, fmt.Errorf("datasets: %s: found pictures directly in %s and no class folders there: put those of "+
 			"each class into a folder, or write a list with the columns path and label%s", name,
-			strings.Join(named, " and "), t.lists())
+			strings.Join(named, " and "), t.nameLists())
 	}
 	var parts []*Dataset
 	left := map[Left]int{}
@@ -198,7 +198,7 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 	if asSplits {
 		places = nil
 		for _, top := range named {
-			places = append(places, t.within(at, top))
+			places = append(places, t.findClassesFolder(at, top))
 		}
 	}
 	read := map[string]bool{}
@@ -208,7 +208,7 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 		if asSplits {
 			c.split, form = splits[named[k]], "class folders in splits"
 		}
-		rows, columns, err := c.rows()
+		rows, columns, err := c.listFolderRows()
 		if err != nil {
 			return nil, err
 		}
@@ -220,11 +220,11 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 				}
 			}
 		}
-		parts, n = append(parts, build(rows, columns)), n+len(rows)
+		parts, n = append(parts, buildDataset(rows, columns)), n+len(rows)
 	}
 	loose = 0
 	for _, p := range t.images {
-		rest, ok := inside(p, at)
+		rest, ok := cutFolder(p, at)
 		top, _, nested := strings.Cut(rest, "/")
 		switch {
 		case read[p]:
@@ -238,14 +238,14 @@ func (t *listing) classes(name, at, split string, format Format) (*Dataset, erro
 		}
 	}
 	if n == 0 && loose > 0 {
-		return nil, t.loose(name, loose, strings.Join(tops, " and "))
+		return nil, t.explainLoose(name, loose, strings.Join(tops, " and "))
 	} else if n == 0 {
 		return nil, &noImage{name}
 	}
 	d := Merge(parts...)
-	d.Reading = t.reading(form, at, d.Classes)
+	d.Reading = t.describeListing(form, at, d.Classes)
 	d.Reading.Within, d.Reading.First = within, example
-	d.Reading.Left = append(counted(left), d.Reading.Left...)
+	d.Reading.Left = append(countReasons(left), d.Reading.Left...)
 	return d, nil
 }
 
@@ -282,12 +282,12 @@ func splitFolders(tops []string) map[string]string {
 	return splits
 }
 
-// within returns the folder that holds the classes of a split: its own or, where a folder of the same name or one of
-// pictures holds all of it, as in seg_train/seg_train, that one.
-func (t *listing) within(at, top string) string {
+// findClassesFolder returns the folder that holds the classes of a split: its own or, where a folder of the same name
+// or one of pictures holds all of it, as in seg_train/seg_train, that one.
+func (t *listing) findClassesFolder(at, top string) string {
 	place := path.Join(at, top)
 	for {
-		inner, loose := t.tops(place)
+		inner, loose := t.listTopFolders(place)
 		if len(inner) != 1 || loose > 0 || !strings.EqualFold(inner[0], top) && !isNoClass(inner[0]) {
 			return place
 		}
@@ -298,14 +298,14 @@ func (t *listing) within(at, top string) string {
 // holdsClasses reports whether a folder is named images or the like and holds the class folders, and those beside it
 // hold no others, as masks and thumbnails do.
 func (t *listing) holdsClasses(at, top string, beside []string) bool {
-	folder := t.chained(path.Join(at, top))
-	inner, _ := t.tops(folder)
+	folder := t.findImagesFolder(path.Join(at, top))
+	inner, _ := t.listTopFolders(folder)
 	if !isPictureFolder(path.Base(folder)) || len(inner) < 2 {
 		return false
 	}
 	for _, other := range beside {
-		place := t.chained(path.Join(at, other))
-		names, loose := t.tops(place)
+		place := t.findImagesFolder(path.Join(at, other))
+		names, loose := t.listTopFolders(place)
 		if loose > 0 && other != top || other != top && isPictureFolder(path.Base(place)) || slices.ContainsFunc(names,
 			func(n string) bool { return !slices.Contains(inner, n) }) {
 			return false
@@ -314,10 +314,11 @@ func (t *listing) holdsClasses(at, top string, beside []string) bool {
 	return true
 }
 
-// chained returns the folder that holds the images of a folder, if it is alone there and its name is no split's.
-func (t *listing) chained(at string) string {
+// findImagesFolder returns the folder that holds the images of a folder, if it is alone there and its name is no
+// split's.
+func (t *listing) findImagesFolder(at string) string {
 	for {
-		inner, loose := t.tops(at)
+		inner, loose := t.listTopFolders(at)
 		if len(inner) != 1 || loose > 0 {
 			return at
 		}
@@ -328,10 +329,10 @@ func (t *listing) chained(at string) string {
 	}
 }
 
-// loose is the error for pictures that are in no class folder.
-func (t *listing) loose(name string, n int, where string) error {
+// explainLoose is the error for pictures that are in no class folder.
+func (t *listing) explainLoose(name string, n int, where string) error {
 	return fmt.Errorf("datasets: %s: found %d pictures directly in %s and no class folder: put those of each class "+
-		"into a folder, or write a list with the columns path and label%s", name, n, where, t.lists())
+		"into a folder, or write a list with the columns path and label%s", name, n, where, t.nameLists())
 }
 
 // isNoClass reports whether a folder of pictures has a name that no class has.
@@ -339,8 +340,8 @@ func isNoClass(name string) bool {
 	return isPictureFolder(name) && !strings.EqualFold(name, "photos") && !strings.EqualFold(name, "pictures")
 }
 
-// counted lists reasons with their counts.
-func counted(left map[Left]int) []Left {
+// countReasons lists reasons with their counts.
+func countReasons(left map[Left]int) []Left {
 	list := []Left{}
 	for l, n := range left {
 		l.Files = n
@@ -356,20 +357,21 @@ func counted(left map[Left]int) []Left {
 func (t *listing) leftBeside(at, read string) []Left {
 	left := map[Left]int{}
 	for _, p := range t.images {
-		if rest, ok := inside(p, at); ok {
+		if rest, ok := cutFolder(p, at); ok {
 			if top, _, deep := strings.Cut(rest, "/"); deep && top != read {
 				left[Left{Reason: "beside " + read, Of: "pictures in " + top}]++
 			}
 		}
 	}
-	return counted(left)
+	return countReasons(left)
 }
 
-// ambiguous is the error for a folder named after a split that holds class folders, beside folders of other names.
-func (t *listing) ambiguous(name, at, split, other string) error {
+// refuseAmbiguousFolder is the error for a folder named after a split that holds class folders, beside folders of other
+// names.
+func (t *listing) refuseAmbiguousFolder(name, at, split, other string) error {
 	example := func(top string) string {
 		for _, p := range t.images {
-			if rest, ok := inside(p, path.Join(at, top)); ok && strings.Contains(rest, "/") || ok && top == other {
+			if rest, ok := cutFolder(p, path.Join(at, top)); ok && strings.Contains(rest, "/") || ok && top == other {
 				return p
 			}
 		}

@@ -66,8 +66,8 @@ func isRecords(head []byte) bool {
 	return binary.LittleEndian.Uint32(head[8:]) == sum>>15|sum<<17+0xa282ead8
 }
 
-// stored returns an error that names what a folder without images holds: a data set of another library.
-func (t *listing) stored(name string) error {
+// refuseForeignStore returns an error that names what a folder without images holds: a data set of another library.
+func (t *listing) refuseForeignStore(name string) error {
 	for _, p := range t.others {
 		base, what := strings.ToLower(path.Base(p)), ""
 		switch {
@@ -96,8 +96,8 @@ func magicOf(head []byte) string {
 	return ""
 }
 
-// foreign returns an error that names the file type if head is not the start of a text.
-func foreign(head []byte) error {
+// refuseForeignType returns an error that names the file type if head is not the start of a text.
+func refuseForeignType(head []byte) error {
 	const expected = "expected a manifest (CSV, JSON lines or a list path,label) in UTF-8, or a folder of images"
 	if err := regular.Pointer(head); err != nil {
 		return err
@@ -172,7 +172,7 @@ const pandas = "a table in an orientation of pandas that winnow does not read: w
 // objects or lists, and its keys are the names of columns or numbers.
 func isColumns(keys map[string]byte) bool {
 	names := slices.Collect(maps.Keys(keys))
-	at, _, err := ReadOptions{}.place(names)
+	at, _, err := ReadOptions{}.findColumns(names)
 	named := err == nil && at[pathColumn] >= 0 && at[labelColumn] >= 0
 	for key, first := range keys {
 		if _, err := strconv.Atoi(key); first != '{' && (first != '[' || !named) || err != nil && !named {

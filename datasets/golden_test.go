@@ -46,7 +46,7 @@ func goldenStratified(t *testing.T, c reference.Case) {
 	known(t, c, "p")
 	var flips []int
 	for _, n := range c.Ints(t, "class_sizes") {
-		flips = append(flips, Stratified{c.Param("p", 0)}.flips(n))
+		flips = append(flips, Stratified{c.Param("p", 0)}.countFlips(n))
 	}
 	if diff := cmp.Diff(c.Ints(t, "flips"), flips); diff != "" {
 		t.Errorf("flips (-want +got):\n%s", diff)
@@ -56,7 +56,7 @@ func goldenStratified(t *testing.T, c reference.Case) {
 func goldenDissolved(t *testing.T, c reference.Case) {
 	known(t, c, "p")
 	sizes, order := c.Ints(t, "class_sizes"), c.Ints(t, "order")
-	n := dissolved(sizes, order, c.Param("p", 0))
+	n := countDissolved(sizes, order, c.Param("p", 0))
 	if diff := cmp.Diff(c.Ints(t, "dissolved"), order[:n]); diff != "" {
 		t.Errorf("dissolved (-want +got):\n%s", diff)
 	}
@@ -83,7 +83,7 @@ func goldenDissolved(t *testing.T, c reference.Case) {
 func goldenHumanLike(t *testing.T, c reference.Case) {
 	known(t, c, "top_m", "t_h", "tau")
 	h := HumanLike{Rate: c.Param("tau", math.NaN()), Similar: int(c.Param("top_m", 0)),
-		Temperature: c.Param("t_h", 0)}.filled()
+		Temperature: c.Param("t_h", 0)}.fillDefaults()
 	z, labels := c.Matrix(t, "embeddings"), c.Ints(t, "labels")
 	for i := range z {
 		scaleToOne(z[i])
@@ -98,10 +98,10 @@ func goldenHumanLike(t *testing.T, c reference.Case) {
 		got := make([]float64, len(cosines))
 		row := make([]float64, len(cosines))
 		for k := range got {
-			got[k] = dot(means[class], means[k])
+			got[k] = multiplyMeans(means[class], means[k])
 			near(t, "similarity of class means", got[k], cosines[class][k], 1e-10)
 		}
-		candidates, chances := h.confusion(class, got)
+		candidates, chances := h.findConfusion(class, got)
 		row[class] = 1 - h.Rate
 		for j, k := range candidates {
 			row[k] = h.Rate * chances[j]
@@ -112,7 +112,7 @@ func goldenHumanLike(t *testing.T, c reference.Case) {
 	}
 	for i, row := range c.Matrix(t, "ambiguity") {
 		for k, want := range row {
-			near(t, "ambiguity", ambiguity(z[i], means[labels[i]], means[k]), want, 1e-10)
+			near(t, "ambiguity", measureAmbiguity(z[i], means[labels[i]], means[k]), want, 1e-10)
 		}
 	}
 }
@@ -176,7 +176,7 @@ func twoLists(t *testing.T, archive, clean, noisy string) *Dataset {
 			rows = append(rows, row{path: s.Path, label: list.className(s.Label), truth: was, split: Train})
 		}
 	}
-	return build(rows, nil)
+	return buildDataset(rows, nil)
 }
 
 // intact gives classes whose images all have one new label that label as their true one, and the others a label

@@ -52,7 +52,7 @@ func imageFolder(ctx context.Context, t *listing, name, at string, opts ReadOpti
 		}
 	}
 	if len(files) == 0 {
-		for _, top := range t.names(at) {
+		for _, top := range t.listFoldersIn(at) {
 			if err := look(path.Join(at, top)); err != nil {
 				return nil, err
 			}
@@ -67,7 +67,7 @@ func imageFolder(ctx context.Context, t *listing, name, at string, opts ReadOpti
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		d, err := f.read(fsys, name, opts)
+		d, err := f.readMetadata(fsys, name, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -93,8 +93,8 @@ func imageFolder(ctx context.Context, t *listing, name, at string, opts ReadOpti
 		}
 	}
 	d := Merge(parts...)
-	d.Reading = t.reading(form, at, d.Classes)
-	d.Reading.drop(map[string]int{path.Ext(files[0].name): len(files)})
+	d.Reading = t.describeListing(form, at, d.Classes)
+	d.Reading.dropRead(map[string]int{path.Ext(files[0].name): len(files)})
 	if others > 0 {
 		d.Reading.Left = append(d.Reading.Left, Left{"not listed", "pictures", others})
 	}
@@ -121,10 +121,10 @@ func (o ReadOptions) metadataIn(fsys fs.FS, name, dir string) (string, error) {
 			return "", fmt.Errorf("datasets: %s: %w: fix it, or move it away to read the folders' names",
 				path.Join(name, dir, file), err)
 		}
-		if find(header, o.paths(file)) >= 0 {
+		if findColumn(header, o.namePathColumn(file)) >= 0 {
 			found = append(found, file)
 		} else if o.Note != nil {
-			o.Note("%s: ignored: it has no column %s", path.Join(name, dir, file), o.paths(file))
+			o.Note("%s: ignored: it has no column %s", path.Join(name, dir, file), o.namePathColumn(file))
 		}
 	}
 	if len(found) > 1 {
@@ -134,8 +134,8 @@ func (o ReadOptions) metadataIn(fsys fs.FS, name, dir string) (string, error) {
 	return strings.Join(found, ""), nil
 }
 
-// paths returns the name of the path column in a metadata file.
-func (o ReadOptions) paths(file string) string {
+// namePathColumn returns the name of the path column in a metadata file.
+func (o ReadOptions) namePathColumn(file string) string {
 	if file == classesCSV {
 		return cmp.Or(o.Names.Path, "filename")
 	}
@@ -152,11 +152,11 @@ func firstNames(f fs.File, name string) (header []string, err error) {
 		return rows.Columns, nil
 	}
 	in := bufio.NewReaderSize(io.LimitReader(f, 1<<24), 1<<16)
-	if _, err := begin(in); err != nil {
+	if _, err := consumeLead(in); err != nil {
 		return nil, err
 	}
 	if name == metadataCSV || name == classesCSV {
-		if header, err = newCells(in, ReadOptions{}.separator(in)).Read(); errors.Is(err, io.EOF) {
+		if header, err = newCells(in, ReadOptions{}.findSeparator(in)).Read(); errors.Is(err, io.EOF) {
 			err = nil // cannot tell
 		}
 		return header, err
@@ -200,10 +200,10 @@ func openParquet(f fs.File) (*parquetrows.Table, error) {
 	return parquetrows.Open(src, info.Size())
 }
 
-// read reads a metadata file. Its paths are relative to its folder. Splits come from a column split, or else from
-// the train, validation or test folder that contains the image or the file; labels come from a column, or else from
-// the folder of the image.
-func (m metadata) read(fsys fs.FS, name string, options ReadOptions) (*Dataset, error) {
+// readMetadata reads a metadata file. Its paths are relative to its folder. Splits come from a column split, or else
+// from the train, validation or test folder that contains the image or the file; labels come from a column, or else
+// from the folder of the image.
+func (m metadata) readMetadata(fsys fs.FS, name string, options ReadOptions) (*Dataset, error) {
 	file := path.Join(m.dir, m.name)
 	in, err := fsys.Open(file)
 	if err != nil {
@@ -215,7 +215,7 @@ func (m metadata) read(fsys fs.FS, name string, options ReadOptions) (*Dataset, 
 	if m.name == classesCSV {
 		opts.unlabelled = nil // a column for each class labels the images
 	}
-	opts.Names.Path = opts.paths(m.name)
+	opts.Names.Path = opts.namePathColumn(m.name)
 	above := "" // the split whose folder contains the file
 	if s, err := ParseSplit(path.Base(m.dir)); err == nil {
 		above = s
@@ -244,19 +244,19 @@ func (m metadata) read(fsys fs.FS, name string, options ReadOptions) (*Dataset, 
 		if m.name == metadataJSONL {
 			opts.Format = JSONL
 		}
-		return opts.manifest(in, name)
+		return opts.readAnyManifest(in, name)
 	}
 	table, err := openParquet(in)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	at, columns, extra, err := opts.header(name, table.Columns)
+	at, columns, extra, err := opts.readTableHeader(name, table.Columns)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	var rows []row
 	err = table.Each(func(record []string) (err error) {
-		if rows, err = appendRow(rows, at.row(record, extra, len(rows)), opts); err != nil {
+		if rows, err = appendRow(rows, at.newRow(record, extra, len(rows)), opts); err != nil {
 			err = fmt.Errorf("row %d: %w", len(rows)+1, err)
 		}
 		return err
@@ -267,5 +267,5 @@ func (m metadata) read(fsys fs.FS, name string, options ReadOptions) (*Dataset, 
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("datasets: %s: no row found, expected at least one", name)
 	}
-	return build(rows, columns), nil
+	return buildDataset(rows, columns), nil
 }

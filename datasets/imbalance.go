@@ -21,8 +21,8 @@ type Uneven struct {
 	Known int `json:"known"`
 }
 
-// uneven returns nil if drawing classes equally often was not found to pay off.
-func (r *CheckReport) uneven() *Uneven {
+// newUneven returns nil if drawing classes equally often was not found to pay off.
+func (r *CheckReport) newUneven() *Uneven {
 	known := slices.Max(append(slices.Collect(maps.Values(r.Shared)), 0))
 	for _, s := range r.Splits {
 		if s.Split != Train || s.Classes < 2 {
@@ -38,7 +38,7 @@ func (r *CheckReport) uneven() *Uneven {
 	return nil
 }
 
-func (u *Uneven) write(w io.Writer) {
+func (u *Uneven) writeUneven(w io.Writer) {
 	fmt.Fprintf(w, "train classes have %d to %d images (10th to 90th percentile), and %d of them are in other "+
 		"splits too: winnow train --set sampler.balance=0 finds small ones more often\n", u.Small, u.Large, u.Known)
 }

@@ -31,12 +31,12 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 		if err := inUTF8(string(text)); err != nil {
 			return err
 		}
-		row, record, err := t.row(text, count, size)
+		row, record, err := t.parseObjectRow(text, count, size)
 		if err != nil {
 			return err
 		}
 		if t.boxes != nil {
-			why, err := t.boxes.take(&row, record)
+			why, err := t.boxes.takeRecord(&row, record)
 			if err != nil {
 				why = notReadable
 				t.boxes.unread = append(t.boxes.unread, unreadFor(opts.file, fmt.Sprintf("object %d", count), err))
@@ -57,11 +57,11 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 			rows[i].extra = append(rows[i].extra, make([]string, missing)...)
 		}
 	}
-	d := build(rows, t.columns)
+	d := buildDataset(rows, t.columns)
 	if t.boxes != nil {
-		d.Reading = t.boxes.reading(name, d)
+		d.Reading = t.boxes.describeBoxTable(name, d)
 	}
-	opts.leaveOut(d, name, append(d.separate(), counted(left)...))
+	opts.leaveOut(d, name, append(d.leaveOutSeveral(), countReasons(left)...))
 	return d, nil
 }
 
@@ -137,9 +137,9 @@ func newOthers(opts reading, name string) *others {
 	return &others{opts: opts, name: name, at: map[string]int{}, names: map[string]bool{}}
 }
 
-// keys returns the names of the keys with a meaning, found in the first row.
-func (o reading) keys(name string, first []string) (keys [len(ownNames)]string, r *rivals, err error) {
-	at, guessed, err := o.place(first)
+// findRowKeys returns the names of the keys with a meaning, found in the first row.
+func (o reading) findRowKeys(name string, first []string) (keys [len(ownNames)]string, r *rivals, err error) {
+	at, guessed, err := o.findColumns(first)
 	if err != nil {
 		return keys, nil, err
 	}
@@ -152,13 +152,13 @@ func (o reading) keys(name string, first []string) (keys [len(ownNames)]string, 
 	if o.unlabelled != nil {
 		*o.unlabelled = at[labelColumn] < 0
 	}
-	o.tell(name, guessed)
-	return keys, o.rivals(first, at), nil
+	o.noteGuessed(name, guessed)
+	return keys, o.newRivals(first, at), nil
 }
 
-// head finds the keys with a meaning, and those of boxes, in the first row.
-func (t *others) head(sorted []string, values map[string]string) (err error) {
-	if t.keys, t.rival, err = t.opts.keys(t.name, sorted); err != nil {
+// findHeadKeys finds the keys with a meaning, and those of boxes, in the first row.
+func (t *others) findHeadKeys(sorted []string, values map[string]string) (err error) {
+	if t.keys, t.rival, err = t.opts.findRowKeys(t.name, sorted); err != nil {
 		return err
 	}
 	t.first = sorted
@@ -172,18 +172,18 @@ func (t *others) head(sorted []string, values map[string]string) (err error) {
 			extra = append(extra, i)
 		}
 	}
-	record := t.record(values)
+	record := t.recordOf(values)
 	if t.opts.guessSplit(t.name, &at, sorted, record, make([]string, len(extra)), extra); at[splitColumn] >= 0 {
 		t.keys[splitColumn] = sorted[at[splitColumn]]
 	}
 	if t.boxes, err = t.opts.boxColumns(sorted, at); err == nil && t.boxes != nil {
-		t.boxes, err = t.boxes.settle(sorted, record)
+		t.boxes, err = t.boxes.settleColumns(sorted, record)
 	}
 	return err
 }
 
-// record returns the values of the keys of the first row.
-func (t *others) record(values map[string]string) []string {
+// recordOf returns the values of the keys of the first row.
+func (t *others) recordOf(values map[string]string) []string {
 	record := make([]string, len(t.first))
 	for i, key := range t.first {
 		record[i] = values[key]
@@ -191,8 +191,8 @@ func (t *others) record(values map[string]string) []string {
 	return record
 }
 
-// row reads an object; rows and size count the rows and bytes read so far, with this one.
-func (t *others) row(line []byte, rows, size int) (r row, record []string, err error) {
+// parseObjectRow reads an object; rows and size count the rows and bytes read so far, with this one.
+func (t *others) parseObjectRow(line []byte, rows, size int) (r row, record []string, err error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(line, &object); err != nil {
 		return r, nil, fmt.Errorf("found no whole JSON object, expected one in each line: %w", err)
@@ -205,18 +205,18 @@ func (t *others) row(line []byte, rows, size int) (r row, record []string, err e
 		}
 	}
 	if rows == 1 {
-		if err := t.head(sorted, values); err != nil {
+		if err := t.findHeadKeys(sorted, values); err != nil {
 			return r, nil, err
 		}
 	}
 	for _, key := range sorted {
 		if _, known := t.at[key]; !known && !slices.Contains(t.keys[:], key) {
-			if t.names[further(key)] {
-				return r, nil, fmt.Errorf("key %.80q appears twice", further(key))
+			if t.names[nameFurtherColumn(key)] {
+				return r, nil, fmt.Errorf("key %.80q appears twice", nameFurtherColumn(key))
 			}
-			t.names[further(key)] = true
+			t.names[nameFurtherColumn(key)] = true
 			t.at[key] = len(t.columns)
-			t.columns = append(t.columns, further(key))
+			t.columns = append(t.columns, nameFurtherColumn(key))
 		}
 	}
 	if n := rows * len(t.columns); n > max(leastCells, size) {
@@ -227,10 +227,11 @@ func (t *others) row(line []byte, rows, size int) (r row, record []string, err e
 		return r, nil, fmt.Errorf("found the keys %.200s, no key %q, expected path and label, or others named by %s",
 			strings.Join(sorted, ", "), t.keys[labelColumn], naming)
 	}
-	r.path, r.label = values[t.keys[pathColumn]], exact(values[t.keys[labelColumn]])
-	r.split, r.truth = values[t.keys[splitColumn]], exact(values[t.keys[trueColumn]])
+	r.path, r.label = values[t.keys[pathColumn]], trimLineEnd(values[t.keys[labelColumn]])
+	r.split, r.truth = values[t.keys[splitColumn]], trimLineEnd(values[t.keys[trueColumn]])
 	if t.rival != nil {
-		if err := t.rival.check(r.path, r.label, func(i int) string { return exact(values[t.first[i]]) }); err != nil {
+		if err := t.rival.checkRivals(r.path, r.label,
+			func(i int) string { return trimLineEnd(values[t.first[i]]) }); err != nil {
 			return r, nil, err
 		}
 	}
@@ -243,7 +244,7 @@ func (t *others) row(line []byte, rows, size int) (r row, record []string, err e
 		}
 	}
 	if t.boxes != nil {
-		record = t.record(values)
+		record = t.recordOf(values)
 	}
 	return r, record, nil
 }

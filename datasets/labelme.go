@@ -20,7 +20,7 @@ type labelMeShape struct {
 	Points [][2]float64 `json:"points"`
 }
 
-func (s *labelMeShape) box() []float64 {
+func (s *labelMeShape) computeShapeBox() []float64 {
 	low, high := s.Points[0], s.Points[0]
 	for _, p := range s.Points[1:] {
 		for k := range 2 {
@@ -54,7 +54,7 @@ func parseLabelMe(text []byte, _ *subject, give func(*photo) ([]Decision, error)
 		p.marks = append(p.marks, labelMeMark(raw))
 	}
 	what, err := give(&p)
-	if err != nil || !decided(what) {
+	if err != nil || !changesAnything(what) {
 		return text, err
 	}
 	edited := jsontext.EditMember(text, "shapes", func(list json.RawMessage) json.RawMessage {
@@ -65,8 +65,8 @@ func parseLabelMe(text []byte, _ *subject, give func(*photo) ([]Decision, error)
 	return jsontext.Like(edited, text), err
 }
 
-// decided reports whether decisions change anything.
-func decided(what []Decision) bool {
+// changesAnything reports whether decisions change anything.
+func changesAnything(what []Decision) bool {
 	return slices.ContainsFunc(what, func(d Decision) bool { return d.Drop || d.Label != "" })
 }
 
@@ -100,7 +100,7 @@ func labelMeMark(raw json.RawMessage) labelMark {
 	case s.Type == "point":
 		m.left = "that are points"
 	default:
-		m.at = s.box()
+		m.at = s.computeShapeBox()
 	}
 	return m
 }

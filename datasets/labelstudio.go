@@ -18,17 +18,17 @@ const taskID = "task_id"
 // half of its annotators. Tasks without such a choice have no label; tasks that the annotators drop are left out.
 func readLabelStudio(r io.Reader, name string, opts reading) (*Dataset, error) {
 	s := newStudied(opts)
-	err := labelstudio.Each(r, s.take)
+	err := labelstudio.Each(r, s.readStudied)
 	if err == nil {
-		err = s.label(name)
+		err = s.setChosenLabels(name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	d := build(s.rows, s.columns)
-	d.Reading = &Reading{Form: forms[LabelStudio], Left: counted(s.left), Empty: []string{}, Unread: s.unread,
+	d := buildDataset(s.rows, s.columns)
+	d.Reading = &Reading{Form: forms[LabelStudio], Left: countReasons(s.left), Empty: []string{}, Unread: s.unread,
 		Alike: lookAlikes(d.Classes)}
-	opts.say(name, d.Reading.Lines())
+	opts.noteLines(name, d.Reading.Lines())
 	return d, nil
 }
 
@@ -54,10 +54,10 @@ type studied struct {
 	uploaded int
 }
 
-// see finds the keys and the controls of a task.
-func (s *studied) see(t *labelstudio.Task) error {
+// findTaskKeys finds the keys and the controls of a task.
+func (s *studied) findTaskKeys(t *labelstudio.Task) error {
 	if s.columns == nil {
-		if err := s.head(t); err != nil {
+		if err := s.findDataKeys(t); err != nil {
 			return err
 		}
 	}
@@ -70,9 +70,9 @@ func (s *studied) see(t *labelstudio.Task) error {
 	return nil
 }
 
-// take reads a task.
-func (s *studied) take(t *labelstudio.Task) error {
-	if err := s.see(t); err != nil {
+// readStudied reads a task.
+func (s *studied) readStudied(t *labelstudio.Task) error {
+	if err := s.findTaskKeys(t); err != nil {
 		return err
 	}
 	value, ok := t.Data[s.keys[pathColumn]]
@@ -86,9 +86,9 @@ func (s *studied) take(t *labelstudio.Task) error {
 	if from == labelstudio.Uploaded {
 		s.uploaded++
 	}
-	r := row{path: path, split: t.Data[s.keys[splitColumn]], truth: exact(t.Data[s.keys[trueColumn]]),
+	r := row{path: path, split: t.Data[s.keys[splitColumn]], truth: trimLineEnd(t.Data[s.keys[trueColumn]]),
 		label: t.Data[s.keys[labelColumn]]}
-	if err := s.further(&r, t); err != nil {
+	if err := s.keepFurther(&r, t); err != nil {
 		return err
 	}
 	s.answers = append(s.answers, t.Answers)
@@ -98,8 +98,8 @@ func (s *studied) take(t *labelstudio.Task) error {
 	return err
 }
 
-// further keeps the data without a meaning.
-func (s *studied) further(r *row, t *labelstudio.Task) error {
+// keepFurther keeps the data without a meaning.
+func (s *studied) keepFurther(r *row, t *labelstudio.Task) error {
 	r.extra = append(make([]string, 0, len(s.columns)), t.ID)
 	s.size += len(t.ID)
 	for _, key := range t.Keys {
@@ -110,7 +110,7 @@ func (s *studied) further(r *row, t *labelstudio.Task) error {
 				continue
 			}
 			at = len(s.columns)
-			column := further(key)
+			column := nameFurtherColumn(key)
 			if slices.Contains(s.columns, column) {
 				column = "data_" + column
 			}
@@ -128,8 +128,8 @@ func (s *studied) further(r *row, t *labelstudio.Task) error {
 	return nil
 }
 
-// head finds the keys with a meaning among the data of the first task.
-func (s *studied) head(t *labelstudio.Task) error {
+// findDataKeys finds the keys with a meaning among the data of the first task.
+func (s *studied) findDataKeys(t *labelstudio.Task) error {
 	s.min, s.columns = t.Min, []string{taskID}
 	o := s.ReadOptions
 	if !t.Min && !slices.Contains(t.Keys, o.Names.Label) {
@@ -138,7 +138,7 @@ func (s *studied) head(t *labelstudio.Task) error {
 	if t.Min && o.Names.Label == "" {
 		o.Names.Label, _ = labelstudio.Usual(t.Keys)
 	}
-	at, _, err := o.place(t.Keys)
+	at, _, err := o.findColumns(t.Keys)
 	if err != nil {
 		return err
 	}
@@ -186,8 +186,8 @@ func imageOfTask(value, strip string) (path string, from labelstudio.Origin, err
 	return path, from, err
 }
 
-// source returns the control that holds the labels or, if fromData, the key of the data.
-func (s *studied) source() (control string, fromData bool, err error) {
+// labelSource returns the control that holds the labels or, if fromData, the key of the data.
+func (s *studied) labelSource() (control string, fromData bool, err error) {
 	key := s.keys[labelColumn]
 	if s.min {
 		return key, false, nil
@@ -203,17 +203,17 @@ func (s *studied) source() (control string, fromData bool, err error) {
 	return control, fromData, err
 }
 
-// label sets the chosen labels, leaves out dropped rows, and notes what it took.
-func (s *studied) label(name string) error {
+// setChosenLabels sets the chosen labels, leaves out dropped rows, and notes what it took.
+func (s *studied) setChosenLabels(name string) error {
 	if len(s.rows) == 0 {
 		return nil
 	}
-	control, fromData, err := s.source()
+	control, fromData, err := s.labelSource()
 	if err != nil {
 		return err
 	}
 	if s.boxed[control] && !fromData {
-		return s.boxes(name, control)
+		return s.addRegionRows(name, control)
 	}
 	var tally labelstudio.Tally
 	kept := s.rows[:0]
@@ -230,17 +230,17 @@ func (s *studied) label(name string) error {
 				continue
 			}
 		} else {
-			r.label = exact(r.label)
+			r.label = trimLineEnd(r.label)
 		}
 		kept = append(kept, r)
 	}
 	s.rows = kept
-	s.tell(name, control, fromData, &tally)
+	s.noteLabelSource(name, control, fromData, &tally)
 	return nil
 }
 
-// boxes makes each labelled region a row, whose image is the crop of the box around it.
-func (s *studied) boxes(name, control string) error {
+// addRegionRows makes each labelled region a row, whose image is the crop of the box around it.
+func (s *studied) addRegionRows(name, control string) error {
 	var rows []row
 	several := 0
 	for i, task := range s.rows {
@@ -264,7 +264,7 @@ func (s *studied) boxes(name, control string) error {
 			if b.PictureW <= 0 || b.PictureH <= 0 {
 				err = errors.New("found no original_width and original_height, which its box needs")
 			} else {
-				c, why, err = s.crop(shares([2]float64{b.Left / 100, b.Top / 100},
+				c, why, err = s.cropBox(scaleBoxToShares([2]float64{b.Left / 100, b.Top / 100},
 					[2]float64{(b.Left + b.Width) / 100, (b.Top + b.Height) / 100}, b.PictureW, b.PictureH), b.PictureW,
 					b.PictureH)
 			}
@@ -278,7 +278,7 @@ func (s *studied) boxes(name, control string) error {
 				continue
 			}
 			r := task
-			r.path, r.label = c.of(task.path, strconv.Itoa(n+1)), b.Label
+			r.path, r.label = c.cropPath(task.path, strconv.Itoa(n+1)), b.Label
 			rows = append(rows, r)
 		}
 	}
@@ -287,13 +287,13 @@ func (s *studied) boxes(name, control string) error {
 	if several > 0 {
 		said += fmt.Sprintf("; of %d tasks with boxes of several annotators those of the last", several)
 	}
-	s.say(name, []string{fmt.Sprintf("read as tasks of Label Studio, images by %q, a row for each box of %q%s",
+	s.noteLines(name, []string{fmt.Sprintf("read as tasks of Label Studio, images by %q, a row for each box of %q%s",
 		s.keys[pathColumn], control, said)})
 	return nil
 }
 
-// tell notes which data were taken for the labels, and what has none.
-func (s *studied) tell(name, control string, fromData bool, tally *labelstudio.Tally) {
+// noteLabelSource notes which data were taken for the labels, and what has none.
+func (s *studied) noteLabelSource(name, control string, fromData bool, tally *labelstudio.Tally) {
 	if s.Note == nil {
 		return
 	}

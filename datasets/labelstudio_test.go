@@ -248,7 +248,8 @@ func TestMendLabelStudio(t *testing.T) {
 			"annotation_id": 8}]`,
 			`[{"image": "1.png", "id": 1, "kind": "b", "annotator": 1, "annotation_id": 5}, {"image": "2.png",
 			"id": 2, "kind": "b", "annotator": 1, "annotation_id": 6}]`},
-		"regions of JSON_MIN": {`[{"image": "1.png", "id": 3, "kind": [` + strings.Join([]string{minBox("a"), minBox("b"),
+		"regions of JSON_MIN": {`[{"image": "1.png", "id": 3, "kind": [` + strings.Join([]string{minBox("a"),
+			minBox("b"),
 			minBox("c")}, ", ") + `], "annotator": 1, "annotation_id": 5}]`, `[{"image": "1.png", "id": 3, "kind": [` +
 			minBox("b") + ", " + minBox("b") + `], "annotator": 1, "annotation_id": 5}]`},
 	} {
@@ -328,11 +329,11 @@ func FuzzLabelStudio(f *testing.F) {
 		}
 		m := &mender{d: d, until: len(d.Samples), did: Mended{Changed: map[string]int{}}}
 		if m.lookUpStudio(bytes.NewReader(data)) != nil ||
-			guess(bufio.NewReader(bytes.NewReader(data))) != LabelStudio {
+			guessFormat(bufio.NewReader(bytes.NewReader(data))) != LabelStudio {
 			return
 		}
 		var same bytes.Buffer
-		if _, err := m.run(&same, bytes.NewReader(data)); err != nil || same.String() != string(data) {
+		if _, err := m.writeCopy(&same, bytes.NewReader(data)); err != nil || same.String() != string(data) {
 			t.Fatalf("copied as %q, %v", &same, err)
 		}
 	})
@@ -396,14 +397,21 @@ func BenchmarkMillionTasks(b *testing.B) {
 func TestLabelStudioShapes(t *testing.T) {
 	const taxonomy = `{"id": 1, "from_name": "kind", "type": "taxonomy", "value": {"taxonomy": [["bird", "grey heron"]]}}`
 	region := func(kind, value string) string {
-		return fmt.Sprintf(`{"id": "r", "from_name": "kind", "type": %q, "original_width": 200, "original_height": 100, `+
-			`"value": {%s}}`, kind, value)
+		return fmt.Sprintf(
+			`{"id": "r", "from_name": "kind", "type": %q, "original_width": 200, "original_height": 100, `+
+				`"value": {%s}}`,
+			kind,
+			value,
+		)
 	}
 	task := func(id int, results ...string) string {
 		return fmt.Sprintf(`{"id": %d, "data": {"image": "%[1]d.png"}, "annotations": [{"id": 1, "completed_by": 1, `+
 			`"updated_at": "2024-05-0%[1]d", "result": [%s]}]}`, id, strings.Join(results, ", "))
 	}
-	box := region("rectanglelabels", `"x": 5, "y": 20, "width": 20, "height": 40, "rotation": 0, "rectanglelabels": ["tench"]`)
+	box := region(
+		"rectanglelabels",
+		`"x": 5, "y": 20, "width": 20, "height": 40, "rotation": 0, "rectanglelabels": ["tench"]`,
+	)
 	for name, c := range map[string]struct {
 		text string
 		want []string
@@ -432,7 +440,8 @@ func TestLabelStudioShapes(t *testing.T) {
 			[]string{"1.png 10,20,40,40 tench train"}},
 		"several annotators": {`[{"id": 1, "data": {"image": "1.png"}, "annotations": [{"id": 1, "completed_by": 1,
 			"updated_at":
-			"2", "result": [` + box + `]}, {"id": 2, "completed_by": 2, "updated_at": "1", "result": [` + box + "," + box + `]}]}]`,
+			"2", "result": [` + box + `]}, {"id": 2, "completed_by": 2, "updated_at": "1",
+				"result": [` + box + "," + box + `]}]}]`,
 			[]string{"1.png 10,20,40,40 tench train"}},
 	} {
 		d, err := ReadManifest(strings.NewReader(c.text), "m", ReadOptions{})
@@ -445,9 +454,11 @@ func TestLabelStudioShapes(t *testing.T) {
 		}
 	}
 	for want, text := range map[string]string{
-		"not readable: task 1, box 1: found no original_width": "[" + task(1, strings.Replace(box, `"original_width": 200, `, "", 1)) + "]",
-		"expected tasks alone":                                 task(1, taxonomy) + "]",
-		`found choices of the controls box, kind`:              "[" + task(1, taxonomy, strings.Replace(box, "kind", "box", 1)) + "]",
+		"not readable: task 1, box 1: found no original_width": "[" + task(1, strings.Replace(box,
+			`"original_width": 200, `, "", 1)) + "]",
+		"expected tasks alone": task(1, taxonomy) + "]",
+		`found choices of the controls box, kind`: "[" + task(1, taxonomy, strings.Replace(box, "kind",
+			"box", 1)) + "]",
 	} {
 		if _, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{}); err == nil ||
 			!strings.Contains(err.Error(), want) {

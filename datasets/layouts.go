@@ -17,8 +17,9 @@ var PublishedFiles = map[string]string{"image_class_labels.txt": "cub200", "devk
 	"ILSVRC2012_devkit_t12": "imagenet", "meta/verified_train.tsv": "food101n", "datalist/CARSN_train.csv": "cars98n",
 	"data_batch_1.bin": "cifar10", "train-images-idx3-ubyte.gz": "mnist"}
 
-// published returns how a published data set is read with its own splits, "" if the folder holds none that is known.
-func (t *listing) published(name string) string {
+// describePublished returns how a published data set is read with its own splits, "" if the folder holds none that is
+// known.
+func (t *listing) describePublished(name string) string {
 	for _, p := range slices.Concat(t.others, t.folders) {
 		for file, preset := range PublishedFiles {
 			if root, ok := strings.CutSuffix("/"+p, "/"+file); ok && strings.Count(root, "/") < 3 {
@@ -30,8 +31,8 @@ func (t *listing) published(name string) string {
 	return ""
 }
 
-// famous returns an error for published data sets that are no classes of pictures, with what to do.
-func (t *listing) famous(name string) error {
+// refuseFamousSet returns an error for published data sets that are no classes of pictures, with what to do.
+func (t *listing) refuseFamousSet(name string) error {
 	has := func(names []string, want func(lower string) bool) bool {
 		return slices.ContainsFunc(names, func(p string) bool { return want(strings.ToLower(path.Base(p))) })
 	}

@@ -45,7 +45,7 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	return build(rows, nil), nil
+	return buildDataset(rows, nil), nil
 }
 
 // NotThere says that paths of a list name no file below its root.

@@ -65,8 +65,8 @@ type ReadOptions struct {
 	Note func(format string, args ...any) // receives a line about each guess; may be nil
 }
 
-// context returns the context that stops the reading.
-func (o ReadOptions) context() context.Context {
+// getContext returns the context that stops the reading.
+func (o ReadOptions) getContext() context.Context {
 	if o.Once == nil {
 		return context.Background()
 	}
@@ -100,10 +100,10 @@ func Read(source location.Source, opts ReadOptions) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", source, err)
 	}
-	opts.say(source.String(), notes)
+	opts.noteLines(source.String(), notes)
 	plain := d.Reading == nil
-	if d.Reading = d.describe(form); plain {
-		opts.say(source.String(), d.Reading.Lines())
+	if d.Reading = d.completeReading(form); plain {
+		opts.noteLines(source.String(), d.Reading.Lines())
 	}
 	return d, nil
 }
@@ -116,7 +116,7 @@ func readInto(form *Format, source location.Source, opts ReadOptions) (*Dataset,
 	if opts.Format == "" {
 		opts.Format = Auto
 	}
-	ctx := opts.context()
+	ctx := opts.getContext()
 	layout, err := LayoutOf(ctx, source)
 	if err != nil && source.IsRemote() { // opening it would only ask again
 		return nil, fmt.Errorf("datasets: %w", err)
@@ -154,7 +154,7 @@ func readInto(form *Format, source location.Source, opts ReadOptions) (*Dataset,
 	if opts.Once != nil {
 		defer context.AfterFunc(opts.Once, func() { f.Close() })() // stop waiting for a pipe's writer
 	}
-	d, err := how.manifest(f, source.String())
+	d, err := how.readAnyManifest(f, source.String())
 	if other := (*notUTF8)(nil); errors.As(err, &other) && opts.Encoding == "" && !source.IsPipe() {
 		opts.Encoding = western
 		return readInto(form, source, opts)
@@ -167,29 +167,29 @@ func readInto(form *Format, source location.Source, opts ReadOptions) (*Dataset,
 
 // ReadManifest reads a CSV, TSV, JSONL or PRISM manifest; name is used in errors.
 func ReadManifest(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
-	return reading{ReadOptions: opts}.manifest(r, name)
+	return reading{ReadOptions: opts}.readAnyManifest(r, name)
 }
 
-func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
+func (opts reading) readAnyManifest(r io.Reader, name string) (*Dataset, error) {
 	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 			opts.size = info.Size()
 		}
 	}
-	in, encoding, err := opts.decode(bufio.NewReaderSize(r, 1<<16))
+	in, encoding, err := opts.decodeText(bufio.NewReaderSize(r, 1<<16))
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	if _, err := begin(in); err != nil {
+	if _, err := consumeLead(in); err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	head, _ := in.Peek(4096) // a short file gives less
-	if err := foreign(head); err != nil {
+	if err := refuseForeignType(head); err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	format := opts.Format
 	if format == Auto || format == "" {
-		if format = guess(in); format == PRISM && opts.named() {
+		if format = guessFormat(in); format == PRISM && opts.hasColumnNames() {
 			format = CSV
 		}
 	}
@@ -208,7 +208,7 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	var d *Dataset
 	switch format {
 	case CSV:
-		d, err = readCSV(in, name, opts.separator(in), opts)
+		d, err = readCSV(in, name, opts.findSeparator(in), opts)
 	case TSV:
 		d, err = readCSV(in, name, '\t', opts)
 	case JSONL:
@@ -220,7 +220,7 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	case FiftyOne:
 		d, err = readFiftyOne(transform.NewReader(in, text.UTF8Validator), name, opts)
 	case PRISM:
-		if opts.named() {
+		if opts.hasColumnNames() {
 			return nil, fmt.Errorf("datasets: %s: read as a list without a header (%s): found column names, "+
 				"expected none", name, PRISM)
 		}
@@ -261,18 +261,21 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	if n > 0 {
-		opts.say(name, []string{fmt.Sprintf("read the backslashes of %d paths as separators, as Windows writes them",
-			n)})
+		opts.noteLines(
+			name,
+			[]string{fmt.Sprintf("read the backslashes of %d paths as separators, as Windows writes them",
+				n)},
+		)
 	}
 	if encoding != "" {
-		opts.say(name, []string{"read as " + encoding})
+		opts.noteLines(name, []string{"read as " + encoding})
 	}
 	d.Encoding, d.Names = encoding, opts.Names
 	return d, nil
 }
 
-// guess returns the format implied by the first line; for JSON, by its beginning.
-func guess(in *bufio.Reader) Format {
+// guessFormat returns the format implied by the first line; for JSON, by its beginning.
+func guessFormat(in *bufio.Reader) Format {
 	head, _ := in.Peek(4096) // a short file gives less
 	if isCOCO(head) {
 		return COCO
@@ -309,8 +312,8 @@ func guess(in *bufio.Reader) Format {
 	return CSV
 }
 
-// complete checks and completes a row.
-func (opts reading) complete(r *row) (err error) {
+// completeRow checks and completes a row.
+func (opts reading) completeRow(r *row) (err error) {
 	if err := cmp.Or(inUTF8(r.label), inUTF8(r.truth)); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Dec
 	d = d.With(more...)
 	m := &mender{d: d, decisions: decisions, until: len(d.Samples), did: Mended{Changed: map[string]int{}},
 		column: slices.Index(d.Columns, objectColumn), table: reading{from: source}, more: more}
-	if err := m.check(); err != nil {
+	if err := m.checkDecisions(); err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 	}
 	form, err := FormOf(source)
@@ -55,7 +55,7 @@ func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Dec
 		return Mended{}, err
 	}
 	if isTree(source) {
-		mended, did := m.apply()
+		mended, did := m.applyDecisions()
 		return did, WriteCSV(w, mended)
 	}
 	f, err := source.Open(context.Background())
@@ -91,7 +91,7 @@ func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Dec
 	if err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 	}
-	if did, err = m.run(w, whole); err != nil {
+	if did, err = m.writeCopy(w, whole); err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s%w", source, err)
 	}
 	return did, nil
@@ -100,10 +100,10 @@ func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Dec
 // Apply returns d with some samples left out and some labels replaced, as in the copy that Mend writes.
 func Apply(d *Dataset, decisions map[int]Decision) (*Dataset, Mended, error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
-	if err := m.check(); err != nil {
+	if err := m.checkDecisions(); err != nil {
 		return nil, Mended{}, fmt.Errorf("datasets: %w", err)
 	}
-	mended, did := m.apply()
+	mended, did := m.applyDecisions()
 	return mended, did, nil
 }
 
@@ -118,14 +118,14 @@ func FormOf(source location.Source) (Format, error) {
 		return "", fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	in, _, err := ReadOptions{}.decode(bufio.NewReaderSize(f, 1<<12)) // as much as guess looks at
+	in, _, err := ReadOptions{}.decodeText(bufio.NewReaderSize(f, 1<<12)) // as much as guess looks at
 	if err == nil {
-		_, err = begin(in)
+		_, err = consumeLead(in)
 	}
 	if err != nil {
 		return "", fmt.Errorf("datasets: %s: %w", source, err)
 	}
-	return guess(in), nil
+	return guessFormat(in), nil
 }
 
 // mender walks through a source sample by sample.
@@ -153,8 +153,8 @@ type mender struct {
 	did       Mended
 }
 
-// check rejects decisions that cannot be carried out.
-func (m *mender) check() error {
+// checkDecisions rejects decisions that cannot be carried out.
+func (m *mender) checkDecisions() error {
 	dropped := 0
 	for i, what := range m.decisions {
 		switch {
@@ -174,8 +174,8 @@ func (m *mender) check() error {
 	return nil
 }
 
-// decide counts the next sample and returns its decision; path and label are those in the source.
-func (m *mender) decide(path, label string) (Decision, error) {
+// decideNext counts the next sample and returns its decision; path and label are those in the source.
+func (m *mender) decideNext(path, label string) (Decision, error) {
 	i := m.next
 	m.next++
 	if i >= len(m.d.Samples) || m.d.className(m.d.Samples[i].Label) != label ||
@@ -183,11 +183,11 @@ func (m *mender) decide(path, label string) (Decision, error) {
 		return Decision{}, fmt.Errorf(":%d: %q with label %q is not what was read before: the file has changed",
 			m.line, path, label)
 	}
-	return m.carry(i, label), nil
+	return m.carryDecision(i, label), nil
 }
 
-// carry returns and counts the decision on a sample that has a label.
-func (m *mender) carry(i int, label string) Decision {
+// carryDecision returns and counts the decision on a sample that has a label.
+func (m *mender) carryDecision(i int, label string) Decision {
 	what, decided := m.decisions[i]
 	if !decided || !what.Drop && what.Label == label {
 		m.did.Rows++
@@ -208,15 +208,15 @@ func sameFile(path, clean string) bool {
 	return err == nil && (p == clean || strings.ReplaceAll(p, `\`, "/") == clean)
 }
 
-// apply returns the remaining samples with the decided labels.
-func (m *mender) apply() (*Dataset, Mended) {
+// applyDecisions returns the remaining samples with the decided labels.
+func (m *mender) applyDecisions() (*Dataset, Mended) {
 	kept := make([]row, 0, len(m.d.Samples))
 	for i := range m.d.Samples {
 		s := &m.d.Samples[i]
-		if what := m.carry(i, m.d.className(s.Label)); !what.Drop {
+		if what := m.carryDecision(i, m.d.className(s.Label)); !what.Drop {
 			kept = append(kept, row{path: s.Path, label: what.Label, split: s.Split, truth: m.d.className(s.True),
 				extra: s.Extra})
 		}
 	}
-	return build(kept, m.d.Columns), m.did
+	return buildDataset(kept, m.d.Columns), m.did
 }

@@ -26,13 +26,13 @@ func categoriesOf(r io.Reader) (label map[ident]string, id map[string]ident, err
 		return err
 	})
 	if err == nil {
-		label, id, _, err = categories.names()
+		label, id, _, err = categories.nameCategories()
 	}
 	return label, id, err
 }
 
-// coco returns COCO's JSON with the category_id of relabelled annotations replaced and without dropped ones.
-func (m *mender) coco(text []byte) (edited []byte, err error) {
+// editCOCO returns COCO's JSON with the category_id of relabelled annotations replaced and without dropped ones.
+func (m *mender) editCOCO(text []byte) (edited []byte, err error) {
 	column := slices.Index(m.d.Columns, annotationID)
 	if column < 0 {
 		return nil, errors.New("was not read as COCO's annotations before: the file has changed")
@@ -48,7 +48,7 @@ func (m *mender) coco(text []byte) (edited []byte, err error) {
 			if err != nil {
 				return raw
 			}
-			if raw, err = m.annotation(raw, column); err != nil {
+			if raw, err = m.editAnnotation(raw, column); err != nil {
 				err = fmt.Errorf("%s[%d]: %w", cocoAnnotations, n, err)
 			}
 			return raw
@@ -57,8 +57,8 @@ func (m *mender) coco(text []byte) (edited []byte, err error) {
 	return jsontext.Like(edited, text), err
 }
 
-// annotation mends an annotation; nil: it is dropped. One that was not read as a sample stays.
-func (m *mender) annotation(text []byte, column int) ([]byte, error) {
+// editAnnotation mends an annotation; nil: it is dropped. One that was not read as a sample stays.
+func (m *mender) editAnnotation(text []byte, column int) ([]byte, error) {
 	var a cocoAnnotation
 	if err := json.Unmarshal(text, &a); isOdd(err) {
 		return text, nil
@@ -69,7 +69,7 @@ func (m *mender) annotation(text []byte, column int) ([]byte, error) {
 		return text, nil
 	}
 	was := m.labels[a.Category]
-	what, err := m.decide(m.d.Samples[m.next].Path, was)
+	what, err := m.decideNext(m.d.Samples[m.next].Path, was)
 	if err != nil {
 		return nil, fmt.Errorf("annotation %s with the category %q is not what was read before: the file has changed",
 			a.ID, was)

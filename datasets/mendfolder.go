@@ -43,7 +43,7 @@ func HasFiles(ctx context.Context, source location.Source) error {
 	if err == nil && len(coco) == 0 {
 		var b *boxFiles
 		var tables []string
-		if b, err = t.boxFilesAt(t.unwrapped()); b == nil && err == nil {
+		if b, err = t.boxFilesAt(t.unwrapFolders()); b == nil && err == nil {
 			tables, err = t.tableFiles()
 		}
 		if err == nil && b == nil && len(tables) == 0 {
@@ -85,7 +85,7 @@ func MendFolder(ctx context.Context, dir string, source location.Source, d *Data
 	decisions map[int]Decision) (Mended, error) {
 	d, decisions, _ = d.withRepeats(decisions, nil)
 	m := &mender{d: d, decisions: decisions, until: len(d.Samples), did: Mended{Changed: map[string]int{}}}
-	err := m.check()
+	err := m.checkDecisions()
 	if err == nil && (d.Reading == nil || !slices.Contains([]string{cocoFolder, boxTable}, d.Reading.Form) &&
 		!boxForm(d.Reading.Form)) {
 		err = errNoFiles
@@ -102,7 +102,7 @@ func MendFolder(ctx context.Context, dir string, source location.Source, d *Data
 	if err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 	}
-	files, copyFile, err := m.folder(t)
+	files, copyFile, err := m.listEditedFiles(t)
 	if err == nil {
 		err = mayWrite(dir, source, files)
 	}
@@ -169,8 +169,8 @@ func openTree(ctx context.Context, source location.Source) (fsys fs.FS, end func
 	return fsys, func() { f.Close() }, nil
 }
 
-// folder lists the files of boxes, and returns a function that copies and mends the i-th of them.
-func (m *mender) folder(t *listing) (files []string, copyFile func(i int, w io.Writer) error, err error) {
+// listEditedFiles lists the files of boxes, and returns a function that copies and mends the i-th of them.
+func (m *mender) listEditedFiles(t *listing) (files []string, copyFile func(i int, w io.Writer) error, err error) {
 	m.column = slices.Index(m.d.Columns, objectColumn)
 	if m.d.Reading.Form == cocoFolder {
 		for _, f := range m.d.Reading.Files {
@@ -191,13 +191,13 @@ func (m *mender) folder(t *listing) (files []string, copyFile func(i int, w io.W
 			}
 			defer f.Close()
 			m.table = reading{in: t, file: files[i]}
-			if err := m.file(w, f); err != nil {
+			if err := m.copySource(w, f); err != nil {
 				return errors.New(strings.TrimPrefix(err.Error(), ": "))
 			}
 			return nil
 		}, err
 	}
-	b, err := t.boxFilesAt(t.unwrapped())
+	b, err := t.boxFilesAt(t.unwrapFolders())
 	if err == nil && (b == nil || b.form != m.d.Reading.Form) {
 		err = fmt.Errorf("found no %s, which were read before: the folder has changed", m.d.Reading.Form)
 	}
@@ -213,8 +213,8 @@ func (m *mender) folder(t *listing) (files []string, copyFile func(i int, w io.W
 		if f.picture != "" {
 			m.seen.seen = nil
 		}
-		text, err := t.parse(b, f, func(p *photo) ([]Decision, error) {
-			picture, _ := b.picture(f, p.file)
+		text, err := t.parseBoxFile(b, f, func(p *photo) ([]Decision, error) {
+			picture, _ := b.findPictureOfFile(f, p.file)
 			return m.decisionsOn(p, picture)
 		})
 		if err == nil {
@@ -230,7 +230,7 @@ func (m *mender) cocoFile(fsys fs.FS, file string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if text, err = m.edited(bytes.TrimPrefix(text, []byte("\ufeff")), m.coco); err == nil {
+	if text, err = m.editFile(bytes.TrimPrefix(text, []byte("\ufeff")), m.editCOCO); err == nil {
 		_, err = w.Write(text)
 	}
 	return err

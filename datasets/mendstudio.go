@@ -20,13 +20,13 @@ type studioLabels struct {
 func (m *mender) lookUpStudio(f io.ReadSeeker) error {
 	in := bufio.NewReaderSize(f, 1<<16)
 	s := newStudied(reading{ReadOptions: ReadOptions{Names: m.d.Names}})
-	_, err := mark(in)
+	_, err := consumeMark(in)
 	if err == nil {
-		err = labelstudio.Each(in, s.see)
+		err = labelstudio.Each(in, s.findTaskKeys)
 	}
 	if err == nil {
 		m.studio = &studioLabels{column: slices.Index(m.d.Columns, taskID)}
-		m.studio.control, m.studio.fromData, err = s.source()
+		m.studio.control, m.studio.fromData, err = s.labelSource()
 		m.studio.boxes = s.boxed[m.studio.control] && !m.studio.fromData
 	}
 	if err == nil {
@@ -35,24 +35,24 @@ func (m *mender) lookUpStudio(f io.ReadSeeker) error {
 	return err
 }
 
-// tasks copies an export of Label Studio: its tasks get the new choices, and lack those that were dropped.
-func (m *mender) tasks(in *bufio.Reader) error {
+// copyTasks copies an export of Label Studio: its tasks get the new choices, and lack those that were dropped.
+func (m *mender) copyTasks(in *bufio.Reader) error {
 	if m.studio == nil || m.studio.column < 0 {
 		return fmt.Errorf(": was not read as tasks of Label Studio before: the file has changed")
 	}
-	if err := labelstudio.Mend(m.out, in, m.task); err != nil {
+	if err := labelstudio.Mend(m.out, in, m.editTask); err != nil {
 		return fmt.Errorf(": %w", err)
 	}
 	return nil
 }
 
-// task returns the edits of a task. What was not read as a sample stays.
-func (m *mender) task(t *labelstudio.Task) (e labelstudio.Edit, err error) {
+// editTask returns the edits of a task. What was not read as a sample stays.
+func (m *mender) editTask(t *labelstudio.Task) (e labelstudio.Edit, err error) {
 	s := m.studio
 	e = labelstudio.Edit{Control: s.control, Data: s.fromData}
 	var label string
 	if s.fromData {
-		label = exact(t.Data[s.control])
+		label = trimLineEnd(t.Data[s.control])
 	} else {
 		var v labelstudio.Verdict
 		if label, v = labelstudio.Outcome(t.Answers, s.control); v == labelstudio.Dropped {
@@ -89,7 +89,7 @@ func (m *mender) taskDecision(t *labelstudio.Task, label string) (what Decision,
 	if m.next >= len(m.d.Samples) || m.d.Samples[m.next].Extra[m.studio.column] != t.ID {
 		return what, fmt.Errorf("is not what was read before: the file has changed")
 	}
-	if what, err = m.decide(m.d.Samples[m.next].Path, label); err != nil {
+	if what, err = m.decideNext(m.d.Samples[m.next].Path, label); err != nil {
 		err = fmt.Errorf("with the label %q is not what was read before: the file has changed", label)
 	}
 	return what, err

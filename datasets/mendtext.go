@@ -15,25 +15,25 @@ import (
 	"winnow/internal/jsontext"
 )
 
-// run reads the source again and writes the copy. Its errors begin with ":LINE: " or ": ".
-func (m *mender) run(w io.Writer, r io.Reader) (Mended, error) {
-	err := m.file(w, r)
+// writeCopy reads the source again and writes the copy. Its errors begin with ":LINE: " or ": ".
+func (m *mender) writeCopy(w io.Writer, r io.Reader) (Mended, error) {
+	err := m.copySource(w, r)
 	if err == nil && m.next != len(m.d.Samples) {
 		err = fmt.Errorf(": found %d samples, %d were read before: the file has changed", m.next, len(m.d.Samples))
 	}
 	return m.did, err
 }
 
-// file copies one file, with what may stand before its first row. Its errors begin as those of run.
-func (m *mender) file(w io.Writer, r io.Reader) error {
+// copySource copies one file, with what may stand before its first row. Its errors begin as those of run.
+func (m *mender) copySource(w io.Writer, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 1<<16)
-	lead, err := begin(in)
+	lead, err := consumeLead(in)
 	if err != nil {
 		return fmt.Errorf(": %w", err)
 	}
 	m.out = bufio.NewWriter(w)
 	_, _ = m.out.Write(lead) // nothing is written before the first rows were read
-	if err := m.copy(in); err != nil {
+	if err := m.copyAfterMark(in); err != nil {
 		return err
 	}
 	if err := m.out.Flush(); err != nil {
@@ -42,43 +42,43 @@ func (m *mender) file(w io.Writer, r io.Reader) error {
 	return nil
 }
 
-// copy copies what follows a mark. Errors of writing are returned by Flush.
-func (m *mender) copy(in *bufio.Reader) (err error) {
+// copyAfterMark copies what follows a mark. Errors of writing are returned by Flush.
+func (m *mender) copyAfterMark(in *bufio.Reader) (err error) {
 	m.line = 1
-	switch guess(in) {
+	switch guessFormat(in) {
 	case COCO:
-		err = m.whole(in, m.coco)
+		err = m.writeEdited(in, m.editCOCO)
 	case LabelStudio:
-		err = m.tasks(in)
+		err = m.copyTasks(in)
 	case FiftyOne:
-		err = m.whole(in, func(text []byte) ([]byte, error) {
+		err = m.writeEdited(in, func(text []byte) ([]byte, error) {
 			return fiftyOne.parse(text, &subject{}, func(p *photo) ([]Decision, error) {
 				return m.decisionsOn(p, p.file)
 			})
 		})
 	case JSONL:
 		if head, _ := in.Peek(1 << 12); bytes.HasPrefix(bytes.TrimSpace(head), []byte("[")) {
-			err = m.whole(in, m.objects)
+			err = m.writeEdited(in, m.editObjects)
 		} else {
-			err = m.lines(in, m.object)
+			err = m.copyLines(in, m.editObject)
 		}
 	case PRISM:
-		err = m.lines(in, m.prism)
+		err = m.copyLines(in, m.editPRISMLine)
 	case TSV:
 		m.comma = '\t'
-		err = m.csv(in)
+		err = m.copyCSV(in)
 	default:
-		m.comma = ReadOptions{Names: m.d.Names}.separator(in)
-		err = m.csv(in)
+		m.comma = ReadOptions{Names: m.d.Names}.findSeparator(in)
+		err = m.copyCSV(in)
 	}
 	return err
 }
 
-// whole writes a file that is edited as a whole.
-func (m *mender) whole(in io.Reader, edit func(text []byte) ([]byte, error)) error {
+// writeEdited writes a file that is edited as a whole.
+func (m *mender) writeEdited(in io.Reader, edit func(text []byte) ([]byte, error)) error {
 	text, err := io.ReadAll(in)
 	if err == nil {
-		text, err = m.edited(text, edit)
+		text, err = m.editFile(text, edit)
 	}
 	if err != nil {
 		return fmt.Errorf(": %w", err)
@@ -87,8 +87,8 @@ func (m *mender) whole(in io.Reader, edit func(text []byte) ([]byte, error)) err
 	return nil
 }
 
-// edited returns an edited file, or the file as it is if no decision changes it.
-func (m *mender) edited(text []byte, edit func(text []byte) ([]byte, error)) ([]byte, error) {
+// editFile returns an edited file, or the file as it is if no decision changes it.
+func (m *mender) editFile(text []byte, edit func(text []byte) ([]byte, error)) ([]byte, error) {
 	before := m.did.Dropped + m.did.Relabelled
 	after, err := edit(text)
 	if err == nil && m.did.Dropped+m.did.Relabelled == before && len(m.more) == 0 {
@@ -97,8 +97,8 @@ func (m *mender) edited(text []byte, edit func(text []byte) ([]byte, error)) ([]
 	return after, err
 }
 
-// mark consumes a byte order mark.
-func mark(in *bufio.Reader) ([]byte, error) {
+// consumeMark consumes a byte order mark.
+func consumeMark(in *bufio.Reader) ([]byte, error) {
 	begin, err := in.Peek(3)
 	if string(begin) != "\ufeff" {
 		if errors.Is(err, io.EOF) {
@@ -110,8 +110,8 @@ func mark(in *bufio.Reader) ([]byte, error) {
 	return []byte("\ufeff"), nil
 }
 
-// lines copies a source with one sample per line.
-func (m *mender) lines(in *bufio.Reader, sample func(text []byte) ([]byte, error)) error {
+// copyLines copies a source with one sample per line.
+func (m *mender) copyLines(in *bufio.Reader, sample func(text []byte) ([]byte, error)) error {
 	for ; ; m.line++ {
 		text, err := in.ReadBytes('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -136,13 +136,13 @@ func (m *mender) lines(in *bufio.Reader, sample func(text []byte) ([]byte, error
 	}
 }
 
-// prism mends a line of a list without a header; nil: it is dropped.
-func (m *mender) prism(text []byte) ([]byte, error) {
+// editPRISMLine mends a line of a list without a header; nil: it is dropped.
+func (m *mender) editPRISMLine(text []byte) ([]byte, error) {
 	p, was, ok := listLine(string(text))
 	if !ok {
 		return nil, fmt.Errorf(":%d: found %.200q, expected path,label or path label", m.line, text)
 	}
-	what, err := m.decide(p, was)
+	what, err := m.decideNext(p, was)
 	if err != nil || what.Drop {
 		return nil, err
 	}
@@ -162,15 +162,15 @@ func (m *mender) prism(text []byte) ([]byte, error) {
 	return append(bytes.Clone(rest), what.Label...), nil
 }
 
-// object mends an object of JSON lines or of a list; nil: it is dropped.
-func (m *mender) object(text []byte) ([]byte, error) {
+// editObject mends an object of JSON lines or of a list; nil: it is dropped.
+func (m *mender) editObject(text []byte) ([]byte, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil {
 		return nil, fmt.Errorf(":%d: %w", m.line, err)
 	}
 	if m.keys[labelColumn] == "" {
 		t := newOthers(reading{ReadOptions: ReadOptions{Names: m.d.Names}, from: m.table.from}, "")
-		if _, _, err := t.row(text, 1, len(text)); err != nil {
+		if _, _, err := t.parseObjectRow(text, 1, len(text)); err != nil {
 			return nil, fmt.Errorf(":%d: %w", m.line, err)
 		}
 		m.keys, m.boxes = t.keys, t.boxes
@@ -180,11 +180,11 @@ func (m *mender) object(text []byte) ([]byte, error) {
 	if err := cmp.Or(err, wrong); err != nil {
 		return nil, fmt.Errorf(":%d: %w", m.line, err)
 	}
-	what, sample, err := m.rowDecision(p, exact(was))
+	what, sample, err := m.rowDecision(p, trimLineEnd(was))
 	if err != nil || what.Drop {
 		return nil, err
 	}
-	if what.Label != exact(was) {
+	if what.Label != trimLineEnd(was) {
 		text = jsontext.EditMember(text, m.keys[labelColumn], func(was json.RawMessage) json.RawMessage {
 			if n, err := strconv.Atoi(what.Label); was[0] != '"' && err == nil && strconv.Itoa(n) == what.Label {
 				return json.RawMessage(what.Label)
@@ -202,8 +202,8 @@ func (m *mender) object(text []byte) ([]byte, error) {
 	return text, nil
 }
 
-// objects mends a list of objects.
-func (m *mender) objects(text []byte) ([]byte, error) {
+// editObjects mends a list of objects.
+func (m *mender) editObjects(text []byte) ([]byte, error) {
 	if err := jsontext.Check(text); err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (m *mender) objects(text []byte) ([]byte, error) {
 		if wrong != nil {
 			return raw
 		}
-		raw, wrong = m.object(raw)
+		raw, wrong = m.editObject(raw)
 		return raw
 	})
 	return jsontext.Like(edited, text), wrong
@@ -232,9 +232,9 @@ func (m *mender) rowDecision(name, was string) (what Decision, sample int, err e
 		return Decision{Label: was}, -1, nil
 	}
 	if m.boxes != nil {
-		what, err = m.box(name, read)
+		what, err = m.decideBox(name, read)
 	} else {
-		what, err = m.decide(name, read)
+		what, err = m.decideNext(name, read)
 	}
 	if m.next == sample {
 		sample = -1
@@ -245,8 +245,8 @@ func (m *mender) rowDecision(name, was string) (what Decision, sample int, err e
 	return what, sample, err
 }
 
-// csv copies a manifest with a header: the parser locates records and labels, whose bytes are copied.
-func (m *mender) csv(raw io.Reader) error {
+// copyCSV copies a manifest with a header: the parser locates records and labels, whose bytes are copied.
+func (m *mender) copyCSV(raw io.Reader) error {
 	var passed bytes.Buffer // what the parser has read and is not copied yet
 	in := newCells(io.TeeReader(raw, &passed), m.comma)
 	first := false
@@ -264,10 +264,10 @@ func (m *mender) csv(raw io.Reader) error {
 		at = in.InputOffset()
 		if label < 0 {
 			how := reading{ReadOptions: ReadOptions{Names: m.d.Names}}
-			places, _, _, err := how.header("", record)
+			places, _, _, err := how.readTableHeader("", record)
 			if err != nil && m.d.Samples[0].Path == "0" {
 				how.Numbered = true
-				places, _, _, err = how.header("", record)
+				places, _, _, err = how.readTableHeader("", record)
 			}
 			if err != nil {
 				if m.hot = how.oneHot(record); m.hot == nil {
@@ -285,7 +285,7 @@ func (m *mender) csv(raw io.Reader) error {
 			}
 			m.width = len(record)
 			row := bytes.TrimRight(text, "\r\n")
-			_, _ = m.out.Write(m.extended(row, len(record), func(c Column) string { return c.Name }))
+			_, _ = m.out.Write(m.extendRow(row, len(record), func(c Column) string { return c.Name }))
 			_, _ = m.out.Write(text[len(row):])
 			first = true
 			m.line += bytes.Count(text, []byte("\n"))
@@ -297,30 +297,31 @@ func (m *mender) csv(raw io.Reader) error {
 		}
 		if first {
 			if first = false; m.boxes != nil {
-				if m.boxes, err = m.boxes.settle(m.header, record); err != nil {
+				if m.boxes, err = m.boxes.settleColumns(m.header, record); err != nil {
 					return fmt.Errorf(":%d: %w", m.line, err)
 				}
 			}
 		}
-		if err := m.record(record, path, label, text); err != nil {
+		if err := m.editRecord(record, path, label, text); err != nil {
 			return err
 		}
 		m.line += bytes.Count(text, []byte("\n"))
 	}
 }
 
-// record mends one record; text is its bytes. A row that changes is written by encoding/csv, all others as they are.
-func (m *mender) record(record []string, path, label int, text []byte) error {
+// editRecord mends one record; text is its bytes. A row that changes is written by encoding/csv, all others as they
+// are.
+func (m *mender) editRecord(record []string, path, label int, text []byte) error {
 	if len(record) <= max(path, label) {
 		return fmt.Errorf(":%d: %d fields, expected more", m.line, len(record))
 	}
-	was, name := exact(record[label]), strconv.Itoa(m.next)
+	was, name := trimLineEnd(record[label]), strconv.Itoa(m.next)
 	if path >= 0 {
-		name = exact(record[path])
+		name = trimLineEnd(record[path])
 	}
 	var err error
 	if m.hot != nil {
-		was, err = m.hot.label(m.header, record)
+		was, err = m.hot.labelOfOne(m.header, record)
 		if errors.Is(err, errSeveral) {
 			m.writeRecord(record, false, text, -1)
 			return nil
@@ -338,7 +339,7 @@ func (m *mender) record(record []string, path, label int, text []byte) error {
 		return nil
 	case changed && m.hot != nil:
 		record = slices.Clone(record)
-		if err := m.hot.move(m.header, record, was, what.Label); err != nil {
+		if err := m.hot.moveOne(m.header, record, was, what.Label); err != nil {
 			return fmt.Errorf(":%d: %s: %w", m.line, name, err)
 		}
 	case changed:
@@ -357,16 +358,16 @@ func (m *mender) writeRecord(record []string, changed bool, text []byte, sample 
 	if changed {
 		cells := make([]string, len(record))
 		for i, cell := range record {
-			cells[i] = field(cell, m.comma)
+			cells[i] = quoteField(cell, m.comma)
 		}
 		row = slices.Concat(blank, []byte(strings.Join(cells, string(m.comma))))
 	}
-	_, _ = m.out.Write(m.extended(row, len(record), func(c Column) string { return c.Cells[sample] }))
+	_, _ = m.out.Write(m.extendRow(row, len(record), func(c Column) string { return c.Cells[sample] }))
 	_, _ = m.out.Write(text[len(bytes.TrimRight(text, "\r\n")):])
 }
 
-// extended returns a row of n cells, without its end, with the cells of the columns that are added.
-func (m *mender) extended(row []byte, n int, cell func(Column) string) []byte {
+// extendRow returns a row of n cells, without its end, with the cells of the columns that are added.
+func (m *mender) extendRow(row []byte, n int, cell func(Column) string) []byte {
 	if len(m.more) == 0 {
 		return row
 	}
@@ -375,14 +376,14 @@ func (m *mender) extended(row []byte, n int, cell func(Column) string) []byte {
 		out = append(out, string(m.comma)...)
 	}
 	for _, c := range m.more {
-		out = append(append(out, string(m.comma)...), field(cell(c), m.comma)...)
+		out = append(append(out, string(m.comma)...), quoteField(cell(c), m.comma)...)
 	}
 	return out
 }
 
-// box returns the decision on a row of a table of boxes, with the label as the table writes it. A row that was not
-// read as a sample stays.
-func (m *mender) box(name, was string) (what Decision, err error) {
+// decideBox returns the decision on a row of a table of boxes, with the label as the table writes it. A row that was
+// not read as a sample stays.
+func (m *mender) decideBox(name, was string) (what Decision, err error) {
 	m.boxes.rows++
 	_, _, cropped := CutCrop(name)
 	if !cropped && (m.next >= len(m.d.Samples) || !isRow(m.d.Samples[m.next].Path, m.boxes.rows)) {
@@ -390,7 +391,7 @@ func (m *mender) box(name, was string) (what Decision, err error) {
 	}
 	shown, sample := was, name
 	if m.boxes.names != nil {
-		shown = m.boxes.names.of(was)
+		shown = m.boxes.names.translateToShown(was)
 	}
 	if !cropped {
 		sample = m.d.Samples[m.next].Path
@@ -399,13 +400,13 @@ func (m *mender) box(name, was string) (what Decision, err error) {
 			sample = name // decide says that it has changed
 		}
 	}
-	if what, err = m.decide(sample, shown); err != nil || what.Drop {
+	if what, err = m.decideNext(sample, shown); err != nil || what.Drop {
 		return what, err
 	}
 	if what.Label == shown {
 		what.Label = was
 	} else if m.boxes.names != nil {
-		if what.Label, err = m.boxes.names.back(what.Label); err != nil {
+		if what.Label, err = m.boxes.names.translateToFile(what.Label); err != nil {
 			err = fmt.Errorf(":%d: %w", m.line, err)
 		}
 	}

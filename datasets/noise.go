@@ -35,33 +35,33 @@ func (s Symmetric) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]in
 	switch s.Count {
 	case Exact:
 		for _, i := range rng.Perm(len(labels))[:int(s.Rate*float64(len(labels))+1e-9)] {
-			out[i] = s.draw(labels[i], len(classes), rng)
+			out[i] = s.drawFlipped(labels[i], len(classes), rng)
 		}
 	case PerClass:
 		for _, members := range membersOf(labels, len(classes)) {
-			for _, i := range choose(members, halfUp(s.Rate*float64(len(members))), rng) {
-				out[i] = s.draw(labels[i], len(classes), rng)
+			for _, i := range chooseItems(members, halfUp(s.Rate*float64(len(members))), rng) {
+				out[i] = s.drawFlipped(labels[i], len(classes), rng)
 			}
 		}
 	default:
 		for i, label := range labels {
 			if rng.Float64() < s.Rate {
-				out[i] = s.draw(label, len(classes), rng)
+				out[i] = s.drawFlipped(label, len(classes), rng)
 			}
 		}
 	}
 	return out, nil
 }
 
-func (s Symmetric) draw(label, classes int, rng *rand.Rand) int {
+func (s Symmetric) drawFlipped(label, classes int, rng *rand.Rand) int {
 	if s.Own {
 		return rng.IntN(classes)
 	}
-	return another(label, classes, rng)
+	return drawOtherClass(label, classes, rng)
 }
 
-// another draws uniformly from the classes other than label.
-func another(label, classes int, rng *rand.Rand) int {
+// drawOtherClass draws uniformly from the classes other than label.
+func drawOtherClass(label, classes int, rng *rand.Rand) int {
 	other := rng.IntN(classes - 1)
 	if other >= label {
 		other++
@@ -92,15 +92,15 @@ type Stratified struct{ Rate float64 }
 func (s Stratified) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, error) {
 	out := slices.Clone(labels)
 	for class, members := range membersOf(labels, len(classes)) {
-		for _, i := range choose(members, s.flips(len(members)), rng) {
-			out[i] = another(class, len(classes), rng)
+		for _, i := range chooseItems(members, s.countFlips(len(members)), rng) {
+			out[i] = drawOtherClass(class, len(classes), rng)
 		}
 	}
 	return out, nil
 }
 
-// flips returns how many labels of a class of n samples are changed.
-func (s Stratified) flips(n int) int {
+// countFlips returns how many labels of a class of n samples are changed.
+func (s Stratified) countFlips(n int) int {
 	if n < 2 || s.Rate == 0 {
 		return 0
 	}
@@ -116,8 +116,8 @@ func membersOf(labels []int, classes int) [][]int {
 	return members
 }
 
-// choose draws n of the items without replacement.
-func choose(items []int, n int, rng *rand.Rand) []int {
+// chooseItems draws n of the items without replacement.
+func chooseItems(items []int, n int, rng *rand.Rand) []int {
 	chosen := make([]int, n)
 	for k, at := range rng.Perm(len(items))[:n] {
 		chosen[k] = items[at]
@@ -162,7 +162,7 @@ func CheckRate(rate float64) error {
 func (d *Dataset) Corrupt(split string, noise Noise, rng *rand.Rand) (*Dataset, error) {
 	out := &Dataset{Classes: d.Classes, Columns: d.Columns, Samples: slices.Clone(d.Samples)}
 	rows := d.Labelled(split)
-	labels, classes := numbered(d, rows)
+	labels, classes := numberRowClasses(d, rows)
 	if len(classes) < 2 {
 		return nil, fmt.Errorf("datasets: split %s has %d class(es), expected at least 2 to change labels between",
 			split, len(classes))
@@ -190,8 +190,8 @@ func (d *Dataset) Labelled(split string) []int {
 	return slices.DeleteFunc(d.Select(split), func(i int) bool { return d.Samples[i].Label == Unlabelled })
 }
 
-// numbered numbers the classes of the rows without gaps, in the order of their ids.
-func numbered(d *Dataset, rows []int) (labels, classes []int) {
+// numberRowClasses numbers the classes of the rows without gaps, in the order of their ids.
+func numberRowClasses(d *Dataset, rows []int) (labels, classes []int) {
 	at := make([]int, len(d.Classes))
 	for _, i := range rows {
 		at[d.Samples[i].Label] = 1

@@ -36,7 +36,7 @@ func (s SmallCluster) Corrupt(labels []int, classes []string, rng *rand.Rand) ([
 		sizes[c] = len(rows)
 	}
 	order := rng.Perm(len(classes))
-	count := dissolved(sizes, order, s.Rate)
+	count := countDissolved(sizes, order, s.Rate)
 	targets := slices.Sorted(slices.Values(order)) // classes that a cluster may go to
 	if s.OneShot {
 		targets = slices.Sorted(slices.Values(order[count:]))
@@ -47,7 +47,7 @@ func (s SmallCluster) Corrupt(labels []int, classes []string, rng *rand.Rand) ([
 			targets = slices.Delete(targets, at, at+1)
 		}
 		rows := members[class]
-		clusters, err := s.part(rows, rng)
+		clusters, err := s.clusterPart(rows, rng)
 		if err != nil {
 			return nil, fmt.Errorf("datasets: class %q of %d images: %w", classes[class], len(rows), err)
 		}
@@ -66,8 +66,8 @@ func (s SmallCluster) Corrupt(labels []int, classes []string, rng *rand.Rand) ([
 	return out, nil
 }
 
-// part clusters the samples of these rows.
-func (s SmallCluster) part(rows []int, rng *rand.Rand) ([]int, error) {
+// clusterPart clusters the samples of these rows.
+func (s SmallCluster) clusterPart(rows []int, rng *rand.Rand) ([]int, error) {
 	k := min(len(rows), Clusters(len(rows)))
 	if k == len(rows) { // each its own
 		own := make([]int, k)
@@ -87,9 +87,9 @@ func (s SmallCluster) part(rows []int, rng *rand.Rand) ([]int, error) {
 	return clusters, err
 }
 
-// dissolved returns how many classes of the order small cluster noise dissolves: the fewest that hold the share
+// countDissolved returns how many classes of the order small cluster noise dissolves: the fewest that hold the share
 // rate of all samples, but never the last class.
-func dissolved(sizes, order []int, rate float64) int {
+func countDissolved(sizes, order []int, rate float64) int {
 	all, moved := 0, 0
 	for _, n := range sizes {
 		all += n

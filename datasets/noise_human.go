@@ -30,8 +30,8 @@ type HumanLike struct {
 	Nearest     bool           // use the sample's nearest candidate instead of a drawn one
 }
 
-// filled returns h with defaults in place of zeros.
-func (h HumanLike) filled() HumanLike {
+// fillDefaults returns h with defaults in place of zeros.
+func (h HumanLike) fillDefaults() HumanLike {
 	h.Similar = cmp.Or(h.Similar, 3)
 	h.Temperature = cmp.Or(h.Temperature, 0.1)
 	h.Sharpness = cmp.Or(h.Sharpness, 0.05)
@@ -43,7 +43,7 @@ func (h HumanLike) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]in
 	if err := checkVectors(h.X, len(labels)); err != nil {
 		return nil, err
 	}
-	h = h.filled()
+	h = h.fillDefaults()
 	z, err := unitRows(h.X)
 	if err != nil {
 		return nil, err
@@ -59,34 +59,34 @@ func (h HumanLike) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]in
 			continue
 		}
 		for k := range means {
-			cosines[k] = dot(means[class], means[k])
+			cosines[k] = multiplyMeans(means[class], means[k])
 		}
-		candidates, chances := h.confusion(class, cosines)
+		candidates, chances := h.findConfusion(class, cosines)
 		keys, nearest := make([]float64, len(members)), make([]int, len(members))
 		for m, i := range members {
 			best := math.Inf(-1)
 			for _, k := range candidates {
-				if a := ambiguity(z[i], means[class], means[k]); a > best {
+				if a := measureAmbiguity(z[i], means[class], means[k]); a > best {
 					best, nearest[m] = a, k
 				}
 			}
-			keys[m] = best/h.Sharpness + gumbel(rng)
+			keys[m] = best/h.Sharpness + drawGumbel(rng)
 		}
-		for _, m := range largest(keys, halfUp(h.Rate*float64(len(members)))) {
+		for _, m := range findLargest(keys, halfUp(h.Rate*float64(len(members)))) {
 			out[members[m]] = nearest[m]
 			if !h.Nearest {
-				out[members[m]] = candidates[drawn(chances, rng)]
+				out[members[m]] = candidates[drawPosition(chances, rng)]
 			}
 		}
 	}
 	return out, nil
 }
 
-// confusion returns the candidates of a class, nearest first, and their probabilities, which sum to 1.
-func (h HumanLike) confusion(class int, cosines []float64) (candidates []int, chances []float64) {
+// findConfusion returns the candidates of a class, nearest first, and their probabilities, which sum to 1.
+func (h HumanLike) findConfusion(class int, cosines []float64) (candidates []int, chances []float64) {
 	others := slices.Clone(cosines)
 	others[class] = math.Inf(-1)
-	candidates = largest(others, min(h.Similar, len(cosines)-1))
+	candidates = findLargest(others, min(h.Similar, len(cosines)-1))
 	chances = make([]float64, len(candidates))
 	sum := 0.0
 	for j, k := range candidates {
@@ -99,15 +99,17 @@ func (h HumanLike) confusion(class int, cosines []float64) (candidates []int, ch
 	return candidates, chances
 }
 
-// ambiguity returns how much closer z is to another class's mean than to its own.
-func ambiguity(z, own, other []float64) float64 { return dot(z, other) - dot(z, own) }
+// measureAmbiguity returns how much closer z is to another class's mean than to its own.
+func measureAmbiguity(z, own, other []float64) float64 {
+	return multiplyMeans(z, other) - multiplyMeans(z, own)
+}
 
-// gumbel draws from the standard Gumbel distribution. The n largest of log weight + gumbel are n items drawn
+// drawGumbel draws from the standard Gumbel distribution. The n largest of log weight + gumbel are n items drawn
 // without replacement with these weights.
-func gumbel(rng *rand.Rand) float64 { return -math.Log(rng.ExpFloat64()) }
+func drawGumbel(rng *rand.Rand) float64 { return -math.Log(rng.ExpFloat64()) }
 
-// largest returns the positions of the n largest values, largest first, ties by position.
-func largest(values []float64, n int) []int {
+// findLargest returns the positions of the n largest values, largest first, ties by position.
+func findLargest(values []float64, n int) []int {
 	at := make([]int, len(values))
 	for i := range at {
 		at[i] = i
@@ -116,8 +118,8 @@ func largest(values []float64, n int) []int {
 	return at[:n]
 }
 
-// drawn returns a position drawn with the given probabilities.
-func drawn(chances []float64, rng *rand.Rand) int {
+// drawPosition returns a position drawn with the given probabilities.
+func drawPosition(chances []float64, rng *rand.Rand) int {
 	u := rng.Float64()
 	for j, p := range chances {
 		if u -= p; u < 0 {
@@ -163,7 +165,7 @@ func classMeans(z [][]float64, labels []int, classes int) ([][]float64, error) {
 
 // scaleToOne divides v by its length. It reports false if the length is 0 or not finite.
 func scaleToOne(v []float64) bool {
-	norm := math.Sqrt(dot(v, v))
+	norm := math.Sqrt(multiplyMeans(v, v))
 	if !(norm > 0) || math.IsInf(norm, 0) {
 		return false
 	}
@@ -173,7 +175,7 @@ func scaleToOne(v []float64) bool {
 	return true
 }
 
-func dot(a, b []float64) float64 {
+func multiplyMeans(a, b []float64) float64 {
 	sum := 0.0
 	b = b[:len(a)]
 	for j, v := range a {

@@ -293,7 +293,7 @@ func TestHumanLike(t *testing.T) {
 	// rank is how many other classes are more similar to the mean of class than k.
 	rank := func(class, k int) (r int) {
 		for l := range classes {
-			if l != class && dot(means[class], means[l]) > dot(means[class], means[k]) {
+			if l != class && multiplyMeans(means[class], means[l]) > multiplyMeans(means[class], means[k]) {
 				r++
 			}
 		}
@@ -309,7 +309,7 @@ func TestHumanLike(t *testing.T) {
 			best, choice := math.Inf(-1), -1
 			for k := range classes {
 				if k != label && rank(label, k) < 2 {
-					if a := ambiguity(z[i], means[label], means[k]); a > best {
+					if a := measureAmbiguity(z[i], means[label], means[k]); a > best {
 						best, choice = a, k
 					}
 				}
@@ -375,7 +375,7 @@ func TestDissolvedStopsAtTheShare(t *testing.T) {
 		rate float64
 		want int
 	}{{0.81, 81}, {0.805, 81}, {0.8100001, 82}, {0, 0}, {1, 99}} {
-		if got := dissolved(sizes, order, c.rate); got != c.want {
+		if got := countDissolved(sizes, order, c.rate); got != c.want {
 			t.Errorf("rate %v dissolves %d classes of 100, expected %d", c.rate, got, c.want)
 		}
 	}

@@ -51,7 +51,7 @@ func (d *Dataset) Noise(split string) NoiseReport {
 	r.Classes, r.Labels = len(size), len(given)
 	r.perClass(size, bad)
 	r.BinomialDeviation = binomialDeviation(r.Rate, r.Samples, r.Classes)
-	alike, same, right := pairs(given), pairs(size), pairs(both)
+	alike, same, right := countPairsWithin(given), countPairsWithin(size), countPairsWithin(both)
 	all := float64(r.Samples) * float64(r.Samples-1) / 2
 	if alike > 0 {
 		r.WrongPositive = 1 - right/alike
@@ -92,8 +92,8 @@ func binomialDeviation(rate float64, samples, classes int) float64 {
 	return math.Sqrt(rate * (1 - rate) * float64(classes) / float64(samples))
 }
 
-// pairs counts the unordered pairs within groups of the given sizes.
-func pairs[K comparable](sizes map[K]int) float64 {
+// countPairsWithin counts the unordered pairs within groups of the given sizes.
+func countPairsWithin[K comparable](sizes map[K]int) float64 {
 	sum := 0.0
 	for _, n := range sizes {
 		sum += float64(n) * float64(n-1) / 2

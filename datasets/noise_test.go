@@ -51,7 +51,7 @@ func labelled(classes, each int) *Dataset {
 			row{path: fmt.Sprintf("t%d", i), label: fmt.Sprint(i % classes), split: Train},
 			row{path: fmt.Sprintf("e%d", i), label: fmt.Sprint(classes + i%classes), split: Test})
 	}
-	return build(rows, nil)
+	return buildDataset(rows, nil)
 }
 
 func TestCorruptSymmetric(t *testing.T) {
@@ -195,7 +195,7 @@ func TestCheck(t *testing.T) {
 		"a.png": {Data: []byte("one")}, "b.png": {Data: []byte("two")}, "c.png": {Data: []byte("one")},
 		"d.png": {Data: []byte("bad")}, "e.png": {Data: []byte("three")},
 	}
-	d := build([]row{
+	d := buildDataset([]row{
 		{path: "a.png", label: "x", split: Train}, {path: "b.png", label: "x", split: Train},
 		{path: "c.png", label: "y", split: Test}, {path: "d.png", label: "y", split: Train},
 		{path: "e.png", label: "x", split: Test}, {path: "gone.png", label: "z", split: Test},

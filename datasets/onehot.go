@@ -21,7 +21,7 @@ type oneHot struct {
 // oneHot returns the columns of a table without a column of labels, or nil if it cannot be such: no path, or fewer than
 // two other columns.
 func (o reading) oneHot(header []string) *oneHot {
-	at, _, err := o.place(header)
+	at, _, err := o.findColumns(header)
 	if err != nil || at[pathColumn] < 0 || at[labelColumn] >= 0 || o.unlabelled != nil || o.Numbered {
 		return nil
 	}
@@ -40,8 +40,8 @@ func (o reading) oneHot(header []string) *oneHot {
 // errSeveral says that a row has several labels.
 var errSeveral = errors.New("found several labels, expected one an image")
 
-// label returns the name of the column that holds a 1, or errSeveral.
-func (h *oneHot) label(header, record []string) (string, error) {
+// labelOfOne returns the name of the column that holds a 1, or errSeveral.
+func (h *oneHot) labelOfOne(header, record []string) (string, error) {
 	label := ""
 	for _, i := range h.classes {
 		v, err := strconv.ParseFloat(strings.TrimSpace(record[i]), 64)
@@ -58,8 +58,8 @@ func (h *oneHot) label(header, record []string) (string, error) {
 	return label, nil
 }
 
-// move exchanges the cells of the given and the new label in a record, as they are written: the 1 moves.
-func (h *oneHot) move(header, record []string, was, label string) error {
+// moveOne exchanges the cells of the given and the new label in a record, as they are written: the 1 moves.
+func (h *oneHot) moveOne(header, record []string, was, label string) error {
 	column := func(name string) int {
 		for _, i := range h.classes {
 			if strings.TrimSpace(header[i]) == name {

@@ -31,7 +31,7 @@ func readParquet(ctx context.Context, source location.Source, list *shards.List,
 	err := eachShard(ctx, list, func(i int, src io.ReaderAt, size int64) (err error) {
 		own := opts
 		own.Note = func(format string, args ...any) { told[i] = fmt.Sprintf(format, args...) }
-		all[i], err = own.parquet(ctx, list.Names[i], source, src, size)
+		all[i], err = own.readParquetColumns(ctx, list.Names[i], source, src, size)
 		return err
 	})
 	if err != nil {
@@ -41,10 +41,10 @@ func readParquet(ctx context.Context, source location.Source, list *shards.List,
 	var rows []row
 	lost := odd{}
 	for i, s := range all {
-		parts = append(parts, build(s.rows, s.columns))
+		parts = append(parts, buildDataset(s.rows, s.columns))
 		rows = append(rows, s.rows...)
 		if s.lost > 0 {
-			lost.add(path.Join(list.Names[i], s.images))
+			lost.addOdd(path.Join(list.Names[i], s.images))
 			lost.n += int(s.lost) - 1
 		}
 		all[i] = nil
@@ -66,8 +66,8 @@ func readParquet(ctx context.Context, source location.Source, list *shards.List,
 	return Merge(parts...), nil
 }
 
-// parquet reads the columns of a file except the image columns.
-func (o ReadOptions) parquet(ctx context.Context, name string, source location.Source, src io.ReaderAt,
+// readParquetColumns reads the columns of a file except the image columns.
+func (o ReadOptions) readParquetColumns(ctx context.Context, name string, source location.Source, src io.ReaderAt,
 	size int64) (*parquetShard, error) {
 	f, err := parquetimages.Open(src, size)
 	if err != nil {
@@ -94,7 +94,7 @@ func (o ReadOptions) parquet(ctx context.Context, name string, source location.S
 	opts := reading{ReadOptions: o, unlabelled: &unlabelled}
 	opts.Names.Path = pictures
 	opts.Names.Label = cmp.Or(o.Names.Label, onlyClass(f, table.Columns))
-	at, kept, extra, err := opts.header(source.String(), withPictures(table.Columns))
+	at, kept, extra, err := opts.readTableHeader(source.String(), withPictures(table.Columns))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (o ReadOptions) parquet(ctx context.Context, name string, source location.S
 			end = path.Ext(values[ending])
 		}
 		record[0] = name + "/" + parquetimages.Name(s.images, int64(len(s.rows)), end)
-		r := at.row(record, extra, len(s.rows))
+		r := at.newRow(record, extra, len(s.rows))
 		r.split = cmp.Or(r.split, split)
 		if s.rows, err = appendRow(s.rows, r, opts); err != nil {
 			return fmt.Errorf("row %d: %w", len(s.rows)+1, err)
@@ -130,7 +130,7 @@ func (o ReadOptions) parquet(ctx context.Context, name string, source location.S
 // name, or the only one.
 func (o ReadOptions) imageColumn(f *parquetimages.File, others []string) (string, error) {
 	if name := o.Names.Path; name != "" {
-		if i := find(f.Images, name); i >= 0 {
+		if i := findColumn(f.Images, name); i >= 0 {
 			return f.Images[i], nil
 		}
 	}
@@ -139,7 +139,7 @@ func (o ReadOptions) imageColumn(f *parquetimages.File, others []string) (string
 		if f.Features[column].Type == "Image" {
 			noted = append(noted, column)
 		}
-		if find(usualNames[pathColumn], column) >= 0 {
+		if findColumn(usualNames[pathColumn], column) >= 0 {
 			usual = append(usual, column)
 		}
 	}
@@ -188,7 +188,7 @@ func className(number string, names []string) (string, error) {
 // onlyClass returns the only column of classes if no column has a usual label name, else "".
 func onlyClass(f *parquetimages.File, columns []string) string {
 	own := append([]string{ownNames[labelColumn]}, usualNames[labelColumn]...)
-	if slices.ContainsFunc(own, func(name string) bool { return find(columns, name) >= 0 }) {
+	if slices.ContainsFunc(own, func(name string) bool { return findColumn(columns, name) >= 0 }) {
 		return ""
 	}
 	only := ""

@@ -184,7 +184,15 @@ func FuzzParquetImages(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		src := bytes.NewReader(data)
-		s, err := ReadOptions{Split: Train}.parquet(t.Context(), "x", location.At("x"), src, int64(len(data)))
+		s, err := ReadOptions{
+			Split: Train,
+		}.readParquetColumns(
+			t.Context(),
+			"x",
+			location.At("x"),
+			src,
+			int64(len(data)),
+		)
 		if err != nil {
 			return
 		}

@@ -15,12 +15,12 @@ var personFolders = map[string]string{"bounding_box_train": Train, "query": Quer
 // personName is how these data sets name pictures: the person (or car), then the camera; -1 is nobody's picture.
 var personName = regexp.MustCompile(`^(-1|[0-9]+)_(c[0-9]+)`)
 
-// persons reads the pictures of persons seen by several cameras, whose names begin with the person's number and the
+// readPersons reads the pictures of persons seen by several cameras, whose names begin with the person's number and the
 // camera: 0002_c1s1_000451_03.jpg. They are in the published folders, or all directly in one. It returns nil if the
 // folder is of another form. Numbers without a person (-1, 0000) are left out.
 // Source: Zheng et al., "Scalable Person Re-identification: A Benchmark", ICCV 2015 (the names of Market-1501).
-func (t *listing) persons(name, at, split string) (*Dataset, error) {
-	tops, loose := t.tops(at)
+func (t *listing) readPersons(name, at, split string) (*Dataset, error) {
+	tops, loose := t.listTopFolders(at)
 	isPublished := func(top string) bool { return personFolders[top] != "" && top != "query" }
 	published := slices.ContainsFunc(tops, isPublished)
 	if !published && (loose == 0 || len(tops) > 0) {
@@ -30,7 +30,7 @@ func (t *listing) persons(name, at, split string) (*Dataset, error) {
 	var odd []string
 	left := map[Left]int{}
 	for _, p := range t.images {
-		rest, ok := inside(p, at)
+		rest, ok := cutFolder(p, at)
 		top, below, deep := strings.Cut(rest, "/")
 		found := personName.FindStringSubmatch(path.Base(p))
 		if !published {
@@ -59,14 +59,14 @@ func (t *listing) persons(name, at, split string) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: found only pictures of nobody (-1 or 0000), expected some of persons",
 			name)
 	}
-	d := build(rows, []string{"camera"})
-	d.Reading = t.reading("persons by the names of Market-1501", at, d.Classes)
-	d.Reading.Left = append(counted(left), d.Reading.Left...)
+	d := buildDataset(rows, []string{"camera"})
+	d.Reading = t.describeListing("persons by the names of Market-1501", at, d.Classes)
+	d.Reading.Left = append(countReasons(left), d.Reading.Left...)
 	return d, nil
 }
 
-// lists names the first files of a folder that may list its labels.
-func (t *listing) lists() string {
+// nameLists names the first files of a folder that may list its labels.
+func (t *listing) nameLists() string {
 	var found []string
 	for _, p := range t.others {
 		if slices.Contains([]string{".csv", ".tsv", ".jsonl", ".json", ".txt", ".xml", ".xlsx"},

@@ -50,7 +50,7 @@ func (d *Dataset) ReadOnce(row func(sample int) string) (notes []string, err err
 			d.Repeats, gone[i] = append(d.Repeats, Repeat{i, same, *s}), true
 		default:
 			inSplit[[2]string{path, s.Split}] = i
-			if !retrieval(s.Split) || !retrieval(old.Split) {
+			if !isRetrievalSplit(s.Split) || !isRetrievalSplit(old.Split) {
 				leaked = append(leaked, fmt.Sprintf("%s (%s and %s)", rows, old.Split, s.Split))
 			}
 		}
@@ -95,8 +95,8 @@ func (d *Dataset) JoinSplits() {
 	d.leaveOut(gone)
 }
 
-// retrieval reports whether a split may share images with another such: a query is left out of its own gallery.
-func retrieval(split string) bool { return split == Query || split == Gallery }
+// isRetrievalSplit reports whether a split may share images with another such: a query is left out of its own gallery.
+func isRetrievalSplit(split string) bool { return split == Query || split == Gallery }
 
 // listedAgain returns the positions of the samples whose path, or its hash, is that of another one.
 func (d *Dataset) listedAgain() (at []int) {

@@ -112,9 +112,9 @@ func listOfLabels(label string) (list []string, isJSON bool) {
 	return list, true
 }
 
-// separate leaves out the samples whose labels name several classes, and reads JSON lists of one label. It returns what
-// was left out.
-func (d *Dataset) separate() []Left {
+// leaveOutSeveral leaves out the samples whose labels name several classes, and reads JSON lists of one label. It
+// returns what was left out.
+func (d *Dataset) leaveOutSeveral() []Left {
 	if !slices.ContainsFunc(d.Classes, mayBeSeveral) {
 		return nil
 	}
@@ -147,9 +147,9 @@ func (d *Dataset) separate() []Left {
 		if !known {
 			truth = d.className(s.True)
 		}
-		b.add(row{path: s.Path, label: label, truth: truth, split: s.Split, extra: s.Extra})
+		b.addSample(row{path: s.Path, label: label, truth: truth, split: s.Split, extra: s.Extra})
 	}
-	kept := b.dataset(d.Columns)
+	kept := b.buildSorted(d.Columns)
 	d.Samples, d.Classes = kept.Samples, kept.Classes
 	var list []Left
 	for _, reason := range slices.Sorted(maps.Keys(left)) {

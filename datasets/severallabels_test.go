@@ -32,7 +32,7 @@ func TestSeveralLabels(t *testing.T) {
 		csv.WriteString("path,label\n")
 		for i, label := range strings.Split(c.text, ";") {
 			name := string(rune('a'+i)) + ".jpg"
-			csv.WriteString(name + "," + field(label, ',') + "\n")
+			csv.WriteString(name + "," + quoteField(label, ',') + "\n")
 			lines.WriteString(`{"path": "` + name + `", "label": ` + string(jsontext.Quote(label)) + "}\n")
 		}
 		for _, text := range []string{csv.String(), lines.String()} {
@@ -62,16 +62,19 @@ func TestBoxHeaders(t *testing.T) {
 	const crop = "a.jpg#xywh=10:10:60:50&id=1"
 	for columns, values := range map[string]string{
 		"xmin,ymin,xmax,ymax": "10,10,70,60", "xmin,xmax,ymin,ymax": "10,70,10,60", "x1,y1,w,h": "10,10,60,50",
-		"x0,y0,x1,y1": "10,10,70,60", "minX,minY,maxX,maxY": "10,10,70,60", "X_Center,Y_Center,Width,Height": "40,35,60,50",
-		"xcenter,ycenter,w,h": "40,35,60,50", "cx,cy,w,h": "40,35,60,50", "bbox_x,bbox_y,bbox_w,bbox_h": "10,10,60,50",
+		"x0,y0,x1,y1": "10,10,70,60", "minX,minY,maxX,maxY": "10,10,70,60",
+		"X_Center,Y_Center,Width,Height": "40,35,60,50",
+		"xcenter,ycenter,w,h":            "40,35,60,50", "cx,cy,w,h": "40,35,60,50", "bbox_x,bbox_y,bbox_w,bbox_h": "10,10,60,50",
 		"Roi.X1,Roi.Y1,Roi.X2,Roi.Y2": "10,10,70,60", "startX,startY,endX,endY": "10,10,70,60",
 		"left,top,right,bottom": "10,10,70,60", "left,top,width,height": "10,10,60,50",
-		"top_left_x,top_left_y,bottom_right_x,bottom_right_y": "10,10,70,60", "width,height,x1,y1,x2,y2": "200,200,10,10,70,60",
-		"bbox_xywh": `"[10, 10, 60, 50]"`, "bbox_xyxy": "10 10 70 60", "box_cxcywh": `"(40,35,60,50)"`,
+		"top_left_x,top_left_y,bottom_right_x,bottom_right_y": "10,10,70,60",
+		"width,height,x1,y1,x2,y2":                            "200,200,10,10,70,60",
+		"bbox_xywh":                                           `"[10, 10, 60, 50]"`, "bbox_xyxy": "10 10 70 60", "box_cxcywh": `"(40,35,60,50)"`,
 		"bbox": "", "bounding_box": "", "boxes": "", "objects": "", "bbox_0,bbox_1,bbox_2,bbox_3": "10,10,70,60",
 		"xmin,ymin,dx,dy": "10,10,60,50", "x1,y1,x2,y2,x3,y3,x4,y4": "1,1,9,1,9,9,1,9",
 	} {
-		refused := strings.HasPrefix(columns, "bbox_0") || strings.Contains(columns, "dx") || strings.Contains(columns, "x4")
+		refused := strings.HasPrefix(columns, "bbox_0") || strings.Contains(columns, "dx") ||
+			strings.Contains(columns, "x4")
 		if values == "" {
 			values, refused = `"[10, 10, 70, 60]"`, true
 		}
@@ -103,9 +106,12 @@ func TestBoxHeaders(t *testing.T) {
 	if d := read(t, "image,label,box\na.jpg,x,A12\n", ReadOptions{}); d.Samples[0].Path != "a.jpg" {
 		t.Errorf("a column box that holds none: %+v", d.Samples)
 	}
-	d := read(t, `{"images": [{"id": 1, "file_name": "a.jpg", "width": 100, "height": 100}], "annotations": [{"id": 1, `+
-		`"image_id": 1, "category_id": 1, "bbox": [0.1, 0.1, 0.6, 0.5]}], "categories": [{"id": 1, "name": "x"}]}`,
-		ReadOptions{})
+	d := read(
+		t,
+		`{"images": [{"id": 1, "file_name": "a.jpg", "width": 100, "height": 100}], "annotations": [{"id": 1, `+
+			`"image_id": 1, "category_id": 1, "bbox": [0.1, 0.1, 0.6, 0.5]}], "categories": [{"id": 1, "name": "x"}]}`,
+		ReadOptions{},
+	)
 	if d.Samples[0].Path != crop {
 		t.Errorf("shares in COCO's boxes: %+v", d.Samples)
 	}

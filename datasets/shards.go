@@ -23,7 +23,7 @@ var shardKinds = map[Format]shards.Kind{WebDataset: shards.Tar, Parquet: shards.
 // holdsShards reports whether there are shards below a folder. A folder that cannot be read is reported later, as
 // an image folder.
 func holdsShards(dir location.Source, opts ReadOptions) bool {
-	files, err := shards.Below(opts.context(), dir, shards.None)
+	files, err := shards.Below(opts.getContext(), dir, shards.None)
 	return err == nil && len(files) > 0
 }
 
@@ -35,7 +35,7 @@ func readShards(source location.Source, form *Format, opts ReadOptions) (*Datase
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths begin with those "+
 			"of the shards", source, opts.StripPrefix)
 	}
-	ctx := opts.context()
+	ctx := opts.getContext()
 	list, err := shards.Find(ctx, source, shardKinds[opts.Format])
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %w", err)
@@ -104,8 +104,8 @@ type records struct {
 	bytes   int
 }
 
-// put sets a value of a row, which must be the newest, and adds the column if it is new.
-func (t *records) put(row *[]string, column, value string) error {
+// putCell sets a value of a row, which must be the newest, and adds the column if it is new.
+func (t *records) putCell(row *[]string, column, value string) error {
 	i, known := t.at[column]
 	if !known {
 		i = len(t.columns)
@@ -127,8 +127,8 @@ func (t *records) put(row *[]string, column, value string) error {
 	return nil
 }
 
-// joined returns the columns of several tables, and the position of each table's columns among them.
-func joined(tables []*records) (columns []string, at [][]int) {
+// joinColumns returns the columns of several tables, and the position of each table's columns among them.
+func joinColumns(tables []*records) (columns []string, at [][]int) {
 	places := map[string]int{}
 	for _, t := range tables {
 		var own []int

@@ -32,8 +32,9 @@ var sidecars = []sidecar{
 	{&labelMe, ".json", []string{"annotations", "labels", "json"}},
 }
 
-// file returns the file of a picture's boxes, "" if there is none. is holds the files by their names in lower case.
-func (s sidecar) file(picture string, is map[string]string) string {
+// findSidecar returns the file of a picture's boxes, "" if there is none. is holds the files by their names in lower
+// case.
+func (s sidecar) findSidecar(picture string, is map[string]string) string {
 	stem := strings.ToLower(strings.TrimSuffix(picture, path.Ext(picture)) + s.ending)
 	if is[stem] != "" {
 		return is[stem]
@@ -54,8 +55,8 @@ func (s sidecar) file(picture string, is map[string]string) string {
 	return ""
 }
 
-// classless reports whether no folder of a picture can be a class: all are splits or hold pictures by their names.
-func (t *listing) classless() bool {
+// isClassless reports whether no folder of a picture can be a class: all are splits or hold pictures by their names.
+func (t *listing) isClassless() bool {
 	known, beside := map[string]bool{}, map[string]int{} // folders with images, and how many of them a folder holds
 	for _, p := range t.images {
 		for dir := path.Dir(p); dir != "." && !known[dir]; dir = path.Dir(dir) {
@@ -98,11 +99,11 @@ const tried = 16
 // sidecarsOf returns the files that belong to a picture each, or nil if there are none. at holds the folders of
 // Pascal VOC, if there are any; then other pictures are left out.
 func (t *listing) sidecarsOf(at string) (*boxFiles, error) {
-	standard := isVOC(t.names(at))
+	standard := isVOC(t.listFoldersIn(at))
 	if len(t.images) == 0 {
 		return nil, nil
 	}
-	mayBeClasses := !standard && !t.classless()
+	mayBeClasses := !standard && !t.isClassless()
 	is := make(map[string]string, len(t.others))
 	for _, p := range t.others {
 		is[strings.ToLower(p)] = p
@@ -112,11 +113,11 @@ func (t *listing) sidecarsOf(at string) (*boxFiles, error) {
 		var shown []boxFile
 		for _, p := range t.images {
 			f := boxFile{picture: p}
-			if _, ok := inside(p, path.Join(at, vocImages)); standard && !ok {
+			if _, ok := cutFolder(p, path.Join(at, vocImages)); standard && !ok {
 				b.left[Left{Reason: "beside " + vocImages, Of: "pictures"}]++
 				continue
 			}
-			f.file = s.file(p, is)
+			f.file = s.findSidecar(p, is)
 			if mayBeClasses && path.Dir(f.file) == path.Dir(p) {
 				f.file = "" // the folder is the class; beside the folders there may be others of boxes
 			}
@@ -141,18 +142,18 @@ func (t *listing) sidecarsOf(at string) (*boxFiles, error) {
 		is := false
 		for i := range min(len(shown), tried) { // of the whole list: the first may be of pictures without boxes
 			f := shown[i*len(shown)/min(len(shown), tried)]
-			_, err := t.parse(b, f, func(*photo) ([]Decision, error) { return nil, nil })
+			_, err := t.parseBoxFile(b, f, func(*photo) ([]Decision, error) { return nil, nil })
 			is = is || !errors.Is(err, errOther)
 		}
 		if is {
-			return b, t.listed(b, at)
+			return b, t.readSplitLists(b, at)
 		}
 	}
 	return nil, nil
 }
 
-// listed gives pictures the splits of Pascal VOC's lists, and leaves those out that are in none.
-func (t *listing) listed(b *boxFiles, at string) error {
+// readSplitLists gives pictures the splits of Pascal VOC's lists, and leaves those out that are in none.
+func (t *listing) readSplitLists(b *boxFiles, at string) error {
 	splits, err := vocSplits(t.fsys, path.Join(at, vocLists))
 	if err != nil || len(splits) == 0 || b.annotations != &voc {
 		return err
@@ -174,8 +175,8 @@ func (t *listing) listed(b *boxFiles, at string) error {
 // errOther says that a file is of another form.
 var errOther = errors.New("is of another form")
 
-// parse reads a file of boxes, and returns it with the decisions that give returns, as a form does.
-func (t *listing) parse(b *boxFiles, f boxFile, give func(*photo) ([]Decision, error)) ([]byte, error) {
+// parseBoxFile reads a file of boxes, and returns it with the decisions that give returns, as a form does.
+func (t *listing) parseBoxFile(b *boxFiles, f boxFile, give func(*photo) ([]Decision, error)) ([]byte, error) {
 	text, err := headOf(t.fsys, f.file, mostFile+1)
 	if err == nil && len(text) > mostFile {
 		err = fmt.Errorf("found more than %d MB, expected a file of boxes", mostFile>>20)
@@ -184,7 +185,7 @@ func (t *listing) parse(b *boxFiles, f boxFile, give func(*photo) ([]Decision, e
 		return nil, err
 	}
 	mark := text[:len(text)-len(bytes.TrimPrefix(text, []byte("\ufeff")))]
-	about := &subject{names: b.names, size: func() (float64, float64, error) { return t.size(f.picture) }}
+	about := &subject{names: b.names, size: func() (float64, float64, error) { return t.readPictureSize(f.picture) }}
 	edited, err := b.annotations.parse(text[len(mark):], about, give)
 	b.numbers = b.numbers || about.numbers
 	return slices.Concat(mark, edited), err
@@ -198,7 +199,7 @@ func (t *listing) readBoxes(ctx context.Context, b *boxFiles, name string, opts 
 	if err := opts.checkBoxes(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	r := &boxReader{opts: reading{ReadOptions: opts}, left: b.left, size: t.size}
+	r := &boxReader{opts: reading{ReadOptions: opts}, left: b.left, size: t.readPictureSize}
 	read := map[string]int{}
 	if b.namedIn != "" {
 		read[strings.ToLower(path.Ext(b.namedIn))]++
@@ -212,32 +213,32 @@ func (t *listing) readBoxes(ctx context.Context, b *boxFiles, name string, opts 
 			continue
 		}
 		read[strings.ToLower(path.Ext(f.file))]++
-		r.resolve = func(named string) (string, bool) { return b.picture(f, named) }
+		r.resolve = func(named string) (string, bool) { return b.findPictureOfFile(f, named) }
 		r.split = func(picture string) string { return cmp.Or(f.split, splitOfFolders(picture, opts.Split)) }
 		if f.picture != "" {
 			r.seen = nil
 		}
-		r.whole(f.file, func() error {
-			_, err := t.parse(b, f, func(p *photo) ([]Decision, error) {
-				r.take(b.annotations, p)
+		r.readBoxFile(f.file, func() error {
+			_, err := t.parseBoxFile(b, f, func(p *photo) ([]Decision, error) {
+				r.addPhotoRows(b.annotations, p)
 				return nil, nil
 			})
 			return err
 		})
 	}
 	if len(r.rows) == 0 {
-		return nil, r.none(b.form, name)
+		return nil, r.explainNoBox(b.form, name)
 	}
 	columns := []string{objectColumn}
 	if b.column != "" {
 		columns = append(columns, b.column)
 	}
-	d := build(r.rows, columns)
-	d.Reading = t.reading(b.form, ".", d.Classes)
-	d.Reading.drop(read)
-	r.describe(d.Reading)
+	d := buildDataset(r.rows, columns)
+	d.Reading = t.describeListing(b.form, ".", d.Classes)
+	d.Reading.dropRead(read)
+	r.describeLeftOut(d.Reading)
 	if b.numbers {
-		opts.say(name, []string{labelsAreNumbers})
+		opts.noteLines(name, []string{labelsAreNumbers})
 	}
 	return d, nil
 }
@@ -245,8 +246,8 @@ func (t *listing) readBoxes(ctx context.Context, b *boxFiles, name string, opts 
 // objectColumn keeps the number of a box among those of its picture, from 1.
 const objectColumn = "object"
 
-// picture returns the path of the picture that a file is about.
-func (b *boxFiles) picture(f boxFile, named string) (string, bool) {
+// findPictureOfFile returns the path of the picture that a file is about.
+func (b *boxFiles) findPictureOfFile(f boxFile, named string) (string, bool) {
 	if f.picture != "" {
 		return f.picture, true
 	}
@@ -264,8 +265,8 @@ func splitOfFolders(p, otherwise string) string {
 	return split
 }
 
-// drop takes files that were read, by their endings, from those that were left out.
-func (r *Reading) drop(read map[string]int) {
+// dropRead takes files that were read, by their endings, from those that were left out.
+func (r *Reading) dropRead(read map[string]int) {
 	for i := range r.Left {
 		if r.Left[i].Reason == "no picture" {
 			r.Left[i].Files -= read[r.Left[i].Of]

@@ -21,7 +21,7 @@ func (d *Dataset) splitByClass(shares []Share, rng *rand.Rand) error {
 		return err
 	}
 	of := make([]string, len(d.Classes))
-	assign(rng.Perm(len(d.Classes)), shares, func(class int, split string) { of[class] = split })
+	assignItems(rng.Perm(len(d.Classes)), shares, func(class int, split string) { of[class] = split })
 	for i := range d.Samples {
 		if s := &d.Samples[i]; s.Label == Unlabelled {
 			s.Split = Train
@@ -48,13 +48,13 @@ func (d *Dataset) splitByImage(shares []Share, rng *rand.Rand) error {
 	}
 	for _, rows := range members {
 		rng.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
-		assign(rows, shares, func(i int, split string) { d.Samples[i].Split = split })
+		assignItems(rows, shares, func(i int, split string) { d.Samples[i].Split = split })
 	}
 	return nil
 }
 
-// assign distributes items by cumulative shares, so that rounding never loses one.
-func assign(items []int, shares []Share, give func(item int, split string)) {
+// assignItems distributes items by cumulative shares, so that rounding never loses one.
+func assignItems(items []int, shares []Share, give func(item int, split string)) {
 	from, sum := 0, 0.0
 	for k, share := range shares {
 		sum += share.Share

@@ -53,7 +53,7 @@ func (r *CheckReport) Write(w io.Writer, d *Dataset, listed int) {
 		r.Noise.Write(w, Train)
 	}
 	if r.Uneven != nil {
-		r.Uneven.write(w)
+		r.Uneven.writeUneven(w)
 	}
 	for _, s := range r.Splits {
 		if len(s.Singletons) > 0 {

@@ -39,8 +39,8 @@ func (d *Dataset) Topline(split string, rate float64, rng *rand.Rand) (*Dataset,
 			continue
 		}
 		keep := min(n, max(toplineLeast, halfUp((1-rate)*float64(n)+1e-9)))
-		r.count(d.Classes[class], n, keep)
-		for _, k := range choose(members, n, rng)[keep:] {
+		r.countKept(d.Classes[class], n, keep)
+		for _, k := range chooseItems(members, n, rng)[keep:] {
 			drop[rows[k]] = true
 		}
 	}
@@ -89,8 +89,8 @@ func (d *Dataset) trueLabels(split string, rows []int, r *ToplineReport) ([]int,
 	return labels, nil
 }
 
-// count adds a class of n images of which keep are kept.
-func (r *ToplineReport) count(name string, n, keep int) {
+// countKept adds a class of n images of which keep are kept.
+func (r *ToplineReport) countKept(name string, n, keep int) {
 	r.Classes++
 	r.Kept += keep
 	if r.Classes == 1 || keep < r.Smallest {

@@ -36,10 +36,10 @@ type listing struct {
 // listTree lists a folder. Links to folders are followed in the two highest levels, where splits and classes are.
 func listTree(ctx context.Context, fsys fs.FS) (*listing, error) {
 	t := &listing{fsys: fsys, opaque: map[string]bool{}, hidden: map[string]int{}}
-	return t, t.walk(ctx, ".", false)
+	return t, t.walkFolder(ctx, ".", false)
 }
 
-func (t *listing) walk(ctx context.Context, from string, linked bool) error {
+func (t *listing) walkFolder(ctx context.Context, from string, linked bool) error {
 	return fs.WalkDir(t.fsys, from, func(p string, entry fs.DirEntry, err error) error {
 		if err != nil && !utf8.ValidString(p) { // cannot be opened by its name: reading the image p reports it
 			t.images, t.opaque[p] = append(t.images, p), true
@@ -62,7 +62,7 @@ func (t *listing) walk(ctx context.Context, from string, linked bool) error {
 			t.hidden[name]++
 		case strings.HasPrefix(name, "."):
 		case isFolder && !entry.IsDir():
-			return t.walk(ctx, p, true)
+			return t.walkFolder(ctx, p, true)
 		case isFolder:
 			t.folders = append(t.folders, p)
 			return nil
@@ -104,18 +104,18 @@ func (t *listing) looksLikeImage(p string, entry fs.DirEntry) bool {
 	})
 }
 
-// inside returns the rest of a path below a folder.
-func inside(p, folder string) (rest string, ok bool) {
+// cutFolder returns the rest of a path below a folder.
+func cutFolder(p, folder string) (rest string, ok bool) {
 	if folder == "." {
 		return p, p != "."
 	}
 	return strings.CutPrefix(p, folder+"/")
 }
 
-// tops returns the folders of a folder that hold images, and the number of images directly in it.
-func (t *listing) tops(at string) (tops []string, loose int) {
+// listTopFolders returns the folders of a folder that hold images, and the number of images directly in it.
+func (t *listing) listTopFolders(at string) (tops []string, loose int) {
 	for _, p := range t.images {
-		rest, ok := inside(p, at)
+		rest, ok := cutFolder(p, at)
 		top, _, deep := strings.Cut(rest, "/")
 		switch {
 		case !ok:
@@ -129,21 +129,21 @@ func (t *listing) tops(at string) (tops []string, loose int) {
 	return slices.Compact(tops), loose
 }
 
-// names lists all folders directly in a folder.
-func (t *listing) names(at string) (list []string) {
+// listFoldersIn lists all folders directly in a folder.
+func (t *listing) listFoldersIn(at string) (list []string) {
 	for _, p := range t.folders {
-		if rest, ok := inside(p, at); ok && !strings.Contains(rest, "/") {
+		if rest, ok := cutFolder(p, at); ok && !strings.Contains(rest, "/") {
 			list = append(list, rest)
 		}
 	}
 	return list
 }
 
-// unwrapped returns the folder that holds the classes or splits: the root or, as long as the images are all in one
+// unwrapFolders returns the folder that holds the classes or splits: the root or, as long as the images are all in one
 // folder that holds folders of them, that folder. A split is no such folder.
-func (t *listing) unwrapped() string {
+func (t *listing) unwrapFolders() string {
 	for at := "."; ; {
-		tops, loose := t.tops(at)
+		tops, loose := t.listTopFolders(at)
 		if len(tops) != 1 || loose > 0 {
 			return at
 		}
@@ -151,7 +151,7 @@ func (t *listing) unwrapped() string {
 			return at
 		}
 		below := path.Join(at, tops[0])
-		inner, loose := t.tops(below)
+		inner, loose := t.listTopFolders(below)
 		if len(inner) == 0 || loose > 0 && !(isPictureFolder(tops[0]) && len(inner) > 1) {
 			return at
 		}
@@ -231,8 +231,9 @@ var forms = map[Format]string{CSV: "table", TSV: "table with tabs", JSONL: "JSON
 	PRISM: "list without a header", COCO: "annotations of COCO", LabelStudio: "export of Label Studio",
 	WebDataset: "shards of WebDataset", Parquet: "Parquet with images"}
 
-// describe completes the reading of a dataset, which may be nil, and returns it. Nothing is known of paths alone.
-func (d *Dataset) describe(form Format) *Reading {
+// completeReading completes the reading of a dataset, which may be nil, and returns it. Nothing is known of paths
+// alone.
+func (d *Dataset) completeReading(form Format) *Reading {
 	r := d.Reading
 	if r == nil {
 		r = &Reading{Form: forms[form], Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
@@ -253,7 +254,7 @@ func (o ReadOptions) leaveOut(d *Dataset, name string, left []Left) {
 		d.Reading = &Reading{Form: forms[CSV], Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
 	}
 	d.Reading.Left = append(d.Reading.Left, left...)
-	o.say(name, (&Reading{Left: left}).Lines())
+	o.noteLines(name, (&Reading{Left: left}).Lines())
 }
 
 // Left counts files that were left out for one reason.
@@ -315,8 +316,8 @@ func quotedList(names []string) string {
 	return strings.Join(quoted, " and ")
 }
 
-// reading describes what was left out around the images that were read.
-func (t *listing) reading(form, at string, classes []string) *Reading {
+// describeListing describes what was left out around the images that were read.
+func (t *listing) describeListing(form, at string, classes []string) *Reading {
 	r := &Reading{Form: form, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(classes)}
 	if at != "." {
 		r.At = at
@@ -332,8 +333,8 @@ func (t *listing) reading(form, at string, classes []string) *Reading {
 		r.Left = append(r.Left, Left{"service folder", name, t.hidden[name]})
 	}
 	for dir := at; ; dir = path.Dir(dir) {
-		tops, _ := t.tops(dir)
-		for _, name := range t.names(dir) {
+		tops, _ := t.listTopFolders(dir)
+		for _, name := range t.listFoldersIn(dir) {
 			if !slices.Contains(tops, name) {
 				r.Empty = append(r.Empty, path.Join(dir, name))
 			}

@@ -31,8 +31,8 @@ type element struct {
 	Elements []element  `xml:",any"`
 }
 
-// child returns the first element of a name in an element, an empty one if there is none.
-func (e *element) child(name string) *element {
+// findChild returns the first element of a name in an element, an empty one if there is none.
+func (e *element) findChild(name string) *element {
 	for i := range e.Elements {
 		if e.Elements[i].XMLName.Local == name {
 			return &e.Elements[i]
@@ -41,9 +41,9 @@ func (e *element) child(name string) *element {
 	return &element{}
 }
 
-// pixels reads a number of pixels in an element of a name; 0: there is no such element.
-func (e *element) pixels(name string) (float64, error) {
-	text := strings.TrimSpace(e.child(name).Text)
+// readPixels reads a number of pixels in an element of a name; 0: there is no such element.
+func (e *element) readPixels(name string) (float64, error) {
+	text := strings.TrimSpace(e.findChild(name).Text)
 	if text == "" {
 		return 0, nil
 	}
@@ -82,8 +82,8 @@ func parseVOC(text []byte, _ *subject, give func(*photo) ([]Decision, error)) ([
 	}
 	var p photo
 	var wrong error
-	if p.width, wrong = root.child("size").pixels("width"); wrong == nil {
-		p.height, wrong = root.child("size").pixels("height")
+	if p.width, wrong = root.findChild("size").readPixels("width"); wrong == nil {
+		p.height, wrong = root.findChild("size").readPixels("height")
 	}
 	if wrong != nil {
 		return nil, wrong
@@ -94,7 +94,7 @@ func parseVOC(text []byte, _ *subject, give func(*photo) ([]Decision, error)) ([
 		}
 	}
 	what, err := give(&p)
-	if err != nil || !decided(what) {
+	if err != nil || !changesAnything(what) {
 		return text, err
 	}
 	n := 0
@@ -104,33 +104,36 @@ func parseVOC(text []byte, _ *subject, give func(*photo) ([]Decision, error)) ([
 		}
 		n++
 		if d := what[n-1]; !d.Drop && d.Label != "" {
-			o.child("name").Text = d.Label
+			o.findChild("name").Text = d.Label
 		}
 		return what[n-1].Drop
 	})
-	root.trim()
+	root.trimSpace()
 	out, err := xml.MarshalIndent(&root, "", "\t")
 	return append(out, '\n'), err
 }
 
-// trim removes the white space around the text of all elements.
-func (e *element) trim() {
+// trimSpace removes the white space around the text of all elements.
+func (e *element) trimSpace() {
 	e.Text = strings.TrimSpace(e.Text)
 	for i := range e.Elements {
-		e.Elements[i].trim()
+		e.Elements[i].trimSpace()
 	}
 }
 
 // vocMark reads an object.
 func vocMark(o *element) labelMark {
-	m := labelMark{label: strings.TrimSpace(o.child("name").Text), extra: strings.TrimSpace(o.child("difficult").Text)}
-	box := o.child("bndbox")
+	m := labelMark{
+		label: strings.TrimSpace(o.findChild("name").Text),
+		extra: strings.TrimSpace(o.findChild("difficult").Text),
+	}
+	box := o.findChild("bndbox")
 	var v [4]float64
 	for k, name := range []string{"xmin", "ymin", "xmax", "ymax"} {
 		var err error
-		v[k], err = box.pixels(name)
+		v[k], err = box.readPixels(name)
 		m.odd = cmp.Or(m.odd, err)
-		if strings.TrimSpace(box.child(name).Text) == "" || m.label == "" {
+		if strings.TrimSpace(box.findChild(name).Text) == "" || m.label == "" {
 			m.odd = cmp.Or(m.odd, errors.New("found no name or no bndbox, expected both"))
 		}
 	}

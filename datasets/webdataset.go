@@ -57,7 +57,7 @@ func readWebDataset(ctx context.Context, source location.Source, list *shards.Li
 	}
 	err := eachShard(ctx, list, func(i int, src io.ReaderAt, size int64) (err error) {
 		all[i] = &webShard{texts: texts}
-		return all[i].read(ctx, src, size)
+		return all[i].readTar(ctx, src, size)
 	})
 	if err != nil {
 		return nil, cmp.Or(ctx.Err(), err)
@@ -65,8 +65,8 @@ func readWebDataset(ctx context.Context, source location.Source, list *shards.Li
 	return opts.webDataset(source, list, all)
 }
 
-// read reads the headers and the texts of a tar file.
-func (s *webShard) read(ctx context.Context, src io.ReaderAt, size int64) error {
+// readTar reads the headers and the texts of a tar file.
+func (s *webShard) readTar(ctx context.Context, src io.ReaderAt, size int64) error {
 	at := map[string]int{}
 	return tarshards.Walk(src, size, func(m tarshards.Member, content io.Reader) error {
 		key, ending, ok := webName(m.Name)
@@ -87,15 +87,15 @@ func (s *webShard) read(ctx context.Context, src io.ReaderAt, size int64) error 
 		if !s.texts[strings.ToLower(ending)] {
 			return ctx.Err()
 		}
-		if err := s.text(n, strings.ToLower(ending), m.Size, content); err != nil {
+		if err := s.readSampleText(n, strings.ToLower(ending), m.Size, content); err != nil {
 			return fmt.Errorf("%.200s: %w", m.Name, err)
 		}
 		return ctx.Err()
 	})
 }
 
-// text reads a file of a sample as text.
-func (s *webShard) text(n int, ending string, size int64, content io.Reader) error {
+// readSampleText reads a file of a sample as text.
+func (s *webShard) readSampleText(n int, ending string, size int64, content io.Reader) error {
 	if size > mostText {
 		return fmt.Errorf("has %d bytes, expected at most %d", size, mostText)
 	}
@@ -104,7 +104,7 @@ func (s *webShard) text(n int, ending string, size int64, content io.Reader) err
 		return err
 	}
 	if ending != webJSON {
-		return s.put(&s.rows[n], ending, exact(string(data)))
+		return s.putCell(&s.rows[n], ending, trimLineEnd(string(data)))
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(data, &object); err != nil {
@@ -113,7 +113,7 @@ func (s *webShard) text(n int, ending string, size int64, content io.Reader) err
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		value, err := jsontext.Plain(object[key])
 		if err == nil && value != "" {
-			err = s.put(&s.rows[n], key, value)
+			err = s.putCell(&s.rows[n], key, value)
 		}
 		if err != nil {
 			return err
@@ -122,9 +122,9 @@ func (s *webShard) text(n int, ending string, size int64, content io.Reader) err
 	return nil
 }
 
-// picture returns the ending of the sample's image, "" if it has none: the named one, or else the only plain image
-// ending, such as jpg rather than mask.png.
-func (w webSample) picture(named string) (string, error) {
+// findPictureEnding returns the ending of the sample's image, "" if it has none: the named one, or else the only plain
+// image ending, such as jpg rather than mask.png.
+func (w webSample) findPictureEnding(named string) (string, error) {
 	var plain, any []string
 	for _, ending := range w.endings {
 		switch {
@@ -156,7 +156,7 @@ func (o ReadOptions) webDataset(source location.Source, list *shards.List, all [
 	for i, s := range all {
 		tables[i] = &s.records
 	}
-	columns, places := joined(tables)
+	columns, places := joinColumns(tables)
 	ending := o.Names.Path
 	said := o.webColumns(columns, places, tables)
 	unlabelled := false
@@ -166,7 +166,7 @@ func (o ReadOptions) webDataset(source location.Source, list *shards.List, all [
 	if opts.Names.Label != webClass {
 		drop = slices.Index(columns, webClass)
 	}
-	at, kept, extra, err := opts.header(source.String(), withPictures(columns))
+	at, kept, extra, err := opts.readTableHeader(source.String(), withPictures(columns))
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: the keys of the samples: %w", source, err)
 	}
@@ -181,12 +181,12 @@ func (o ReadOptions) webDataset(source location.Source, list *shards.List, all [
 	for i, s := range all {
 		split := splitOf(list.Names[i])
 		for n, sample := range s.samples {
-			picture, err := sample.picture(ending)
+			picture, err := sample.findPictureEnding(ending)
 			if err != nil {
 				return nil, fmt.Errorf("datasets: %s: %w", source.Join(list.Names[i]), err)
 			}
 			if picture == "" {
-				lost.add(path.Join(list.Names[i], sample.key))
+				lost.addOdd(path.Join(list.Names[i], sample.key))
 				continue
 			}
 			clear(record)
@@ -194,7 +194,7 @@ func (o ReadOptions) webDataset(source location.Source, list *shards.List, all [
 			for k, value := range s.rows[n] {
 				record[places[i][k]+1] = value
 			}
-			r := at.row(record, extra, len(rows))
+			r := at.newRow(record, extra, len(rows))
 			r.split = cmp.Or(r.split, split)
 			if rows, err = appendRow(rows, r, opts); err != nil {
 				return nil, fmt.Errorf("datasets: %s: %s: %w", source.Join(list.Names[i]), sample.key, err)
@@ -214,30 +214,33 @@ func (o ReadOptions) webDataset(source location.Source, list *shards.List, all [
 		o.Note("%s: read as WebDataset's shards: %d images in %d files%s", source, len(rows), len(list.Names), said)
 	}
 	o.tellOdd(source, rows, lost)
-	return build(rows, kept), nil
+	return buildDataset(rows, kept), nil
 }
 
 // webColumns chooses the label column if none is named: the JSON key label, else .cls, else a usual name, else .txt
 // if its values repeat as labels do. It returns a note of its choice.
 func (o *ReadOptions) webColumns(columns []string, places [][]int, tables []*records) string {
-	if o.Names.Label != "" || find(columns, ownNames[labelColumn]) >= 0 {
+	if o.Names.Label != "" || findColumn(columns, ownNames[labelColumn]) >= 0 {
 		return ""
 	}
 	if slices.Contains(columns, webClass) {
 		o.Names.Label = webClass
 		return ", labels by ." + webClass
 	}
-	usual := slices.ContainsFunc(usualNames[labelColumn], func(name string) bool { return find(columns, name) >= 0 })
-	if text := slices.Index(columns, webText); text >= 0 && !usual && repeats(text, places, tables) {
+	usual := slices.ContainsFunc(
+		usualNames[labelColumn],
+		func(name string) bool { return findColumn(columns, name) >= 0 },
+	)
+	if text := slices.Index(columns, webText); text >= 0 && !usual && looksRepeated(text, places, tables) {
 		o.Names.Label = webText
 		return ", labels by ." + webText + " (winnow data import --label-column names another)"
 	}
 	return ""
 }
 
-// repeats reports whether the values of a column look like labels: they are short, and there are at most half as
+// looksRepeated reports whether the values of a column look like labels: they are short, and there are at most half as
 // many values as rows.
-func repeats(column int, places [][]int, tables []*records) bool {
+func looksRepeated(column int, places [][]int, tables []*records) bool {
 	const longest = 100
 	values, n := map[string]bool{}, 0
 	for i, t := range tables {
@@ -278,7 +281,7 @@ type odd struct {
 	first string
 }
 
-func (o *odd) add(name string) {
+func (o *odd) addOdd(name string) {
 	if o.n++; o.n == 1 {
 		o.first = name
 	}
@@ -295,7 +298,7 @@ func (o ReadOptions) tellOdd(source location.Source, rows []row, lost odd) {
 	bare := odd{}
 	for _, r := range rows {
 		if r.label == "" {
-			bare.add(r.path)
+			bare.addOdd(r.path)
 		}
 	}
 	if bare.n > 0 {

@@ -316,7 +316,7 @@ func FuzzWebDataset(f *testing.F) {
 	f.Add([]byte(tarOf(f, "a.jpg", "x", "a.txt", "heron", "b.jpg", "x", "b.txt", "heron", "b.mask.png", "z")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := &webShard{texts: map[string]bool{webClass: true, webText: true, webJSON: true}}
-		if s.read(t.Context(), bytes.NewReader(data), int64(len(data))) != nil {
+		if s.readTar(t.Context(), bytes.NewReader(data), int64(len(data))) != nil {
 			return
 		}
 		d, err := ReadOptions{Split: Train}.webDataset(location.At("m"), &shards.List{Names: []string{"a.tar"}},

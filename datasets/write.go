@@ -13,8 +13,9 @@ import (
 // WriteCSV writes d as a manifest: path, label, split, true_label if any is known, then the other columns.
 func WriteCSV(w io.Writer, d *Dataset) error { return writeCSV(w, d.named(), ownNames[pathColumn]) }
 
-// header returns the columns of d, with paths as the name of the first, and whether any true label is known.
-func (d *Dataset) header(paths string) (header []string, truth bool) {
+// makeManifestHeader returns the columns of d, with paths as the name of the first, and whether any true label is
+// known.
+func (d *Dataset) makeManifestHeader(paths string) (header []string, truth bool) {
 	for i := range d.Samples {
 		truth = truth || d.Samples[i].True != Unlabelled
 	}
@@ -26,7 +27,7 @@ func (d *Dataset) header(paths string) (header []string, truth bool) {
 }
 
 func writeCSV(w io.Writer, d *Dataset, paths string) error {
-	header, truth := d.header(paths)
+	header, truth := d.makeManifestHeader(paths)
 	out := csv.NewWriter(w)
 	if err := out.Write(append(header, d.Columns...)); err != nil {
 		return err
@@ -49,7 +50,7 @@ func writeCSV(w io.Writer, d *Dataset, paths string) error {
 
 // writeMetadata writes d as JSON lines with the key file_name.
 func writeMetadata(w io.Writer, d *Dataset) error {
-	header, truth := d.header(fileName)
+	header, truth := d.makeManifestHeader(fileName)
 	out := bufio.NewWriter(w)
 	for i := range d.Samples {
 		s := &d.Samples[i]

@@ -62,7 +62,7 @@ func (w ShardWriter) Write(ctx context.Context, d *Dataset) (done ShardsWritten,
 	if err := w.nameKeys(); err != nil {
 		return done, err
 	}
-	plan, err := w.plan(ctx)
+	plan, err := w.planShards(ctx)
 	if err != nil {
 		return done, err
 	}
@@ -113,8 +113,8 @@ func (w *ShardWriter) nameKeys() error {
 	return nil
 }
 
-// plan distributes the samples over shards in order, each split separately if it has its own files.
-func (w *ShardWriter) plan(ctx context.Context) (plan []shardPlan, err error) {
+// planShards distributes the samples over shards in order, each split separately if it has its own files.
+func (w *ShardWriter) planShards(ctx context.Context) (plan []shardPlan, err error) {
 	open := map[string]int{}     // index in plan of a split's last shard
 	numbers := map[string]int{}  // number of its next shard
 	filled := map[string]int64{} // bytes in the last shard
@@ -123,7 +123,7 @@ func (w *ShardWriter) plan(ctx context.Context) (plan []shardPlan, err error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		length, err := w.length(i)
+		length, err := w.countShardBytes(i)
 		if err != nil {
 			return nil, err
 		}
@@ -151,9 +151,9 @@ func (w *ShardWriter) plan(ctx context.Context) (plan []shardPlan, err error) {
 // endOfTar is the number of bytes that end a tar file.
 const endOfTar = 1024
 
-// length returns the bytes that a sample takes in a shard.
-func (w *ShardWriter) length(i int) (n int64, err error) {
-	files, err := w.files(i)
+// countShardBytes returns the bytes that a sample takes in a shard.
+func (w *ShardWriter) countShardBytes(i int) (n int64, err error) {
+	files, err := w.sampleFiles(i)
 	for k := range files {
 		if err == nil {
 			var one int64
@@ -167,8 +167,8 @@ func (w *ShardWriter) length(i int) (n int64, err error) {
 	return n, nil
 }
 
-// files returns the files of a sample.
-func (w *ShardWriter) files(i int) ([]tarshards.File, error) {
+// sampleFiles returns the files of a sample.
+func (w *ShardWriter) sampleFiles(i int) ([]tarshards.File, error) {
 	s, root := &w.d.Samples[i], w.Root(i)
 	info, err := fs.Stat(root, s.Path)
 	if err != nil {
@@ -183,12 +183,12 @@ func (w *ShardWriter) files(i int) ([]tarshards.File, error) {
 	}
 	ending := path.Ext(s.Path)
 	if !isImageName(s.Path) {
-		if ending, err = sniffed(open); err != nil {
+		if ending, err = sniffEnding(open); err != nil {
 			return nil, err
 		}
 	}
 	picture := tarshards.File{Name: w.keys[i] + ending, Size: info.Size(), Open: open}
-	text, err := w.describe(s, picture.Name)
+	text, err := w.describeSample(s, picture.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -200,8 +200,9 @@ func (w *ShardWriter) files(i int) ([]tarshards.File, error) {
 	return append(files, tarshards.File{Name: w.keys[i] + "." + webJSON, Data: text}), nil
 }
 
-// describe writes the manifest's data of a sample as JSON, with the path if it differs from the name in the shard.
-func (w *ShardWriter) describe(s *Sample, name string) ([]byte, error) {
+// describeSample writes the manifest's data of a sample as JSON, with the path if it differs from the name in the
+// shard.
+func (w *ShardWriter) describeSample(s *Sample, name string) ([]byte, error) {
 	keys := append([]string{"label", "split", "true_label", "path"}, w.d.Columns...)
 	values := append([]string{w.d.className(s.Label), s.Split, w.d.className(s.True), ""}, s.Extra...)
 	if name != s.Path {
@@ -222,8 +223,8 @@ func (w *ShardWriter) describe(s *Sample, name string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// sniffed returns the ending for an image whose name has none.
-func sniffed(open func() (io.ReadCloser, error)) (ending string, err error) {
+// sniffEnding returns the ending for an image whose name has none.
+func sniffEnding(open func() (io.ReadCloser, error)) (ending string, err error) {
 	f, err := open()
 	if err != nil {
 		return "", err
@@ -254,7 +255,7 @@ func isSameFile(a, b string) bool {
 func (w *ShardWriter) writeShard(ctx context.Context, p shardPlan) error {
 	var files []tarshards.File
 	for _, i := range p.samples {
-		of, err := w.files(i)
+		of, err := w.sampleFiles(i)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.d.Samples[i].Path, err)
 		}
@@ -281,7 +282,7 @@ func (w *ShardWriter) tellOthers(written map[string]bool) {
 	others := odd{}
 	for _, name := range ListShards(w.Name) {
 		if !written[name] {
-			others.add(name)
+			others.addOdd(name)
 		}
 	}
 	if others.n > 0 {

@@ -59,13 +59,13 @@ func parseYOLO(text []byte, about *subject, give func(*photo) ([]Decision, error
 		low := [2]float64{v[0] - v[2]/2, v[1] - v[3]/2}
 		high := [2]float64{v[0] + v[2]/2, v[1] + v[3]/2}
 		if len(v) > 5 { // a polygon; a fifth number is a confidence
-			low, high = around(v)
+			low, high = computeBounds(v)
 		}
-		m.at = shares(low, high, p.width, p.height)
+		m.at = scaleBoxToShares(low, high, p.width, p.height)
 		p.marks = append(p.marks, m)
 	}
 	what, err := give(&p)
-	if err != nil || !decided(what) {
+	if err != nil || !changesAnything(what) {
 		return text, err
 	}
 	var out []byte
@@ -76,7 +76,7 @@ func parseYOLO(text []byte, about *subject, give func(*photo) ([]Decision, error
 				continue
 			}
 			if what[n-1].Label != "" {
-				number, err := about.number(what[n-1].Label)
+				number, err := about.findClassNumber(what[n-1].Label)
 				if err != nil {
 					return nil, fmt.Errorf("object %d: %w", n, err)
 				}
@@ -88,8 +88,8 @@ func parseYOLO(text []byte, about *subject, give func(*photo) ([]Decision, error
 	return out, nil
 }
 
-// around returns the corners of the box around points x, y, x, y, …
-func around(v []float64) (low, high [2]float64) {
+// computeBounds returns the corners of the box around points x, y, x, y, …
+func computeBounds(v []float64) (low, high [2]float64) {
 	low, high = [2]float64{v[0], v[1]}, [2]float64{v[0], v[1]}
 	for i, c := range v[:len(v)&^1] {
 		low[i%2], high[i%2] = min(low[i%2], c), max(high[i%2], c)
@@ -97,14 +97,14 @@ func around(v []float64) (low, high [2]float64) {
 	return low, high
 }
 
-// shares returns a box in pixels, of its corners as shares of the picture's sides.
-func shares(low, high [2]float64, width, height float64) []float64 {
+// scaleBoxToShares returns a box in pixels, of its corners as shares of the picture's sides.
+func scaleBoxToShares(low, high [2]float64, width, height float64) []float64 {
 	pixels := func(share, side float64) float64 { return math.Round(share*side*1e4) / 1e4 }
 	return []float64{pixels(low[0], width), pixels(low[1], height), pixels(high[0]-low[0], width),
 		pixels(high[1]-low[1], height)}
 }
 
-func (t *listing) size(picture string) (width, height float64, err error) {
+func (t *listing) readPictureSize(picture string) (width, height float64, err error) {
 	return Sides(t.fsys, picture)
 }
 
@@ -212,7 +212,7 @@ func yamlNames(root ast.Node) []string {
 		if list, ok := p.Value.(*ast.SequenceNode); ok {
 			var names []string
 			for _, v := range list.Values {
-				names = append(names, scalar(v))
+				names = append(names, readScalarText(v))
 			}
 			return names
 		}
@@ -225,7 +225,7 @@ func yamlNames(root ast.Node) []string {
 			for len(names) <= n {
 				names = append(names, strconv.Itoa(len(names)))
 			}
-			names[n] = scalar(v.Value)
+			names[n] = readScalarText(v.Value)
 		}
 		return names
 	}
@@ -234,7 +234,7 @@ func yamlNames(root ast.Node) []string {
 
 func plainKey(text string) string { return strings.Trim(strings.TrimSpace(text), `"'`) }
 
-func scalar(n ast.Node) string {
+func readScalarText(n ast.Node) string {
 	if s, ok := n.(*ast.StringNode); ok {
 		return s.Value
 	}

@@ -23,8 +23,8 @@ type Accuracy struct {
 	Classes  int     `json:"classes"`   // of those rows
 }
 
-// score compares predicted classes with the labels of test. Neither set has unlabelled rows.
-func score(predicted []int, train, test features.Set, classes []int, countUnseen bool) Accuracy {
+// scorePredicted compares predicted classes with the labels of test. Neither set has unlabelled rows.
+func scorePredicted(predicted []int, train, test features.Set, classes []int, countUnseen bool) Accuracy {
 	a := Accuracy{Fitted: train.Len(), Classes: len(classes)}
 	right := 0.0
 	for i, label := range test.Labels {
@@ -39,7 +39,7 @@ func score(predicted []int, train, test features.Set, classes []int, countUnseen
 			right++
 		}
 	}
-	a.Accuracy = share(right, a.N)
+	a.Accuracy = shareOfWhole(right, a.N)
 	return a
 }
 
@@ -57,9 +57,9 @@ func classesOf(labels []int) (classes, of []int) {
 	return classes, of
 }
 
-// fittable returns the labelled rows of both sets, or an error if no classifier can be measured on them.
-func fittable(what string, train, test features.Set) (features.Set, features.Set, error) {
-	train, test = labelled(train), labelled(test)
+// fittableRows returns the labelled rows of both sets, or an error if no classifier can be measured on them.
+func fittableRows(what string, train, test features.Set) (features.Set, features.Set, error) {
+	train, test = keepLabelled(train), keepLabelled(test)
 	if train.Len() == 0 || test.Len() == 0 {
 		return train, test, fmt.Errorf("eval: %s: %d rows with a label to fit and %d to judge, expected at "+
 			"least one of each", what, train.Len(), test.Len())

@@ -207,7 +207,7 @@ func TestProbeIsTheMinimum(t *testing.T) {
 	for seed := range uint64(8) {
 		rng := rand.New(rand.NewPCG(seed, 6))
 		train, _ := parted(seed, 40+rng.IntN(200), 3+rng.IntN(20), 2+rng.IntN(6), 2)
-		train = labelled(train)
+		train = keepLabelled(train)
 		for _, l2 := range []float64{1e-1, 1e-3, 1e-5} {
 			for _, mem := range []Bytes{0, 4 * 8 * 13} {
 				opts := ProbeOptions{L2: l2, Tolerance: 1e-4}
@@ -315,7 +315,7 @@ func TestLBFGSBearsNoise(t *testing.T) {
 		}
 		x := make([]float64, d)
 		l := lbfgs{limit: 500, tolerance: 1e-5}
-		value, slope, steps, done, err := l.minimise(x, f)
+		value, slope, steps, done, err := l.minimiseValue(x, f)
 		if err != nil || !done || slope > 1e-5 || math.Abs(value-1) > 1e-6 {
 			t.Errorf("noise %g: value %v, gradient %v after %d steps, done %v, %v", noisy, value, slope,
 				steps, done, err)
@@ -328,7 +328,7 @@ func TestLBFGSBearsNoise(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(4, 4))
 	never := lbfgs{limit: 5000, tolerance: 1e-12}
-	_, _, steps, done, err := never.minimise(make([]float64, 3), func(x, grad []float64) (float64, error) {
+	_, _, steps, done, err := never.minimiseValue(make([]float64, 3), func(x, grad []float64) (float64, error) {
 		for i, v := range x {
 			grad[i] = v - 1 + 1e-7*rng.NormFloat64()
 		}
@@ -338,7 +338,7 @@ func TestLBFGSBearsNoise(t *testing.T) {
 		t.Errorf("with only noise left: %d steps, done %v, %v", steps, done, err)
 	}
 	l := lbfgs{limit: 5, tolerance: 1e-5}
-	if _, _, _, _, err := l.minimise([]float64{1},
+	if _, _, _, _, err := l.minimiseValue([]float64{1},
 		func(_, grad []float64) (float64, error) { grad[0] = 1; return math.NaN(), nil }); err == nil {
 		t.Error("NaN was let through")
 	}
@@ -350,7 +350,7 @@ func TestTheFirstBadRowIsTold(t *testing.T) {
 	bad.Labels, bad.X.Data[1] = []int{0, 1}, float32(math.NaN())
 	for range 50 {
 		const want = "eval: probe: row 1 to fit holds a number that is not finite"
-		if _, _, err := fittable("probe", bad, bad); err == nil || err.Error() != want {
+		if _, _, err := fittableRows("probe", bad, bad); err == nil || err.Error() != want {
 			t.Fatalf("%v, expected %q", err, want)
 		}
 	}

@@ -95,7 +95,7 @@ type ClassifierOptions struct {
 // NearestClassMean fits the means on train and measures how often they predict the class of test's rows. Rows
 // without a label are ignored.
 func NearestClassMean(ctx context.Context, train, test features.Set, opts ClassifierOptions) (Accuracy, error) {
-	train, test, err := fittable("nearest class mean", train, test)
+	train, test, err := fittableRows("nearest class mean", train, test)
 	if err != nil {
 		return Accuracy{}, err
 	}
@@ -104,5 +104,5 @@ func NearestClassMean(ctx context.Context, train, test features.Set, opts Classi
 	if err != nil {
 		return Accuracy{}, err
 	}
-	return score(predicted, train, test, m.Classes, opts.CountUnseen), nil
+	return scorePredicted(predicted, train, test, m.Classes, opts.CountUnseen), nil
 }

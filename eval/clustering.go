@@ -45,12 +45,12 @@ func Agree(labels, clusters []int) (Agreement, error) {
 		return Agreement{}, fmt.Errorf("eval: clustering: %d labels and %d clusters, expected equal numbers, "+
 			"at least one", len(labels), len(clusters))
 	}
-	t := count(labels, clusters)
+	t := countTable(labels, clusters)
 	a := Agreement{Samples: len(labels), Classes: len(t.classes), Clusters: len(t.clusters)}
-	a.ClassEntropy, a.ClusterEntropy = entropy(t.classes, t.n), entropy(t.clusters, t.n)
-	a.Information = t.information()
-	a.pairs(t)
-	if t.same() {
+	a.ClassEntropy, a.ClusterEntropy = countEntropy(t.classes, t.n), countEntropy(t.clusters, t.n)
+	a.Information = t.computeInformation()
+	a.measurePairs(t)
+	if t.isSamePartition() {
 		a.NMI, a.NMIGeometric, a.AMI, a.ARI, a.F1, a.PairPrecision, a.PairRecall = 1, 1, 1, 1, 1, 1, 1
 		return a, nil
 	}
@@ -65,8 +65,8 @@ func Agree(labels, clusters []int) (Agreement, error) {
 	return a, nil
 }
 
-// pairs computes the measures that count pairs of rows.
-func (a *Agreement) pairs(t table) {
+// measurePairs computes the measures that count pairs of rows.
+func (a *Agreement) measurePairs(t table) {
 	both, inClass, inCluster, all := 0.0, 0.0, 0.0, pairsOf(t.n)
 	for _, c := range t.cells {
 		both += pairsOf(float64(c.n))
@@ -105,18 +105,18 @@ type table struct {
 
 type cell struct{ class, cluster, n int }
 
-func count(labels, clusters []int) table {
+func countTable(labels, clusters []int) table {
 	t := table{n: float64(len(labels))}
 	class, cluster, at := map[int]int{}, map[int]int{}, map[[2]int]int{}
 	for row := range labels {
-		i, j := place(class, labels[row]), place(cluster, clusters[row])
+		i, j := numberKey(class, labels[row]), numberKey(cluster, clusters[row])
 		if i == len(t.classes) {
 			t.classes = append(t.classes, 0)
 		}
 		if j == len(t.clusters) {
 			t.clusters = append(t.clusters, 0)
 		}
-		c := place(at, [2]int{i, j})
+		c := numberKey(at, [2]int{i, j})
 		if c == len(t.cells) {
 			t.cells = append(t.cells, cell{i, j, 0})
 		}
@@ -127,8 +127,8 @@ func count(labels, clusters []int) table {
 	return t
 }
 
-// place numbers keys in order of appearance.
-func place[K comparable](seen map[K]int, key K) int {
+// numberKey numbers keys in order of appearance.
+func numberKey[K comparable](seen map[K]int, key K) int {
 	at, ok := seen[key]
 	if !ok {
 		at = len(seen)
@@ -137,10 +137,12 @@ func place[K comparable](seen map[K]int, key K) int {
 	return at
 }
 
-// same reports whether classes and clusters are the same partition.
-func (t table) same() bool { return len(t.cells) == len(t.classes) && len(t.cells) == len(t.clusters) }
+// isSamePartition reports whether classes and clusters are the same partition.
+func (t table) isSamePartition() bool {
+	return len(t.cells) == len(t.classes) && len(t.cells) == len(t.clusters)
+}
 
-func (t table) information() float64 {
+func (t table) computeInformation() float64 {
 	if len(t.classes) == 1 || len(t.clusters) == 1 {
 		return 0
 	}
@@ -155,7 +157,7 @@ func (t table) information() float64 {
 	return sum
 }
 
-func entropy(counts []int, n float64) float64 {
+func countEntropy(counts []int, n float64) float64 {
 	sum := 0.0
 	for _, c := range counts {
 		sum += float64(c) / n * math.Log(n/float64(c))
@@ -174,11 +176,11 @@ type Clustering struct {
 // Cluster divides the rows of z into k clusters by k-means, or as many as there are classes if k is 0, and
 // compares them with the labels. Rows without a label are ignored.
 func Cluster(ctx context.Context, z features.Set, k int, opts KMeansOptions) (Clustering, error) {
-	z = labelled(z)
+	z = keepLabelled(z)
 	if k == 0 {
 		classes := map[int]int{}
 		for _, label := range z.Labels {
-			place(classes, label)
+			numberKey(classes, label)
 		}
 		k = len(classes)
 	}
@@ -190,8 +192,8 @@ func Cluster(ctx context.Context, z features.Set, k int, opts KMeansOptions) (Cl
 	return Clustering{a, c.Inertia, c.Iterations, c.Converged}, err
 }
 
-// labelled returns the rows of z that have a label.
-func labelled(z features.Set) features.Set {
+// keepLabelled returns the rows of z that have a label.
+func keepLabelled(z features.Set) features.Set {
 	var rows []int
 	for i, label := range z.Labels {
 		if label != features.Unlabelled {

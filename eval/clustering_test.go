@@ -137,7 +137,7 @@ func TestExpectedInformationAgainstPlainSum(t *testing.T) {
 				labels[i], clusters[i] = rng.IntN(3), rng.IntN(2)
 			}
 		}
-		table := count(labels, clusters)
+		table := countTable(labels, clusters)
 		want := 0.0
 		for _, a := range table.classes {
 			for _, b := range table.clusters {

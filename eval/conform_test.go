@@ -48,7 +48,7 @@ func subjects(t testing.TB) []subject {
 // detects finds the labels of Test that differ from those of the cluster they lie in, by the distance to the
 // nearest row of Train with the label. It is not optimal when Train has wrong labels.
 func detects(in Input) (Result, error) {
-	z, fit := labelled(in.Test), labelled(*in.Train)
+	z, fit := keepLabelled(in.Test), keepLabelled(*in.Train)
 	truth, err := FitClassMeans(fit).Predict(context.Background(), z.X, 0)
 	if err != nil {
 		return nil, err

@@ -77,34 +77,46 @@ func Detect(scores []float64, wrong, kept []bool) (Detection, error) {
 			clean++
 		}
 	}
-	d.Precision, d.Recall = share(both, d.Removed), share(both, d.Wrong)
+	d.Precision, d.Recall = shareOfWhole(both, d.Removed), shareOfWhole(both, d.Wrong)
 	if d.Precision+d.Recall > 0 {
 		d.F1 = 2 * d.Precision * d.Recall / (d.Precision + d.Recall)
 	}
-	d.FilterAccuracy = share(clean, len(kept)-d.Removed)
-	d.KeepRecall = share(clean, d.Samples-d.Wrong)
+	d.FilterAccuracy = shareOfWhole(clean, len(kept)-d.Removed)
+	d.KeepRecall = shareOfWhole(clean, d.Samples-d.Wrong)
 	if d.Wrong > 0 {
-		d.Found1, d.Found5, d.FoundAll = budget(scores, wrong, d.Samples/100), budget(scores, wrong, d.Samples/20),
-			budget(scores, wrong, d.Wrong)
+		d.Found1, d.Found5, d.FoundAll = budgetShare(
+			scores,
+			wrong,
+			d.Samples/100,
+		), budgetShare(
+			scores,
+			wrong,
+			d.Samples/20,
+		),
+			budgetShare(
+				scores,
+				wrong,
+				d.Wrong,
+			)
 	}
 	if d.Wrong > 0 && d.Wrong < d.Samples {
-		d.AUROC, d.AP = curves(scores, wrong, d.Wrong)
+		d.AUROC, d.AP = walkCurves(scores, wrong, d.Wrong)
 	} else if d.Wrong > 0 {
 		d.AP = 1
 	}
 	return d, nil
 }
 
-func share(part float64, whole int) float64 {
+func shareOfWhole(part float64, whole int) float64 {
 	if whole == 0 {
 		return 0
 	}
 	return part / float64(whole)
 }
 
-// budget returns the share of the wrong samples that are among the n most suspect. n is at least 1, and samples
+// budgetShare returns the share of the wrong samples that are among the n most suspect. n is at least 1, and samples
 // tied at the limit count in part.
-func budget(scores []float64, wrong []bool, n int) float64 {
+func budgetShare(scores []float64, wrong []bool, n int) float64 {
 	n = max(n, 1)
 	bar := slices.Sorted(slices.Values(scores))[n-1]
 	var below, bad, tied, badTied, all float64
@@ -124,8 +136,8 @@ func budget(scores []float64, wrong []bool, n int) float64 {
 	return (bad + badTied*(float64(n)-below)/tied) / all
 }
 
-// curves goes through the samples from most to least suspect, one group of equal scores at a time.
-func curves(scores []float64, wrong []bool, total int) (auroc, ap float64) {
+// walkCurves goes through the samples from most to least suspect, one group of equal scores at a time.
+func walkCurves(scores []float64, wrong []bool, total int) (auroc, ap float64) {
 	order := features.AllRows(len(scores))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
 	var found, passed float64 // wrong and clean ones so far

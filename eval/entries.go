@@ -40,9 +40,9 @@ var retrievalEntry = Entry{
 // Labelled returns the queries and the gallery of a retrieval without unlabelled rows.
 func (in Input) Labelled() (query features.Set, gallery *features.Set) {
 	if in.Gallery != nil {
-		gallery = new(labelled(*in.Gallery))
+		gallery = new(keepLabelled(*in.Gallery))
 	}
-	return labelled(in.Test), gallery
+	return keepLabelled(in.Test), gallery
 }
 
 // Retrieval returns the options for these settings of a retrieval.

@@ -6,10 +6,10 @@ type groups struct {
 	from []int // cluster k has rows[from[k]:from[k+1]]
 }
 
-func (g *groups) of(k int) []int32 { return g.rows[g.from[k]:g.from[k+1]] }
+func (g *groups) clusterRows(k int) []int32 { return g.rows[g.from[k]:g.from[k+1]] }
 
-// sort fills the lists from the rows' cluster numbers.
-func (g *groups) sort(of []int, k int) {
+// sortClusters fills the lists from the rows' cluster numbers.
+func (g *groups) sortClusters(of []int, k int) {
 	if len(g.rows) != len(of) || len(g.from) != k+1 {
 		g.rows, g.from = make([]int32, len(of)), make([]int, k+1)
 	}
@@ -28,18 +28,18 @@ func (g *groups) sort(of []int, k int) {
 	}
 }
 
-// fill moves to every empty cluster the row that is farthest from its own centre, among rows that are not alone
+// fillEmpty moves to every empty cluster the row that is farthest from its own centre, among rows that are not alone
 // in their cluster. far are the squared distances of the rows, set to 0 for those that moved. If no such row
 // has a distance above 0, the cluster stays empty.
-func (g *groups) fill(of []int, far []float64) {
+func (g *groups) fillEmpty(of []int, far []float64) {
 	k := len(g.from) - 1
 	for c := range k {
-		if len(g.of(c)) > 0 {
+		if len(g.clusterRows(c)) > 0 {
 			continue
 		}
 		best := -1
 		for i, d := range far {
-			if d > 0 && (best < 0 || d > far[best]) && len(g.of(of[i])) > 1 {
+			if d > 0 && (best < 0 || d > far[best]) && len(g.clusterRows(of[i])) > 1 {
 				best = i
 			}
 		}
@@ -47,6 +47,6 @@ func (g *groups) fill(of []int, far []float64) {
 			return
 		}
 		of[best], far[best] = c, 0
-		g.sort(of, k)
+		g.sortClusters(of, k)
 	}
 }

@@ -57,13 +57,13 @@ func KMeans(ctx context.Context, x blas32.General, k int, opts KMeansOptions) (C
 	if err != nil {
 		return Clusters{}, err
 	}
-	starts, err := p.seed(ctx, min(k, x.Rows), opts)
+	starts, err := p.seedCentres(ctx, min(k, x.Rows), opts)
 	if err != nil {
 		return Clusters{}, err
 	}
 	best := Clusters{Inertia: math.Inf(1)}
 	for i, centres := range starts {
-		c, err := p.lloyd(ctx, centres, opts.Iterations)
+		c, err := p.runLloyd(ctx, centres, opts.Iterations)
 		if err != nil {
 			return Clusters{}, err
 		}
@@ -79,30 +79,30 @@ func KMeans(ctx context.Context, x blas32.General, k int, opts KMeansOptions) (C
 	return best, nil
 }
 
-// lloyd assigns rows to their nearest centres and moves the centres to the means of their rows, until no row
+// runLloyd assigns rows to their nearest centres and moves the centres to the means of their rows, until no row
 // moves.
-func (p *points) lloyd(ctx context.Context, centres blas32.General, limit int) (Clusters, error) {
+func (p *points) runLloyd(ctx context.Context, centres blas32.General, limit int) (Clusters, error) {
 	out := Clusters{Of: slices.Repeat([]int{-1}, p.x.Rows), Centres: centres}
 	far := make([]float64, p.x.Rows)
 	var g groups
 	for out.Iterations < limit && !out.Converged {
 		out.Iterations++
-		moved, err := p.assign(ctx, out, far)
+		moved, err := p.assignRows(ctx, out, far)
 		if err != nil {
 			return out, err
 		}
 		if out.Converged = !moved; moved {
-			g.sort(out.Of, centres.Rows)
-			g.fill(out.Of, far)
-			p.means(g, centres)
+			g.sortClusters(out.Of, centres.Rows)
+			g.fillEmpty(out.Of, far)
+			p.moveCentres(g, centres)
 		}
 	}
-	out.Inertia = p.inertia(&g, out.Of, centres.Rows)
+	out.Inertia = p.computeInertia(&g, out.Of, centres.Rows)
 	return out, nil
 }
 
-// assign finds the nearest centre of every row and its squared distance, and reports whether any row moved.
-func (p *points) assign(ctx context.Context, c Clusters, far []float64) (bool, error) {
+// assignRows finds the nearest centre of every row and its squared distance, and reports whether any row moved.
+func (p *points) assignRows(ctx context.Context, c Clusters, far []float64) (bool, error) {
 	half := make([]float32, c.Centres.Rows) // |μ|²/2: the nearest centre has the greatest x·μ - |μ|²/2
 	for k := range half {
 		sum := 0.0
@@ -128,16 +128,16 @@ func (p *points) assign(ctx context.Context, c Clusters, far []float64) (bool, e
 	return slices.Contains(moved, true), err
 }
 
-// means moves every centre to the mean of its rows. Each is summed in the order of its rows, whichever core
+// moveCentres moves every centre to the mean of its rows. Each is summed in the order of its rows, whichever core
 // does it.
-func (p *points) means(g groups, centres blas32.General) {
+func (p *points) moveCentres(g groups, centres blas32.General) {
 	workers := runtime.GOMAXPROCS(0)
 	var group errgroup.Group
 	for w := range workers {
 		group.Go(func() error {
 			sum := make([]float64, p.x.Cols)
 			for k := w; k < centres.Rows; k += workers {
-				if rows := g.of(k); len(rows) > 0 {
+				if rows := g.clusterRows(k); len(rows) > 0 {
 					p.mean64(sum, rows)
 					for j, v := range sum {
 						features.Row(centres, k)[j] = float32(v)
@@ -163,13 +163,13 @@ func (p *points) mean64(dst []float64, rows []int32) {
 	}
 }
 
-// inertia returns the sum of squared distances from the means, all in float64.
-func (p *points) inertia(g *groups, of []int, k int) float64 {
-	g.sort(of, k)
+// computeInertia returns the sum of squared distances from the means, all in float64.
+func (p *points) computeInertia(g *groups, of []int, k int) float64 {
+	g.sortClusters(of, k)
 	total, mean := 0.0, make([]float64, p.x.Cols)
 	for c := range k {
-		p.mean64(mean, g.of(c))
-		for _, i := range g.of(c) {
+		p.mean64(mean, g.clusterRows(c))
+		for _, i := range g.clusterRows(c) {
 			for j, v := range features.Row(p.x, int(i)) {
 				total += (float64(v) - mean[j]) * (float64(v) - mean[j])
 			}

@@ -50,9 +50,9 @@ func newPoints(x blas32.General, maxMem Bytes) (*points, error) {
 // that are closer count as equal.
 const resolution = 1e-6
 
-// seed draws the first centres of every start, all starts in parallel: a step is one product with a column for
+// seedCentres draws the first centres of every start, all starts in parallel: a step is one product with a column for
 // each start.
-func (p *points) seed(ctx context.Context, k int, opts KMeansOptions) ([]blas32.General, error) {
+func (p *points) seedCentres(ctx context.Context, k int, opts KMeansOptions) ([]blas32.General, error) {
 	n, starts := p.x.Rows, opts.Starts
 	draws, chosen, distance := make([]*rand.Rand, starts), make([][]int, starts), make([][]float64, starts)
 	for s := range starts {

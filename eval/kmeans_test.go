@@ -223,19 +223,19 @@ func TestKMeansDoor(t *testing.T) {
 func TestFill(t *testing.T) {
 	of, far := []int{0, 0, 0, 3, 0}, []float64{1, 5, 2, 9, 0}
 	var g groups
-	g.sort(of, 5)
-	g.fill(of, far)
+	g.sortClusters(of, 5)
+	g.fillEmpty(of, far)
 	if want := []int{4, 1, 2, 3, 0}; !slices.Equal(of, want) {
 		t.Errorf("rows are in %v, expected %v", of, want)
 	}
 	for k := range 5 {
-		if len(g.of(k)) != 1 {
-			t.Errorf("cluster %d has the rows %v", k, g.of(k))
+		if len(g.clusterRows(k)) != 1 {
+			t.Errorf("cluster %d has the rows %v", k, g.clusterRows(k))
 		}
 	}
 	of, far = []int{0, 0, 0}, []float64{0, 0, 0}
-	g.sort(of, 2)
-	if g.fill(of, far); !slices.Equal(of, []int{0, 0, 0}) {
+	g.sortClusters(of, 2)
+	if g.fillEmpty(of, far); !slices.Equal(of, []int{0, 0, 0}) {
 		t.Errorf("a row without distance moved: %v", of)
 	}
 }
@@ -269,7 +269,7 @@ func TestKMeansOfCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.lloyd(context.Background(), features.Set{X: p.x}.Rows([]int{0, 5, 1, 2, 3, 4, 9}).X, 50)
+	got, err := p.runLloyd(context.Background(), features.Set{X: p.x}.Rows([]int{0, 5, 1, 2, 3, 4, 9}).X, 50)
 	if err != nil || !got.Converged || got.Inertia > 1e-20 {
 		t.Errorf("from centres that stand twice: converged %v, inertia %v (%v)", got.Converged, got.Inertia, err)
 	}
@@ -287,7 +287,7 @@ func TestLloydFillsEmptyClusters(t *testing.T) {
 		features.Row(from, 2)[j] = 100
 		features.Row(from, 4)[j] = -100
 	}
-	got, err := p.lloyd(context.Background(), from, 100)
+	got, err := p.runLloyd(context.Background(), from, 100)
 	if err != nil || !got.Converged {
 		t.Fatal(err, got.Iterations)
 	}

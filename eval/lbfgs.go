@@ -34,10 +34,10 @@ const (
 	noise       = 1e-6 // relative to |value|: how far a step may raise it
 )
 
-// minimise changes x. f writes the gradient at x and returns the value, or an error that stops the search.
+// minimiseValue changes x. f writes the gradient at x and returns the value, or an error that stops the search.
 // minimise returns the value, the largest entry of the gradient, the number of steps, and whether the gradient
 // is within the tolerance. If it is not, the limit of steps was reached or only noise was left.
-func (l *lbfgs) minimise(
+func (l *lbfgs) minimiseValue(
 	x []float64, f func(x, grad []float64) (float64, error),
 ) (value, slope float64, steps int, done bool, err error) {
 	grad, next, nextGrad, dir := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x)),
@@ -63,7 +63,7 @@ func (l *lbfgs) minimise(
 		if slope <= enough || steps == l.limit || since == patience {
 			return value, slope, steps, slope <= enough, nil
 		}
-		l.direction(dir, grad)
+		l.descentDirection(dir, grad)
 		along := floats.Dot(dir, grad)
 		if !(along < 0) { // the memory is corrupted by rounding
 			l.steps = nil
@@ -74,7 +74,7 @@ func (l *lbfgs) minimise(
 		if len(l.steps) == 0 {
 			length = 1 / math.Max(1, math.Sqrt(-along))
 		}
-		to, ok, err := l.search(x, dir, value, along, length, next, nextGrad, f)
+		to, ok, err := l.searchStep(x, dir, value, along, length, next, nextGrad, f)
 		if err != nil {
 			return value, slope, steps, false, err
 		}
@@ -85,7 +85,7 @@ func (l *lbfgs) minimise(
 			}
 			return value, slope, steps, false, nil
 		}
-		l.remember(x, next, grad, nextGrad)
+		l.rememberStep(x, next, grad, nextGrad)
 		steps++
 		value = to
 		copy(x, next)
@@ -93,8 +93,8 @@ func (l *lbfgs) minimise(
 	}
 }
 
-// direction writes -H·grad, where H approximates the inverse Hessian from the stored steps.
-func (l *lbfgs) direction(dir, grad []float64) {
+// descentDirection writes -H·grad, where H approximates the inverse Hessian from the stored steps.
+func (l *lbfgs) descentDirection(dir, grad []float64) {
 	floats.ScaleTo(dir, -1, grad)
 	alpha := make([]float64, len(l.steps))
 	for i := len(l.steps) - 1; i >= 0; i-- {
@@ -112,9 +112,9 @@ func (l *lbfgs) direction(dir, grad []float64) {
 	}
 }
 
-// search finds a step length that meets the conditions: it doubles the length while the slope is steep, then
+// searchStep finds a step length that meets the conditions: it doubles the length while the slope is steep, then
 // narrows the interval. next and nextGrad are the point found and its gradient.
-func (l *lbfgs) search(
+func (l *lbfgs) searchStep(
 	x, dir []float64, value, along, length float64, next, nextGrad []float64,
 	f func(x, grad []float64) (float64, error),
 ) (float64, bool, error) {
@@ -150,9 +150,9 @@ func (l *lbfgs) search(
 	return 0, false, nil
 }
 
-// remember stores a step, replacing the oldest when the memory is full. It ignores a step along which the
+// rememberStep stores a step, replacing the oldest when the memory is full. It ignores a step along which the
 // function does not curve upwards.
-func (l *lbfgs) remember(x, next, grad, nextGrad []float64) {
+func (l *lbfgs) rememberStep(x, next, grad, nextGrad []float64) {
 	var s secant
 	if len(l.steps) == lbfgsMemory {
 		s = l.steps[0]

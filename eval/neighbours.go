@@ -34,15 +34,15 @@ func nearestOf(ctx context.Context, query, gallery features.Set, leaveOut func(i
 	[][]Neighbour, error) {
 	out := make([][]Neighbour, query.Len())
 	err := eachRow(ctx, query.X, gallery.X, maxMem, func(i int, s []float32, scratch *ranker) {
-		scratch.order.next(s, query.Row(i), gallery.X)
-		out[i] = scratch.order.nearest(k, leaveOut(i))
+		scratch.order.setQuery(s, query.Row(i), gallery.X)
+		out[i] = scratch.order.nearestRows(k, leaveOut(i))
 	})
 	return out, err
 }
 
-// nearest returns the k nearest rows, nearest first, leaving out some. It computes exactly only those
+// nearestRows returns the k nearest rows, nearest first, leaving out some. It computes exactly only those
 // similarities that float32 leaves in doubt: the others are below the k-th by more than their rounding error.
-func (o *order) nearest(k int, leave []int) []Neighbour {
+func (o *order) nearestRows(k int, leave []int) []Neighbour {
 	list, bar, room := o.list[:0], float32(math.Inf(-1)), 3*k+64
 	for j := 0; k > 0 && j < len(o.s); j++ {
 		if j += atLeast(o.s[j:], bar); j == len(o.s) {
@@ -52,20 +52,20 @@ func (o *order) nearest(k int, leave []int) []Neighbour {
 			continue
 		}
 		if list = append(list, Neighbour{j, o.s[j]}); len(list) == room {
-			list, bar = o.cut(list, k)
+			list, bar = o.cutNeighbours(list, k)
 			room = max(room, 2*len(list)) // many rows may be as near as the k-th
 		}
 	}
 	if len(list) > k {
-		list, _ = o.cut(list, k)
+		list, _ = o.cutNeighbours(list, k)
 	}
-	slices.SortFunc(list, func(a, b Neighbour) int { return o.compare(a.Row, b.Row) })
+	slices.SortFunc(list, func(a, b Neighbour) int { return o.compareRanked(a.Row, b.Row) })
 	o.list = list
 	return slices.Clone(list[:min(k, len(list))])
 }
 
-// cut drops the rows that cannot be among the k nearest, and returns the least similarity of the rest.
-func (o *order) cut(list []Neighbour, k int) ([]Neighbour, float32) {
+// cutNeighbours drops the rows that cannot be among the k nearest, and returns the least similarity of the rest.
+func (o *order) cutNeighbours(list []Neighbour, k int) ([]Neighbour, float32) {
 	o.sims = o.sims[:0]
 	for _, n := range list {
 		o.sims = append(o.sims, n.Similarity)

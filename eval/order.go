@@ -27,8 +27,8 @@ type order struct {
 	sims []float32
 }
 
-// next sets the query.
-func (o *order) next(s, query []float32, gallery blas32.General) {
+// setQuery sets the query.
+func (o *order) setQuery(s, query []float32, gallery blas32.General) {
 	if len(o.of) != gallery.Rows || o.turn == math.MaxInt32 {
 		o.exact, o.of, o.turn = make([]float64, gallery.Rows), make([]int32, gallery.Rows), 0
 	}
@@ -37,8 +37,8 @@ func (o *order) next(s, query []float32, gallery blas32.General) {
 	o.turn++
 }
 
-// compare returns a negative number if row a ranks before row b.
-func (o *order) compare(a, b int) int {
+// compareRanked returns a negative number if row a ranks before row b.
+func (o *order) compareRanked(a, b int) int {
 	d := o.s[a] - o.s[b]
 	if d > o.slack {
 		return -1
@@ -46,15 +46,15 @@ func (o *order) compare(a, b int) int {
 	if d < -o.slack {
 		return 1
 	}
-	return o.closer(a, b)
+	return o.compareExactly(a, b)
 }
 
-// closer decides where the float32 similarities do not.
-func (o *order) closer(a, b int) int {
-	return cmp.Or(cmp.Compare(o.value(b), o.value(a)), cmp.Compare(a, b))
+// compareExactly decides where the float32 similarities do not.
+func (o *order) compareExactly(a, b int) int {
+	return cmp.Or(cmp.Compare(o.exactSimilarity(b), o.exactSimilarity(a)), cmp.Compare(a, b))
 }
 
-func (o *order) value(j int) float64 {
+func (o *order) exactSimilarity(j int) float64 {
 	if o.of[j] == o.turn {
 		return o.exact[j]
 	}

@@ -30,7 +30,7 @@ func RetrieveClasses(
 	if err != nil {
 		return Retrieval{}, nil, err
 	}
-	asking, at := opts.draw(query)
+	asking, at := opts.sampleQueries(query)
 	among := &query
 	if gallery != nil {
 		among = gallery
@@ -47,7 +47,7 @@ func RetrieveClasses(
 	}
 	classes := make([]ClassRetrieval, 0, len(rows))
 	for label, of := range rows {
-		c := ClassRetrieval{Label: label, Retrieval: Summarise(opts, all.of(of)), Instead: features.Unlabelled}
+		c := ClassRetrieval{Label: label, Retrieval: Summarise(opts, all.answersTo(of)), Instead: features.Unlabelled}
 		others := map[int]int{}
 		for _, i := range of {
 			if all.Rank[i] == 0 || all.Rank[i] < 0 && !opts.CountLonely {
@@ -76,8 +76,8 @@ func mostFrequent(counts map[int]int) (label, times int) {
 	return label, times
 }
 
-// of returns the answers to the listed queries.
-func (a Answers) of(rows []int) Answers {
+// answersTo returns the answers to the listed queries.
+func (a Answers) answersTo(rows []int) Answers {
 	var b Answers
 	for _, i := range rows {
 		b.Labels, b.Rank = append(b.Labels, a.Labels[i]), append(b.Rank, a.Rank[i])

@@ -70,7 +70,7 @@ func FitProbe(ctx context.Context, train features.Set, opts ProbeOptions) (*Prob
 	s.w, s.gw = features.NewMatrix(classes, d), features.NewMatrix(classes, d)
 	at := make([]float64, classes*(d+1))
 	solver := lbfgs{limit: opts.Iterations, tolerance: opts.Tolerance}
-	if p.Loss, p.Gradient, p.Iterations, p.Converged, err = solver.minimise(at, s.eval); err != nil {
+	if p.Loss, p.Gradient, p.Iterations, p.Converged, err = solver.minimiseValue(at, s.evalRegression); err != nil {
 		return nil, fmt.Errorf("eval: linear probe: %w", err)
 	}
 	for k := range classes {
@@ -93,8 +93,8 @@ type regression struct {
 	w, gw  blas32.General
 }
 
-// eval writes the gradient and returns the value, one block of rows at a time.
-func (r *regression) eval(at, grad []float64) (float64, error) {
+// evalRegression writes the gradient and returns the value, one block of rows at a time.
+func (r *regression) evalRegression(at, grad []float64) (float64, error) {
 	classes, d := r.w.Rows, r.w.Cols
 	weights, bias := at[:classes*d], at[classes*d:]
 	loss := 0.0
@@ -114,7 +114,7 @@ func (r *regression) eval(at, grad []float64) (float64, error) {
 		}
 		part := features.Part(r.x, from, min(block, r.x.Rows-from))
 		logits := features.Products(&scratch, part, r.w)
-		r.softmax(logits, bias, r.of[from:from+part.Rows], losses)
+		r.softmaxGradient(logits, bias, r.of[from:from+part.Rows], losses)
 		for i := range part.Rows {
 			loss += losses[i]
 			for k, v := range features.Row(logits, i) {
@@ -129,8 +129,8 @@ func (r *regression) eval(at, grad []float64) (float64, error) {
 	return loss, nil
 }
 
-// softmax replaces logits by their gradient, (softmax - one-hot label)/n, and writes the losses of the rows.
-func (r *regression) softmax(logits blas32.General, bias []float64, of []int, losses []float64) {
+// softmaxGradient replaces logits by their gradient, (softmax - one-hot label)/n, and writes the losses of the rows.
+func (r *regression) softmaxGradient(logits blas32.General, bias []float64, of []int, losses []float64) {
 	workers := runtime.GOMAXPROCS(0)
 	n := float64(r.x.Rows)
 	var group errgroup.Group
@@ -193,7 +193,7 @@ type Probed struct {
 // LinearProbe fits a probe on train and measures how often it predicts the class of test's rows (top-1). Rows
 // without a label are ignored.
 func LinearProbe(ctx context.Context, train, test features.Set, opts ProbeOptions) (Probed, error) {
-	train, test, err := fittable("linear probe", train, test)
+	train, test, err := fittableRows("linear probe", train, test)
 	if err != nil {
 		return Probed{}, err
 	}
@@ -207,7 +207,13 @@ func LinearProbe(ctx context.Context, train, test features.Set, opts ProbeOption
 		if err != nil {
 			return Probed{}, err
 		}
-		out.FitAccuracy, out.Accuracy = out.Accuracy.Accuracy, score(predicted, train, of, p.Classes, opts.CountUnseen)
+		out.FitAccuracy, out.Accuracy = out.Accuracy.Accuracy, scorePredicted(
+			predicted,
+			train,
+			of,
+			p.Classes,
+			opts.CountUnseen,
+		)
 	}
 	return out, nil
 }

@@ -11,7 +11,7 @@ type ranker struct {
 	out    []int
 }
 
-// ranks returns the ranks (0 = nearest) of those positives of one query that are among the first window rows,
+// positiveRanks returns the ranks (0 = nearest) of those positives of one query that are among the first window rows,
 // in rising order, and the number of all positives. The query is that of the order; own are the rows to leave
 // out. window is at least the number of positives.
 //
@@ -20,8 +20,14 @@ type ranker struct {
 // window, the bar rises to the one before it. So nearly all rows are only compared with the bar, in float32,
 // and a row of similarities whose positives are all pushed out is not read to its end. Time O(n + R·window·log
 // R) for R positives, usually much less.
-func (r *ranker) ranks(positives []int32, labels []int, label int, own []int, window int) (places []int, n int) {
-	r.sort(positives, own)
+func (r *ranker) positiveRanks(
+	positives []int32,
+	labels []int,
+	label int,
+	own []int,
+	window int,
+) (places []int, n int) {
+	r.sortRanked(positives, own)
 	s, slack := r.order.s, r.order.slack
 	n = len(r.sorted)
 	r.before = append(r.before[:0], make([]int, n)...)
@@ -34,7 +40,7 @@ func (r *ranker) ranks(positives []int32, labels []int, label int, own []int, wi
 		if labels[j] == label || slices.Contains(own, j) {
 			continue
 		}
-		at := r.beaten(s[j], j, left)
+		at := r.firstBeaten(s[j], j, left)
 		if at == left {
 			continue // almost as good as the last, but behind it
 		}
@@ -53,28 +59,28 @@ func (r *ranker) ranks(positives []int32, labels []int, label int, own []int, wi
 	return r.out, n
 }
 
-// sort sorts the positives.
-func (r *ranker) sort(positives []int32, own []int) {
+// sortRanked sorts the positives.
+func (r *ranker) sortRanked(positives []int32, own []int) {
 	r.sorted, r.sims = r.sorted[:0], r.sims[:0]
 	for _, j := range positives {
 		if !slices.Contains(own, int(j)) {
 			r.sorted = append(r.sorted, j)
 		}
 	}
-	slices.SortFunc(r.sorted, func(a, b int32) int { return r.order.compare(int(a), int(b)) })
+	slices.SortFunc(r.sorted, func(a, b int32) int { return r.order.compareRanked(int(a), int(b)) })
 	for _, j := range r.sorted {
 		r.sims = append(r.sims, r.order.s[j])
 	}
 }
 
-// beaten returns the first of the left best positives that row j, with similarity v, ranks before: that one and
+// firstBeaten returns the first of the left best positives that row j, with similarity v, ranks before: that one and
 // all after it move down by one. It returns left if there is none.
-func (r *ranker) beaten(v float32, j, left int) int {
+func (r *ranker) firstBeaten(v float32, j, left int) int {
 	slack := r.order.slack
 	at, end := 0, left
 	for at < end {
 		middle := (at + end) / 2
-		if d := v - r.sims[middle]; d > slack || d >= -slack && r.order.closer(j, int(r.sorted[middle])) < 0 {
+		if d := v - r.sims[middle]; d > slack || d >= -slack && r.order.compareExactly(j, int(r.sorted[middle])) < 0 {
 			end = middle
 		} else {
 			at = middle + 1

@@ -18,8 +18,8 @@ type Value struct {
 	Value      float64
 }
 
-// shown pairs values with names, one for each of an entry's numbers.
-func shown(numbers []Number, values ...float64) []Value {
+// pairNumbers pairs values with names, one for each of an entry's numbers.
+func pairNumbers(numbers []Number, values ...float64) []Value {
 	out := make([]Value, len(numbers))
 	for i, n := range numbers {
 		out[i] = Value{n.Key, n.Label, values[i]}
@@ -30,30 +30,50 @@ func shown(numbers []Number, values ...float64) []Value {
 // Shown implements Result. Recall@1 is shown as P@1 only.
 func (r Retrieval) Shown() []Value {
 	n := retrievalEntry.Numbers
-	out := shown(n[:1], r.PrecisionAt1)
+	out := pairNumbers(n[:1], r.PrecisionAt1)
 	for _, k := range slices.Sorted(maps.Keys(r.Recall)) {
 		if k != 1 {
 			out = append(out, Value{fmt.Sprintf("%s@%d", n[1].Key, k), fmt.Sprintf("R@%d", k), r.Recall[k]})
 		}
 	}
-	return append(out, shown(n[2:], r.RPrecision, r.MAPAtR)...)
+	return append(out, pairNumbers(n[2:], r.RPrecision, r.MAPAtR)...)
 }
 
 // Shown implements Result.
 func (c Clustering) Shown() []Value {
-	return shown(clusteringEntry.Numbers, c.NMI, c.NMIGeometric, c.AMI, c.ARI, c.F1, c.PairPrecision, c.PairRecall)
+	return pairNumbers(
+		clusteringEntry.Numbers,
+		c.NMI,
+		c.NMIGeometric,
+		c.AMI,
+		c.ARI,
+		c.F1,
+		c.PairPrecision,
+		c.PairRecall,
+	)
 }
 
 // Shown implements Result.
-func (a Accuracy) Shown() []Value { return shown(classMeanEntry.Numbers, a.Accuracy) }
+func (a Accuracy) Shown() []Value { return pairNumbers(classMeanEntry.Numbers, a.Accuracy) }
 
 // Shown implements Result.
 func (p Probed) Shown() []Value {
-	return shown(probeEntry.Numbers, p.Accuracy.Accuracy, p.FitAccuracy)
+	return pairNumbers(probeEntry.Numbers, p.Accuracy.Accuracy, p.FitAccuracy)
 }
 
 // Shown implements Result.
 func (d Detection) Shown() []Value {
-	return shown(detectionEntry.Numbers, d.AUROC, d.AP, d.Precision, d.Recall, d.F1, d.FilterAccuracy, d.KeepRecall,
-		d.Found1, d.Found5, d.FoundAll)
+	return pairNumbers(
+		detectionEntry.Numbers,
+		d.AUROC,
+		d.AP,
+		d.Precision,
+		d.Recall,
+		d.F1,
+		d.FilterAccuracy,
+		d.KeepRecall,
+		d.Found1,
+		d.Found5,
+		d.FoundAll,
+	)
 }

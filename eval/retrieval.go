@@ -114,8 +114,8 @@ func (o RetrievalOptions) Asking(n int) int {
 	return o.Queries
 }
 
-// depths returns the values K of Recall@K.
-func (o RetrievalOptions) depths() []int {
+// recallDepths returns the values K of Recall@K.
+func (o RetrievalOptions) recallDepths() []int {
 	if len(o.K) == 0 {
 		return []int{1, 2, 4, 8, 16, 32}
 	}
@@ -132,7 +132,7 @@ func Ask(
 		whole := query
 		gallery = &whole
 	}
-	query, at := opts.draw(query)
+	query, at := opts.sampleQueries(query)
 	if first < 0 || end > query.Len() || first > end {
 		return Answers{}, fmt.Errorf("eval: queries %d to %d, expected a range within %d", first, end, query.Len())
 	}
@@ -142,7 +142,7 @@ func Ask(
 	for j, label := range gallery.Labels {
 		positives[label] = append(positives[label], int32(j))
 	}
-	deepest := slices.Max(opts.depths())
+	deepest := slices.Max(opts.recallDepths())
 	out := Answers{first, from, query.Labels, make([]int, query.Len()), make([]float64, query.Len()),
 		make([]float64, query.Len())}
 	err := eachRow(ctx, query.X, gallery.X, opts.MaxMem, func(i int, s []float32, scratch *ranker) {
@@ -151,8 +151,8 @@ func Ask(
 			return
 		}
 		window := max(deepest, len(positives[query.Labels[i]]))
-		scratch.order.next(s, query.Row(i), gallery.X)
-		ranks, n := scratch.ranks(positives[query.Labels[i]], gallery.Labels, query.Labels[i],
+		scratch.order.setQuery(s, query.Row(i), gallery.X)
+		ranks, n := scratch.positiveRanks(positives[query.Labels[i]], gallery.Labels, query.Labels[i],
 			leaveOut(first+i), window)
 		if n == 0 {
 			return
@@ -173,8 +173,8 @@ func Ask(
 	return out, err
 }
 
-// draw returns the queries to use; at maps the index of each to its original index.
-func (o RetrievalOptions) draw(query features.Set) (asking features.Set, at func(int) int) {
+// sampleQueries returns the queries to use; at maps the index of each to its original index.
+func (o RetrievalOptions) sampleQueries(query features.Set) (asking features.Set, at func(int) int) {
 	if o.Queries <= 0 || o.Queries >= query.Len() {
 		return query, func(i int) int { return i }
 	}
@@ -186,12 +186,12 @@ func (o RetrievalOptions) draw(query features.Set) (asking features.Set, at func
 // Summarise returns the means over the answers to all queries, given in the order of the queries.
 func Summarise(opts RetrievalOptions, parts ...Answers) Retrieval {
 	r := Retrieval{Recall: make(map[int]float64)}
-	for _, k := range opts.depths() { // each once, however often it is listed
+	for _, k := range opts.recallDepths() { // each once, however often it is listed
 		r.Recall[k] = 0
 	}
 	asked := 0
 	for _, a := range parts {
-		r.add(a, opts.CountLonely)
+		r.addAnswers(a, opts.CountLonely)
 		asked += len(a.Labels)
 		if r.DrawnFrom = 0; asked < a.From {
 			r.DrawnFrom = a.From
@@ -207,8 +207,8 @@ func Summarise(opts RetrievalOptions, parts ...Answers) Retrieval {
 	return r
 }
 
-// add adds up answers.
-func (r *Retrieval) add(a Answers, countLonely bool) {
+// addAnswers adds up answers.
+func (r *Retrieval) addAnswers(a Answers, countLonely bool) {
 	for i, rank := range a.Rank {
 		if a.Labels[i] == features.Unlabelled {
 			continue

@@ -161,7 +161,7 @@ func TestRetrieveDrawnQueries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		asking, at := opts.draw(q)
+		asking, at := opts.sampleQueries(q)
 		want := Retrieval{N: asking.Len(), Recall: map[int]float64{1: 0, 3: 0}, DrawnFrom: 60}
 		for i := range asking.Len() {
 			ask := gallery
@@ -182,7 +182,7 @@ func TestRetrieveDrawnQueries(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		opts.Seed = 8
-		if other, _ := opts.draw(q); cmp.Equal(other.IDs, asking.IDs) {
+		if other, _ := opts.sampleQueries(q); cmp.Equal(other.IDs, asking.IDs) {
 			t.Error("another seed draws the same queries")
 		}
 		opts.Queries = 60

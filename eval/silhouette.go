@@ -36,7 +36,7 @@ func NewSilhouettes(z features.Set, classes int) (Silhouettes, error) {
 		}
 	}
 	for i, y := range z.Labels[:z.Len()] {
-		v := silhouette(z.Row(i), y, sums, counts)
+		v := rowSilhouette(z.Row(i), y, sums, counts)
 		s.Mean += v / float64(z.Len())
 		s.ByClass[y] += v / float64(counts[y])
 	}
@@ -48,8 +48,8 @@ func NewSilhouettes(z features.Set, classes int) (Silhouettes, error) {
 	return s, nil
 }
 
-// silhouette returns s_i of a row of class y from the sums of all classes.
-func silhouette(row []float32, y int, sums []float64, counts []int) float64 {
+// rowSilhouette returns s_i of a row of class y from the sums of all classes.
+func rowSilhouette(row []float32, y int, sums []float64, counts []int) float64 {
 	own, nearest := 0.0, -1.0
 	for k, n := range counts {
 		if n == 0 {

@@ -63,10 +63,10 @@ func BankOf(z Set, classes int) *Bank {
 	b.filled = z.Len()
 	for i, k := range b.set.Labels {
 		b.checkLabel(k)
-		b.add(k, b.set.IDs[i], b.set.Row(i), 1)
+		b.addSigned(k, b.set.IDs[i], b.set.Row(i), 1)
 	}
 	clear(b.changes)
-	b.settle()
+	b.updateCentres()
 	return b
 }
 
@@ -158,7 +158,7 @@ func (b *Bank) Push(z Set) {
 		}
 		b.pushRow(z.Row(i), z.Labels[i], id)
 	}
-	b.settle()
+	b.updateCentres()
 }
 
 func (b *Bank) checkLabel(k int) {
@@ -170,24 +170,24 @@ func (b *Bank) checkLabel(k int) {
 func (b *Bank) pushRow(row []float32, label, id int) {
 	slot := b.set.Row(b.next)
 	if b.filled == b.Cap() {
-		b.add(b.set.Labels[b.next], b.set.IDs[b.next], slot, -1)
+		b.addSigned(b.set.Labels[b.next], b.set.IDs[b.next], slot, -1)
 	} else {
 		b.filled++
 	}
 	copy(slot, row)
 	b.set.Labels[b.next], b.set.IDs[b.next] = label, id
-	b.add(label, id, slot, 1)
+	b.addSigned(label, id, slot, 1)
 	b.next++
 	if b.next == b.Cap() {
 		b.next = 0
 	}
 }
 
-// add adds sign·row, of the image id, to the sum of class k and marks the class as changed.
-func (b *Bank) add(k, id int, row []float32, sign int) {
+// addSigned adds sign·row, of the image id, to the sum of class k and marks the class as changed.
+func (b *Bank) addSigned(k, id int, row []float32, sign int) {
 	addTo(b.Sum(k), row, float64(sign))
 	b.counts[k] += sign
-	b.images[k] += b.news(shown{k, id}, sign)
+	b.images[k] += b.countMember(shown{k, id}, sign)
 	b.changes[k]++
 	b.versions[k]++
 	if !b.stale[k] {
@@ -196,9 +196,9 @@ func (b *Bank) add(k, id int, row []float32, sign int) {
 	}
 }
 
-// news counts one member of an image more or less (sign ±1), and returns the change in the number of images of
+// countMember counts one member of an image more or less (sign ±1), and returns the change in the number of images of
 // the class.
-func (b *Bank) news(s shown, sign int) int {
+func (b *Bank) countMember(s shown, sign int) int {
 	if b.copies == nil || s.id < 0 {
 		return sign
 	}
@@ -214,8 +214,8 @@ func (b *Bank) news(s shown, sign int) int {
 	return 0
 }
 
-// settle updates the centres of the touched classes.
-func (b *Bank) settle() {
+// updateCentres updates the centres of the touched classes.
+func (b *Bank) updateCentres() {
 	for _, k := range b.touched {
 		b.stale[k] = false
 		if b.counts[k] == 0 || b.changes[k] > refreshAfter {

@@ -33,14 +33,14 @@ func (b *Bank) State() BankState {
 // SetState replaces the content of the bank. A state of another size or an inconsistent one is an error and
 // leaves the bank unchanged.
 func (b *Bank) SetState(s BankState) error {
-	counts, err := b.check(s)
+	counts, err := b.validateBank(s)
 	if err != nil {
 		return err
 	}
 	b.next, b.filled, b.counts = s.Next, len(s.Labels), counts
 	b.images, b.copies = make([]int, len(counts)), map[shown]int{}
 	for i, k := range s.Labels {
-		b.images[k] += b.news(shown{k, s.IDs[i]}, 1)
+		b.images[k] += b.countMember(shown{k, s.IDs[i]}, 1)
 	}
 	copy(b.set.Labels, s.Labels)
 	copy(b.set.IDs, s.IDs)
@@ -54,8 +54,8 @@ func (b *Bank) SetState(s BankState) error {
 	return nil
 }
 
-// check validates a state against the bank and itself, and counts its members per class.
-func (b *Bank) check(s BankState) ([]int, error) {
+// validateBank validates a state against the bank and itself, and counts its members per class.
+func (b *Bank) validateBank(s BankState) ([]int, error) {
 	if s.Capacity != b.Cap() || s.Dim != b.Dim() || s.Classes != b.Classes() {
 		return nil, fmt.Errorf("features: bank state: made for %d vectors of dimension %d in %d classes, "+
 			"expected %d, %d, %d",

@@ -55,7 +55,7 @@ func Mend(ctx context.Context, dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}
-	if err := s.Info.unmarshal(data); err != nil {
+	if err := s.Info.unmarshalInfo(data); err != nil {
 		return nil, fmt.Errorf("features: %s: %w", filepath.Join(dir, storeFile), err)
 	}
 	if err := s.Verify(ctx); err != nil {
@@ -108,8 +108,8 @@ func writeBlockSums(ctx context.Context, dir string, vectors io.Reader) error {
 	})
 }
 
-// compare compares whole blocks of features.npy, which begin at byte from, with their sums.
-func (s *Store) compare(data []byte, from int64) error {
+// compareStoreSums compares whole blocks of features.npy, which begin at byte from, with their sums.
+func (s *Store) compareStoreSums(data []byte, from int64) error {
 	if first, last, ok := s.sums.Compare(data, from); !ok {
 		return &DamageError{fmt.Errorf("features: %s: bytes %d to %d do not fit %s: one of the files has changed "+
 			"since it was written: restore both, or repeat the extraction, which finds out which",
@@ -133,7 +133,7 @@ func (s *Store) readAt(f io.ReaderAt, at int64, n int, scratch *[]byte) ([]byte,
 		return nil, err
 	}
 	if !compared {
-		if err := s.compare(b, from); err != nil {
+		if err := s.compareStoreSums(b, from); err != nil {
 			return nil, err
 		}
 	}
@@ -148,7 +148,7 @@ func (s *Store) compareMapped(ctx context.Context, file []float32, first, rows i
 			return err
 		}
 		n := min(to-at, 1<<10*blocksum.Size)
-		if err := s.compare(data[at:at+n], at); err != nil {
+		if err := s.compareStoreSums(data[at:at+n], at); err != nil {
 			return err
 		}
 		at += n

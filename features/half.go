@@ -14,8 +14,8 @@ const (
 // maxHalf is the largest float16.
 const maxHalf = 65504
 
-// half returns the value of an IEEE 754 binary16 number.
-func half(b uint16) float32 {
+// widenHalf returns the value of an IEEE 754 binary16 number.
+func widenHalf(b uint16) float32 {
 	sign := uint32(b>>15) << 31
 	exp, frac := uint32(b>>10&31), uint32(b&1023)
 	switch exp {

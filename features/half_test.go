@@ -25,11 +25,11 @@ func halfErrors(convert func(float32) uint16) int {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var list []float32
 	for b := range 1 << 16 { // every half, both neighbours, and the midpoints, where ties are
-		v := half(uint16(b))
+		v := widenHalf(uint16(b))
 		if v != v {
 			continue
 		}
-		next := half(uint16(b + 1))
+		next := widenHalf(uint16(b + 1))
 		middle := float32((float64(v) + float64(next)) / 2)
 		list = append(list, v, math.Nextafter32(v, 1e38), math.Nextafter32(v, -1e38), middle,
 			math.Nextafter32(middle, 1e38), math.Nextafter32(middle, -1e38))
@@ -41,7 +41,7 @@ func halfErrors(convert func(float32) uint16) int {
 		math.SmallestNonzeroFloat32)
 	wrong := 0
 	for _, v := range list {
-		if v == v && !sameFloat(float64(half(convert(v))), slowHalf(v)) {
+		if v == v && !sameFloat(float64(widenHalf(convert(v))), slowHalf(v)) {
 			wrong++
 		}
 	}
@@ -50,9 +50,9 @@ func halfErrors(convert func(float32) uint16) int {
 
 func TestHalf(t *testing.T) {
 	for b := range 1 << 16 { // every half converts to itself, including subnormals, infinities and signs
-		v := half(uint16(b))
+		v := widenHalf(uint16(b))
 		if v != v {
-			if back := half(toHalf(v)); back == back {
+			if back := widenHalf(toHalf(v)); back == back {
 				t.Errorf("%#04x is not a number and became %v", b, back)
 			}
 			continue
@@ -92,7 +92,7 @@ func BenchmarkHalf(b *testing.B) {
 	b.Run("read", func(b *testing.B) {
 		b.SetBytes(4 * n)
 		for b.Loop() {
-			Array{Floats: x}.decode(0, "<f2", bytes)
+			Array{Floats: x}.decodeElements(0, "<f2", bytes)
 		}
 	})
 	b.Run("write", func(b *testing.B) {

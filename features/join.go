@@ -39,7 +39,7 @@ func Join(stores []*Store, dir string, overwrite bool, progress func(done, total
 		return nil, fmt.Errorf("features: join: no store is given")
 	}
 	for _, s := range stores[1:] {
-		if why := differ(stores[0], s); why != "" {
+		if why := describeStoreDiff(stores[0], s); why != "" {
 			return nil, fmt.Errorf("features: join: %s and %s cannot be joined: %s", stores[0].Dir, s.Dir, why)
 		}
 	}
@@ -52,7 +52,7 @@ func Join(stores []*Store, dir string, overwrite bool, progress func(done, total
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}
-	if err := j.apart(); err != nil {
+	if err := j.checkApart(); err != nil {
 		return nil, err
 	}
 	held, err := lock.Folder(dir)
@@ -65,15 +65,15 @@ func Join(stores []*Store, dir string, overwrite bool, progress func(done, total
 			return nil, err
 		}
 	}
-	if err := j.write(); err != nil {
+	if err := j.writeJoined(); err != nil {
 		return nil, err
 	}
 	j.paths = nil
 	return Open(dir)
 }
 
-// differ describes how two stores differ in more than their images, or returns "".
-func differ(a, b *Store) string {
+// describeStoreDiff describes how two stores differ in more than their images, or returns "".
+func describeStoreDiff(a, b *Store) string {
 	key := b.Key
 	key.Images = a.Key.Images
 	if why := a.Key.Differs(key); why != "" {
@@ -119,10 +119,10 @@ type joiner struct {
 	progress func(done, total int) // rows; may be nil
 }
 
-func (j *joiner) path(name string) string { return filepath.Join(j.dir, name) }
+func (j *joiner) joinedPath(name string) string { return filepath.Join(j.dir, name) }
 
-// apart returns an error if the destination is one of the sources.
-func (j *joiner) apart() error {
+// checkApart returns an error if the destination is one of the sources.
+func (j *joiner) checkApart() error {
 	to, err := os.Stat(j.dir)
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
@@ -138,7 +138,7 @@ func (j *joiner) apart() error {
 
 // checkStanding checks what the folder holds already.
 func (j *joiner) checkStanding() error {
-	if p, err := readProgress(j.path(progressFile)); err == nil && p.Rows > 0 {
+	if p, err := readProgress(j.joinedPath(progressFile)); err == nil && p.Rows > 0 {
 		return &KeyError{j.dir, fmt.Sprintf("an extraction was begun here: %d of %d rows", p.Rows, p.Total)}
 	}
 	if old, err := Standing(context.Background(), j.dir, j.info.Key); old == nil {
@@ -147,19 +147,19 @@ func (j *joiner) checkStanding() error {
 	return ErrComplete
 }
 
-// write writes the files, store.json last.
-func (j *joiner) write() error {
+// writeJoined writes the files, store.json last.
+func (j *joiner) writeJoined() error {
 	// The part is overwritten.
-	if err := os.Remove(j.path(progressFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(j.joinedPath(progressFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("features: %w", err)
 	}
 	if err := j.writeMatrix(); err != nil {
-		return errors.Join(err, os.Remove(j.path(partFile)))
+		return errors.Join(err, os.Remove(j.joinedPath(partFile)))
 	}
 	if err := removeInfo(j.dir); err != nil {
 		return err
 	}
-	if err := os.Rename(j.path(partFile), j.path(VectorsFile)); err != nil {
+	if err := os.Rename(j.joinedPath(partFile), j.joinedPath(VectorsFile)); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
 	return writeInfo(context.Background(), j.dir, j.info, j.paths)
@@ -167,7 +167,7 @@ func (j *joiner) write() error {
 
 // writeMatrix copies the rows of all stores after one header and computes the checksum of the whole.
 func (j *joiner) writeMatrix() (err error) {
-	part, err := regular.OpenOwn(j.path(partFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	part, err := regular.OpenOwn(j.joinedPath(partFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
@@ -178,7 +178,7 @@ func (j *joiner) writeMatrix() (err error) {
 	before := 0
 	for i, s := range j.stores {
 		copied, of := 0, int64(1)
-		if f, err := s.file(VectorsFile); err == nil {
+		if f, err := s.openStoreFile(VectorsFile); err == nil {
 			if info, err := f.Stat(); err == nil {
 				of = max(info.Size(), 1)
 			}
@@ -207,7 +207,7 @@ func (j *joiner) writeMatrix() (err error) {
 // store's checksum on the way. like is the first store's header: the others must have rows of the same type and
 // shape.
 func copyRows(to io.Writer, s *Store, first bool, like *npyHeader, rows int) error {
-	f, err := s.file(VectorsFile)
+	f, err := s.openStoreFile(VectorsFile)
 	if err != nil {
 		return err
 	}
@@ -236,8 +236,12 @@ func copyRows(to io.Writer, s *Store, first bool, like *npyHeader, rows int) err
 		return fmt.Errorf("%s: %w", s.Dir, err)
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != s.Sum {
-		return damaged("%s: sha256 %s, expected %s: the file has changed since it was written", VectorsFile, short(got),
-			short(s.Sum))
+		return damaged(
+			"%s: sha256 %s, expected %s: the file has changed since it was written",
+			VectorsFile,
+			shortHash(got),
+			shortHash(s.Sum),
+		)
 	}
 	return nil
 }

@@ -38,11 +38,11 @@ type Key struct {
 // MaxViews limits the views of an image; more is a mistake.
 const MaxViews = 256
 
-// views returns the number of views, at least one.
-func (k Key) views() int { return max(len(k.Views), 1) }
+// countViews returns the number of views, at least one.
+func (k Key) countViews() int { return max(len(k.Views), 1) }
 
-// plain reports whether the matrix is n×d of float32, which every version of winnow reads.
-func (k Key) plain() bool { return k.views() == 1 && k.DType == "" }
+// isPlainKey reports whether the matrix is n×d of float32, which every version of winnow reads.
+func (k Key) isPlainKey() bool { return k.countViews() == 1 && k.DType == "" }
 
 // Element returns the type of the stored numbers.
 func (k Key) Element() string {
@@ -55,25 +55,25 @@ func (k Key) Element() string {
 // Computed returns the type of the numbers that the network computed in.
 func (k Key) Computed() string { return cmp.Or(k.Precision, Float32) }
 
-// descr returns numpy's name of that type.
-func (k Key) descr() string {
+// numpyDescr returns numpy's name of that type.
+func (k Key) numpyDescr() string {
 	if k.DType == Float16 {
 		return "<f2"
 	}
 	return "<f4"
 }
 
-// shape returns the shape of the matrix: n×d, or n×views×d. All views of an image are adjacent: they are made
+// matrixShape returns the shape of the matrix: n×d, or n×views×d. All views of an image are adjacent: they are made
 // together, shards can be concatenated, and a reader of one view reads whole vectors.
-func (k Key) shape(rows, dim int) []int {
-	if k.views() == 1 {
+func (k Key) matrixShape(rows, dim int) []int {
+	if k.countViews() == 1 {
 		return []int{rows, dim}
 	}
-	return []int{rows, k.views(), dim}
+	return []int{rows, k.countViews(), dim}
 }
 
-// check returns an error if no store can have this key.
-func (k Key) check() error {
+// checkKey returns an error if no store can have this key.
+func (k Key) checkKey() error {
 	if k.DType != "" && k.DType != Float16 {
 		return fmt.Errorf("element type %q, expected %s or none, which is %s", k.DType, Float16, Float32)
 	}
@@ -90,7 +90,7 @@ func (k Key) check() error {
 func (k Key) Differs(other Key) string {
 	switch {
 	case k.Model != other.Model:
-		return fmt.Sprintf("made with model %s, asked for %s", short(k.Model), short(other.Model))
+		return fmt.Sprintf("made with model %s, asked for %s", shortHash(k.Model), shortHash(other.Model))
 	case k.Output != other.Output:
 		return fmt.Sprintf("made of tensor %q, asked for %q", k.Output, other.Output)
 	case k.Decoder != other.Decoder:
@@ -105,7 +105,7 @@ func (k Key) Differs(other Key) string {
 	case k.Precision != other.Precision:
 		return fmt.Sprintf("computed in %s, asked for %s", k.Computed(), other.Computed())
 	case k.Images != other.Images:
-		return fmt.Sprintf("made from image list %s, asked for %s", short(k.Images), short(other.Images))
+		return fmt.Sprintf("made from image list %s, asked for %s", shortHash(k.Images), shortHash(other.Images))
 	}
 	return ""
 }
@@ -137,8 +137,8 @@ func settingsApart(a, b string) (string, string) {
 	return strings.Join(left, ", "), strings.Join(right, ", ")
 }
 
-// short returns the first digits of a hash, enough to distinguish two by eye.
-func short(hash string) string {
+// shortHash returns the first digits of a hash, enough to distinguish two by eye.
+func shortHash(hash string) string {
 	if len(hash) <= 12 {
 		return hash
 	}

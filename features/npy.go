@@ -27,16 +27,16 @@ func NPYTextHeader(n, width int) []byte { return encodeNPYHeader("<U"+strconv.It
 // EncodeRows writes the values of x as numbers of a type ([Float32] or [Float16]), little endian, without a
 // header.
 func EncodeRows(w io.Writer, dtype string, x blas32.General) error {
-	return writeRows(w, Key{DType: dtype}.descr(), x)
+	return writeRows(w, Key{DType: dtype}.numpyDescr(), x)
 }
 
 // DecodeRows fills dst with the values of b, as written by EncodeRows.
 func DecodeRows(dst []float32, dtype string, b []byte) {
-	Array{Floats: dst}.decode(0, Key{DType: dtype}.descr(), b)
+	Array{Floats: dst}.decodeElements(0, Key{DType: dtype}.numpyDescr(), b)
 }
 
 // ElementSize returns the size in bytes of a number of type [Float32] or [Float16].
-func ElementSize(dtype string) int { return elementSize[Key{DType: dtype}.descr()] }
+func ElementSize(dtype string) int { return elementSize[Key{DType: dtype}.numpyDescr()] }
 
 // writeRows writes the values of x as <f4 or <f2, without a header.
 func writeRows(w io.Writer, descr string, x blas32.General) error {
@@ -81,7 +81,7 @@ func ReadNPY(r io.Reader, size int64) (Array, error) {
 	if err != nil {
 		return Array{}, fmt.Errorf("features: npy: %w", err)
 	}
-	n, err := h.check(size)
+	n, err := h.checkNpySize(size)
 	if err != nil {
 		return Array{}, fmt.Errorf("features: npy: %w", err)
 	}
@@ -98,19 +98,19 @@ func ReadNPY(r io.Reader, size int64) (Array, error) {
 		if _, err := io.ReadFull(r, b); err != nil {
 			return Array{}, fmt.Errorf("features: npy: data end at element %d of %d: %w", done, n, err)
 		}
-		a.decode(done, h.descr, b)
+		a.decodeElements(done, h.descr, b)
 		done += len(b) / width
 	}
 	return a, nil
 }
 
-// check compares the shape with the size of the file and returns the number of elements.
-func (h npyHeader) check(size int64) (int, error) {
+// checkNpySize compares the shape with the size of the file and returns the number of elements.
+func (h npyHeader) checkNpySize(size int64) (int, error) {
 	width, ok := elementSize[h.descr]
 	if !ok {
 		return 0, fmt.Errorf("element type %q, expected <f4, <f8, <f2 or <i8", h.descr)
 	}
-	n, err := h.elements()
+	n, err := h.countElements()
 	if err != nil {
 		return 0, err
 	}
@@ -121,8 +121,8 @@ func (h npyHeader) check(size int64) (int, error) {
 	return n, nil
 }
 
-// decode fills the elements from index at on with the values in b.
-func (a Array) decode(at int, descr string, b []byte) {
+// decodeElements fills the elements from index at on with the values in b.
+func (a Array) decodeElements(at int, descr string, b []byte) {
 	switch descr {
 	case "<f4":
 		for i := range len(b) / 4 {
@@ -134,7 +134,7 @@ func (a Array) decode(at int, descr string, b []byte) {
 		}
 	case "<f2":
 		for i := range len(b) / 2 {
-			a.Floats[at+i] = half(binary.LittleEndian.Uint16(b[2*i:]))
+			a.Floats[at+i] = widenHalf(binary.LittleEndian.Uint16(b[2*i:]))
 		}
 	case "<i8":
 		for i := range len(b) / 8 {

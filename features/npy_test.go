@@ -162,7 +162,7 @@ func TestHalfAgainstDefinition(t *testing.T) {
 		default:
 			want = sign * math.Exp2(float64(exp-15)) * (1 + frac/1024)
 		}
-		if got := float64(half(uint16(b))); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+		if got := float64(widenHalf(uint16(b))); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
 			t.Fatalf("%#04x: %v, want %v", b, got, want)
 		}
 	}

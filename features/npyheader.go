@@ -24,8 +24,8 @@ type npyHeader struct {
 	size  int64  // bytes of the header, where the data start
 }
 
-// elements returns the product of the shape, or an error if it does not fit an int.
-func (h npyHeader) elements() (int, error) {
+// countElements returns the product of the shape, or an error if it does not fit an int.
+func (h npyHeader) countElements() (int, error) {
 	n := 1
 	for _, d := range h.shape {
 		if d != 0 && n > math.MaxInt/d {
@@ -104,41 +104,41 @@ func readNPYHeader(r io.Reader) (npyHeader, error) {
 		return h, fmt.Errorf("header is cut short: %d of %d bytes", n, length)
 	}
 	h.size += length
-	return h, h.parse(string(text))
+	return h, h.parseNpyHeader(string(text))
 }
 
-// parse reads the header's dictionary, a small subset of Python's literal syntax.
-func (h *npyHeader) parse(text string) error {
+// parseNpyHeader reads the header's dictionary, a small subset of Python's literal syntax.
+func (h *npyHeader) parseNpyHeader(text string) error {
 	s := literal{rest: strings.TrimRight(text, " \n")}
 	seen := map[string]bool{}
-	if !s.take("{") {
+	if !s.takeWord("{") {
 		return fmt.Errorf("header %.40q is not a dictionary", text)
 	}
-	for !s.take("}") {
-		key, ok := s.quoted()
-		if !ok || !s.take(":") || seen[key] {
+	for !s.takeWord("}") {
+		key, ok := s.readQuoted()
+		if !ok || !s.takeWord(":") || seen[key] {
 			return fmt.Errorf("header %.80q cannot be read near %.20q", text, s.rest)
 		}
 		seen[key] = true
 		switch key {
 		case "descr":
-			h.descr, ok = s.quoted()
+			h.descr, ok = s.readQuoted()
 		case "fortran_order":
-			if s.take("True") {
+			if s.takeWord("True") {
 				return fmt.Errorf("array in Fortran order, expected C order (numpy.ascontiguousarray makes it)")
 			}
-			ok = s.take("False")
+			ok = s.takeWord("False")
 		case "shape":
-			h.shape, ok = s.tuple()
+			h.shape, ok = s.readTuple()
 		default:
 			return fmt.Errorf("header has an unknown key %q", key)
 		}
 		if !ok {
 			return fmt.Errorf("header: %s cannot be read near %.20q", key, s.rest)
 		}
-		s.take(",")
+		s.takeWord(",")
 	}
-	if s.skip(); s.rest != "" || len(seen) != 3 {
+	if s.skipBlanks(); s.rest != "" || len(seen) != 3 {
 		return fmt.Errorf("header %.80q: expected descr, fortran_order and shape", text)
 	}
 	return nil
@@ -147,19 +147,19 @@ func (h *npyHeader) parse(text string) error {
 // literal scans Python literals.
 type literal struct{ rest string }
 
-func (s *literal) skip() { s.rest = strings.TrimLeft(s.rest, " ") }
+func (s *literal) skipBlanks() { s.rest = strings.TrimLeft(s.rest, " ") }
 
-// take skips blanks and then the word, if it comes next.
-func (s *literal) take(word string) bool {
-	s.skip()
+// takeWord skips blanks and then the word, if it comes next.
+func (s *literal) takeWord(word string) bool {
+	s.skipBlanks()
 	rest, ok := strings.CutPrefix(s.rest, word)
 	s.rest = rest
 	return ok
 }
 
-// quoted reads a string in single or double quotes, without escapes.
-func (s *literal) quoted() (string, bool) {
-	s.skip()
+// readQuoted reads a string in single or double quotes, without escapes.
+func (s *literal) readQuoted() (string, bool) {
+	s.skipBlanks()
 	if s.rest == "" || s.rest[0] != '\'' && s.rest[0] != '"' {
 		return "", false
 	}
@@ -171,14 +171,14 @@ func (s *literal) quoted() (string, bool) {
 	return text, true
 }
 
-// tuple reads (), (3,) or (3, 4).
-func (s *literal) tuple() ([]int, bool) {
-	if !s.take("(") {
+// readTuple reads (), (3,) or (3, 4).
+func (s *literal) readTuple() ([]int, bool) {
+	if !s.takeWord("(") {
 		return nil, false
 	}
 	dims := []int{}
-	for !s.take(")") {
-		s.skip()
+	for !s.takeWord(")") {
+		s.skipBlanks()
 		end := 0
 		for end < len(s.rest) && s.rest[end] >= '0' && s.rest[end] <= '9' {
 			end++
@@ -189,8 +189,8 @@ func (s *literal) tuple() ([]int, bool) {
 		}
 		s.rest = strings.TrimPrefix(s.rest[end:], "L") // numpy on Python 2 wrote long integers like this
 		dims = append(dims, d)
-		if !s.take(",") {
-			return dims, s.take(")")
+		if !s.takeWord(",") {
+			return dims, s.takeWord(")")
 		}
 	}
 	return dims, true

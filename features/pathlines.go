@@ -23,7 +23,7 @@ type lineWriter interface {
 // writePaths writes what [EncodePaths] returns.
 func writePaths(w lineWriter, paths []string) error {
 	for _, p := range paths {
-		if quotable(p) {
+		if needsQuotes(p) {
 			p = strconv.Quote(p)
 		}
 		if _, err := w.WriteString(p); err != nil {
@@ -48,20 +48,20 @@ func DecodePaths(text string) []string {
 // decodePath returns the path on a line. Names in quotes that EncodePaths would not have written stay
 // unchanged.
 func decodePath(line string) string {
-	if p, ok := unquoted(line); ok && quotable(p) {
+	if p, ok := unquotePath(line); ok && needsQuotes(p) {
 		return p
 	}
 	return line
 }
 
-// quotable reports whether a path must be quoted: it cannot be a line, or the line would be read as a quoted
+// needsQuotes reports whether a path must be quoted: it cannot be a line, or the line would be read as a quoted
 // path.
-func quotable(p string) bool {
-	inner, ok := unquoted(p)
-	return strings.ContainsAny(p, "\r\n") || ok && quotable(inner)
+func needsQuotes(p string) bool {
+	inner, ok := unquotePath(p)
+	return strings.ContainsAny(p, "\r\n") || ok && needsQuotes(inner)
 }
 
-func unquoted(line string) (string, bool) {
+func unquotePath(line string) (string, bool) {
 	if !strings.HasPrefix(line, `"`) {
 		return "", false
 	}

@@ -14,7 +14,7 @@ func newPlaces(list []string) *places {
 	p := emptyPlaces(len(list))
 	p.list = list
 	for i, s := range list {
-		if at, known := p.slot(s); !known {
+		if at, known := p.findSlot(s); !known {
 			p.table[at] = uint32(i + 1)
 		}
 	}
@@ -35,7 +35,7 @@ func Distinct(list []string) []string {
 	p := emptyPlaces(len(list))
 	p.list = list[:0]
 	for _, s := range list {
-		if at, known := p.slot(s); !known {
+		if at, known := p.findSlot(s); !known {
 			p.list = append(p.list, s)
 			p.table[at] = uint32(len(p.list))
 		}
@@ -44,8 +44,8 @@ func Distinct(list []string) []string {
 	return p.list
 }
 
-// slot returns the table index of s, or the one where it would be.
-func (p *places) slot(s string) (at int, known bool) {
+// findSlot returns the table index of s, or the one where it would be.
+func (p *places) findSlot(s string) (at int, known bool) {
 	mask := len(p.table) - 1
 	for at = int(maphash.String(p.seed, s)) & mask; p.table[at] != 0; at = (at + 1) & mask {
 		if p.list[p.table[at]-1] == s {
@@ -55,9 +55,9 @@ func (p *places) slot(s string) (at int, known bool) {
 	return at, false
 }
 
-// find returns the first index of s, or -1 if it is not in the list.
-func (p *places) find(s string) int {
-	if at, known := p.slot(s); known {
+// indexOfPath returns the first index of s, or -1 if it is not in the list.
+func (p *places) indexOfPath(s string) int {
+	if at, known := p.findSlot(s); known {
 		return int(p.table[at]) - 1
 	}
 	return -1

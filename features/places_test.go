@@ -24,7 +24,7 @@ func TestPlaces(t *testing.T) {
 			if !ok {
 				want = -1
 			}
-			if got := p.find(s); got != want {
+			if got := p.indexOfPath(s); got != want {
 				t.Errorf("%q is at %d of %q, expected %d", s, got, list, want)
 			}
 		}
@@ -41,7 +41,7 @@ func TestPlacesMemory(t *testing.T) {
 	p := newPlaces(list)
 	runtime.ReadMemStats(&after)
 	if each := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(list)); each > 12 ||
-		p.find("299999") != 299_999 {
+		p.indexOfPath("299999") != 299_999 {
 		t.Errorf("%.1f bytes a string, expected at most 12", each)
 	}
 }

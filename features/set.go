@@ -56,15 +56,15 @@ func (s Set) Row(i int) []float32 { return Row(s.X, i) }
 
 // Rows copies the listed rows, in that order, into a new set.
 func (s Set) Rows(rows []int) Set {
-	out := Set{X: NewMatrix(len(rows), s.Dim()), Labels: picked(s.Labels, rows), IDs: picked(s.IDs, rows)}
+	out := Set{X: NewMatrix(len(rows), s.Dim()), Labels: pickEntries(s.Labels, rows), IDs: pickEntries(s.IDs, rows)}
 	for to, from := range rows {
 		copy(out.Row(to), s.Row(from))
 	}
 	return out
 }
 
-// picked returns the entries of a list at these indices, or nil for a nil list.
-func picked(list, at []int) []int {
+// pickEntries returns the entries of a list at these indices, or nil for a nil list.
+func pickEntries(list, at []int) []int {
 	if list == nil {
 		return nil
 	}
@@ -77,15 +77,15 @@ func picked(list, at []int) []int {
 
 // Labelled returns the set without unlabelled rows.
 func (s Set) Labelled() Set {
-	rows := labelled(s.Labels)
+	rows := labelledIndices(s.Labels)
 	if len(rows) == s.Len() {
 		return s
 	}
 	return s.Rows(rows)
 }
 
-// labelled returns the positions of the given labels.
-func labelled(labels []int) (rows []int) {
+// labelledIndices returns the positions of the given labels.
+func labelledIndices(labels []int) (rows []int) {
 	for i, label := range labels {
 		if label != Unlabelled {
 			rows = append(rows, i)

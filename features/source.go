@@ -43,7 +43,7 @@ type Stored struct {
 
 // NewStored returns a set of the listed rows of a store.
 func NewStored(s *Store, rows, labels, ids []int) (Stored, error) {
-	_, err := s.named(rows)
+	_, err := s.resolveRows(rows)
 	return Stored{Labels: labels, IDs: ids, store: s, rows: rows}, err
 }
 
@@ -60,7 +60,7 @@ func (s Stored) Bare() Set { return Set{Labels: s.Labels, IDs: s.IDs} }
 func (s Stored) Part(ctx context.Context, scratch *[]float32, from, n int) (blas32.General, error) {
 	x := Resize(blas32.General{Data: *scratch}, n, s.Dim())
 	*scratch = x.Data
-	return x, s.store.read(ctx, x, s.rows[from:from+n])
+	return x, s.store.readStoreRows(ctx, x, s.rows[from:from+n])
 }
 
 // Read reads all vectors.
@@ -88,7 +88,7 @@ func (s Stored) View(ctx context.Context) (set Set, free func() error, err error
 			Data: file[s.store.offset/4:][s.rows[0]*d:][:s.Len()*d]}
 	} else {
 		set.X, free, err = Spill(s.Len(), s.Dim(), func(from int, x blas32.General) error {
-			return s.store.read(ctx, x, s.rows[from:from+x.Rows])
+			return s.store.readStoreRows(ctx, x, s.rows[from:from+x.Rows])
 		})
 	}
 	return set, free, err
@@ -114,12 +114,17 @@ func (s Stored) mapped() (file []float32, free func() error) {
 
 // Rows returns the set of the listed rows, in that order.
 func (s Stored) Rows(rows []int) Stored {
-	return Stored{Labels: picked(s.Labels, rows), IDs: picked(s.IDs, rows), store: s.store, rows: picked(s.rows, rows)}
+	return Stored{
+		Labels: pickEntries(s.Labels, rows),
+		IDs:    pickEntries(s.IDs, rows),
+		store:  s.store,
+		rows:   pickEntries(s.rows, rows),
+	}
 }
 
 // Labelled returns the set without unlabelled rows.
 func (s Stored) Labelled() Stored {
-	rows := labelled(s.Labels)
+	rows := labelledIndices(s.Labels)
 	if len(rows) == s.Len() {
 		return s
 	}

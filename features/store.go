@@ -35,7 +35,7 @@ const (
 
 // storeVersion returns the version of a store with this key.
 func (k Key) storeVersion() int {
-	if k.plain() {
+	if k.isPlainKey() {
 		return plainVersion
 	}
 	return storeVersion
@@ -79,14 +79,16 @@ type Store struct {
 }
 
 // Open opens a finished store and checks that its parts match; the vectors stay on disk.
-func Open(dir string) (*Store, error) { return open(&Store{Dir: dir}) }
+func Open(dir string) (*Store, error) { return openStore(&Store{Dir: dir}) }
 
 // OpenIn opens the description of a finished store in a file system that is not a local folder, such as an
 // object store. Its vectors cannot be read, only joined. dir is the name of its location.
-func OpenIn(files fs.FS, dir string) (*Store, error) { return open(&Store{Dir: dir, files: files}) }
+func OpenIn(files fs.FS, dir string) (*Store, error) {
+	return openStore(&Store{Dir: dir, files: files})
+}
 
-// file opens one of the store's files.
-func (s *Store) file(name string) (fs.File, error) {
+// openStoreFile opens one of the store's files.
+func (s *Store) openStoreFile(name string) (fs.File, error) {
 	if s.files != nil {
 		return s.files.Open(name)
 	}
@@ -118,7 +120,7 @@ func Advice(err error) string {
 	return "name the folder of a whole store, restore it, or make the features again: winnow extract"
 }
 
-func open(s *Store) (*Store, error) {
+func openStore(s *Store) (*Store, error) {
 	dir := s.Dir
 	data, err := s.readFile(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -130,7 +132,7 @@ func open(s *Store) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}
-	if err := s.Info.unmarshal(data); err != nil {
+	if err := s.Info.unmarshalInfo(data); err != nil {
 		return nil, fmt.Errorf("features: %s: %w", filepath.Join(dir, storeFile), err)
 	}
 	if err := s.readPaths(); err != nil {
@@ -149,11 +151,11 @@ func (s *Store) Files() []string {
 		filepath.Join(s.Dir, sumsFile), filepath.Join(s.Dir, storeFile)}
 }
 
-func (info *Info) unmarshal(data []byte) error {
+func (info *Info) unmarshalInfo(data []byte) error {
 	if err := seal.Unmarshal(data, info); err != nil {
 		return err
 	}
-	if err := info.Key.check(); err != nil {
+	if err := info.Key.checkKey(); err != nil {
 		return err
 	}
 	if expected := info.Key.storeVersion(); info.Version != expected {
@@ -172,7 +174,7 @@ func (info *Info) unmarshal(data []byte) error {
 
 func (s *Store) readPaths() error {
 	name := filepath.Join(s.Dir, pathsFile)
-	f, err := s.file(pathsFile)
+	f, err := s.openStoreFile(pathsFile)
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
@@ -186,8 +188,8 @@ func (s *Store) readPaths() error {
 		return fmt.Errorf("features: %w", err)
 	}
 	if sum := hex.EncodeToString(hash.Sum(nil)); sum != s.Key.Images {
-		return fmt.Errorf("features: %s: sha256 %s, expected %s as %s says", name, short(sum),
-			short(s.Key.Images), storeFile)
+		return fmt.Errorf("features: %s: sha256 %s, expected %s as %s says", name, shortHash(sum),
+			shortHash(s.Key.Images), storeFile)
 	}
 	s.Paths = DecodePaths(all.String())
 	if len(s.Paths) != s.Rows {
@@ -199,7 +201,7 @@ func (s *Store) readPaths() error {
 // checkMatrix compares header and size of features.npy with store.json.
 func (s *Store) checkMatrix() error {
 	name := filepath.Join(s.Dir, VectorsFile)
-	f, err := s.file(VectorsFile)
+	f, err := s.openStoreFile(VectorsFile)
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
@@ -226,17 +228,17 @@ func checkMatrixFile(f fs.File, key Key, rows, dim int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if shape := key.shape(rows, dim); h.descr != key.descr() || !slices.Equal(h.shape, shape) {
-		return 0, fmt.Errorf("%s of shape %v, expected %s of %v", h.descr, h.shape, key.descr(), shape)
+	if shape := key.matrixShape(rows, dim); h.descr != key.numpyDescr() || !slices.Equal(h.shape, shape) {
+		return 0, fmt.Errorf("%s of shape %v, expected %s of %v", h.descr, h.shape, key.numpyDescr(), shape)
 	}
-	if _, err := h.check(stat.Size()); err != nil {
+	if _, err := h.checkNpySize(stat.Size()); err != nil {
 		return 0, err
 	}
 	return h.size, nil
 }
 
 // Row returns the first row of a path, or -1 if the store does not have it.
-func (s *Store) Row(path string) int { return s.rows.find(path) }
+func (s *Store) Row(path string) int { return s.rows.indexOfPath(path) }
 
 // Lookup returns the row of each path. Paths that the store does not have are listed in missing and get row -1.
 func (s *Store) Lookup(paths []string) (rows []int, missing []string) {
@@ -282,7 +284,7 @@ func (s *Store) Verify(ctx context.Context) error {
 	}
 	if sum := hex.EncodeToString(h.Sum(nil)); sum != s.Sum {
 		return fmt.Errorf("features: %s: sha256 %s, expected %s: the file has changed since it was written", name,
-			short(sum), short(s.Sum))
+			shortHash(sum), shortHash(s.Sum))
 	}
 	if !fit {
 		return fmt.Errorf("features: %s: does not fit %s, which is as it was written; %w",

@@ -25,7 +25,7 @@ func testPlan(n int) Plan {
 
 // batchAt is a deterministic batch; image 5 of every store is unreadable.
 func batchAt(plan Plan, at int) (blas32.General, []Bad) {
-	x := NewMatrix(min(plan.Batch, len(plan.Paths)-at), plan.record())
+	x := NewMatrix(min(plan.Batch, len(plan.Paths)-at), plan.countRowValues())
 	var bad []Bad
 	for i := range x.Rows {
 		if at+i == 5 {

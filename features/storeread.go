@@ -16,7 +16,7 @@ import (
 const readBlock = 1 << 18
 
 // Views returns the number of vectors of each image. The first is the centre view.
-func (s *Store) Views() int { return s.Key.views() }
+func (s *Store) Views() int { return s.Key.countViews() }
 
 // Averaged returns the same store, except that Read returns the mean of an image's views instead of the first.
 // The mean is over the stored vectors, before any head, computed in float64 and rounded once.
@@ -29,25 +29,25 @@ func (s *Store) Averaged() *Store {
 // Read loads the vectors of the rows, in order: the first view or, for an Averaged store, the mean. nil means
 // all rows.
 func (s *Store) Read(ctx context.Context, rows []int) (blas32.General, error) {
-	rows, err := s.named(rows)
+	rows, err := s.resolveRows(rows)
 	if err != nil {
 		return blas32.General{}, err
 	}
 	x := NewMatrix(len(rows), s.Dim)
-	return x, s.read(ctx, x, rows)
+	return x, s.readStoreRows(ctx, x, rows)
 }
 
-// read is Read for valid rows, into x.
-func (s *Store) read(ctx context.Context, x blas32.General, rows []int) error {
+// readStoreRows is Read for valid rows, into x.
+func (s *Store) readStoreRows(ctx context.Context, x blas32.General, rows []int) error {
 	if s.mean {
 		return s.readMean(ctx, x, rows)
 	}
-	return s.fill(ctx, x.Data, rows, 0, s.Dim)
+	return s.readRowValues(ctx, x.Data, rows, 0, s.Dim)
 }
 
 // ReadView loads one view of the rows, in order. nil means all rows.
 func (s *Store) ReadView(ctx context.Context, rows []int, view int) (blas32.General, error) {
-	rows, err := s.named(rows)
+	rows, err := s.resolveRows(rows)
 	if err != nil {
 		return blas32.General{}, err
 	}
@@ -56,20 +56,20 @@ func (s *Store) ReadView(ctx context.Context, rows []int, view int) (blas32.Gene
 			s.Views()-1)
 	}
 	x := NewMatrix(len(rows), s.Dim)
-	return x, s.fill(ctx, x.Data, rows, view*s.Dim, s.Dim)
+	return x, s.readRowValues(ctx, x.Data, rows, view*s.Dim, s.Dim)
 }
 
 // ReadViews loads all views of the rows, one view after the other: len(rows) first views, then as many second
 // ones, and so on. The first len(rows) rows of the result equal ReadView(rows, 0). nil means all rows.
 func (s *Store) ReadViews(ctx context.Context, rows []int) (blas32.General, error) {
-	rows, err := s.named(rows)
+	rows, err := s.resolveRows(rows)
 	if err != nil {
 		return blas32.General{}, err
 	}
 	x := NewMatrix(s.Views()*len(rows), s.Dim)
 	size := len(rows) * s.Dim
 	for v := range s.Views() {
-		if err := s.fill(ctx, x.Data[v*size:(v+1)*size], rows, v*s.Dim, s.Dim); err != nil {
+		if err := s.readRowValues(ctx, x.Data[v*size:(v+1)*size], rows, v*s.Dim, s.Dim); err != nil {
 			return x, err
 		}
 	}
@@ -82,19 +82,19 @@ func (s *Store) readMean(ctx context.Context, x blas32.General, rows []int) erro
 	some := make([]float32, max(readBlock/record, 1)*record)
 	for at := 0; at < len(rows); {
 		n := min(len(some)/record, len(rows)-at)
-		if err := s.fill(ctx, some[:n*record], rows[at:at+n], 0, record); err != nil {
+		if err := s.readRowValues(ctx, some[:n*record], rows[at:at+n], 0, record); err != nil {
 			return err
 		}
 		for i := range n {
-			mean(Row(x, at+i), some[i*record:(i+1)*record])
+			averageViews(Row(x, at+i), some[i*record:(i+1)*record])
 		}
 		at += n
 	}
 	return nil
 }
 
-// mean overwrites dst with the mean of the vectors stored one after another in all.
-func mean(dst, all []float32) {
+// averageViews overwrites dst with the mean of the vectors stored one after another in all.
+func averageViews(dst, all []float32) {
 	n := float64(len(all) / len(dst))
 	for j := range dst {
 		var sum float64
@@ -105,8 +105,8 @@ func mean(dst, all []float32) {
 	}
 }
 
-// named validates a list of rows; nil becomes all rows.
-func (s *Store) named(rows []int) ([]int, error) {
+// resolveRows validates a list of rows; nil becomes all rows.
+func (s *Store) resolveRows(rows []int) ([]int, error) {
 	if rows == nil {
 		rows = AllRows(s.Rows)
 	}
@@ -118,15 +118,15 @@ func (s *Store) named(rows []int) ([]int, error) {
 	return rows, nil
 }
 
-// fill reads count values of each row, starting at value from, and writes them one after another. Where these
+// readRowValues reads count values of each row, starting at value from, and writes them one after another. Where these
 // are whole rows, adjacent rows are read together.
-func (s *Store) fill(ctx context.Context, dst []float32, rows []int, from, count int) error {
+func (s *Store) readRowValues(ctx context.Context, dst []float32, rows []int, from, count int) error {
 	f, err := regular.Open(filepath.Join(s.Dir, VectorsFile))
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
 	defer f.Close()
-	view, descr := Array{Floats: dst}, s.Key.descr()
+	view, descr := Array{Floats: dst}, s.Key.numpyDescr()
 	width := elementSize[descr]
 	record := s.Views() * s.Dim
 	most := max(readBlock/(width*count), 1) // rows read together
@@ -147,7 +147,7 @@ func (s *Store) fill(ctx context.Context, dst []float32, rows []int, from, count
 			}
 			return fmt.Errorf("features: %s: row %d: %w", f.Name(), rows[at], err)
 		}
-		view.decode(at*count, descr, b)
+		view.decodeElements(at*count, descr, b)
 		at += run
 	}
 	return nil

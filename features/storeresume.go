@@ -24,32 +24,32 @@ type progress struct {
 	Bad     []Bad  `json:"bad"`
 }
 
-// begin opens the part: at the last recorded batch of a begun one, else a new one.
-func (w *Writer) begin(overwrite bool) error {
-	header := encodeNPYHeader(w.plan.Key.descr(), w.plan.Key.shape(len(w.plan.Paths), w.plan.Dim)...)
+// beginPart opens the part: at the last recorded batch of a begun one, else a new one.
+func (w *Writer) beginPart(overwrite bool) error {
+	header := encodeNPYHeader(w.plan.Key.numpyDescr(), w.plan.Key.matrixShape(len(w.plan.Paths), w.plan.Dim)...)
 	w.offset = int64(len(header))
-	p, err := readProgress(w.path(progressFile))
+	p, err := readProgress(w.writerPath(progressFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err == nil && p.Rows == 0: // nothing of it was kept
 	case err != nil && !overwrite:
-		return &DamageError{Err: fmt.Errorf("features: %s: %w", w.path(progressFile), err)}
+		return &DamageError{Err: fmt.Errorf("features: %s: %w", w.writerPath(progressFile), err)}
 	case err == nil:
-		why := w.differs(p)
+		why := w.diffPlan(p)
 		if why == "" {
-			err := w.resume(p, header)
+			err := w.resumePart(p, header)
 			switch {
 			case err == nil:
 				return nil
 			case !overwrite:
 				return &DamageError{Err: err}
 			}
-			w.forget()
+			w.removePart()
 		} else if !overwrite {
 			return &KeyError{w.dir, "begun store: " + why}
 		}
 	}
-	if w.part, err = regular.OpenOwn(w.path(partFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644); err != nil {
+	if w.part, err = regular.OpenOwn(w.writerPath(partFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
 	if _, err := w.part.Write(header); err != nil {
@@ -58,8 +58,8 @@ func (w *Writer) begin(overwrite bool) error {
 	return w.Flush()
 }
 
-// differs describes why rows of a begun store do not match the plan, or returns "".
-func (w *Writer) differs(p progress) string {
+// diffPlan describes why rows of a begun store do not match the plan, or returns "".
+func (w *Writer) diffPlan(p progress) string {
 	switch why := p.Key.Differs(w.plan.Key); {
 	case why != "":
 		return why
@@ -73,10 +73,10 @@ func (w *Writer) differs(p progress) string {
 	return ""
 }
 
-// resume opens the part and truncates what may not have reached the disk.
-func (w *Writer) resume(p progress, header []byte) (err error) {
+// resumePart opens the part and truncates what may not have reached the disk.
+func (w *Writer) resumePart(p progress, header []byte) (err error) {
 	w.rows, w.synced, w.bad, w.at = p.Rows, p.Rows, p.Bad, time.Now()
-	w.part, err = regular.OpenOwn(w.path(partFile), os.O_RDWR, 0o644)
+	w.part, err = regular.OpenOwn(w.writerPath(partFile), os.O_RDWR, 0o644)
 	if errors.Is(err, fs.ErrNotExist) && p.Rows == p.Total {
 		w.part = nil // Finish was interrupted after the renaming: its checkMatrix decides
 		return nil
@@ -88,7 +88,7 @@ func (w *Writer) resume(p progress, header []byte) (err error) {
 	if _, err := w.part.ReadAt(got, 0); err != nil || string(got) != string(header) {
 		return fmt.Errorf("features: %s: does not begin as %s says", w.part.Name(), progressFile)
 	}
-	end := w.offset + int64(p.Rows)*int64(w.plan.record()*elementSize[w.plan.Key.descr()])
+	end := w.offset + int64(p.Rows)*int64(w.plan.countRowValues()*elementSize[w.plan.Key.numpyDescr()])
 	if stat, err := w.part.Stat(); err != nil {
 		return fmt.Errorf("features: %w", err)
 	} else if stat.Size() < end {
@@ -102,8 +102,8 @@ func (w *Writer) resume(p progress, header []byte) (err error) {
 	return err
 }
 
-// forget removes a part that cannot be continued.
-func (w *Writer) forget() {
+// removePart removes a part that cannot be continued.
+func (w *Writer) removePart() {
 	if w.part != nil {
 		w.part.Close()
 	}
@@ -136,7 +136,7 @@ func readProgress(name string) (progress, error) {
 	if err := seal.Unmarshal(data, &p); err != nil {
 		return p, err
 	}
-	if err := p.Key.check(); err != nil {
+	if err := p.Key.checkKey(); err != nil {
 		return p, err
 	}
 	if expected := p.Key.storeVersion(); p.Version != expected {

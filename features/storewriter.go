@@ -35,8 +35,8 @@ type Plan struct {
 	ModelFile string // where the model is: for people and for winnow export, not part of the key
 }
 
-// record returns the number of values in a row: all views of an image.
-func (p Plan) record() int { return p.Key.views() * p.Dim }
+// countRowValues returns the number of values in a row: all views of an image.
+func (p Plan) countRowValues() int { return p.Key.countViews() * p.Dim }
 
 // Writer creates a store. It can be stopped by Close at any point, or by the death of the process. When Create
 // is called again with the same plan, it continues after the last batch known to be on disk.
@@ -77,7 +77,7 @@ func Create(dir string, plan Plan, overwrite bool) (_ *Writer, err error) {
 	if plan.Key.DType == Float32 {
 		plan.Key.DType = ""
 	}
-	if err := plan.Key.check(); err != nil {
+	if err := plan.Key.checkKey(); err != nil {
 		return nil, fmt.Errorf("features: %s: %w", dir, err)
 	}
 	plan.Key.Images = HashPaths(plan.Paths)
@@ -98,7 +98,7 @@ func Create(dir string, plan Plan, overwrite bool) (_ *Writer, err error) {
 			return nil, err
 		}
 	}
-	return w, w.begin(overwrite)
+	return w, w.beginPart(overwrite)
 }
 
 // checkFinished checks the finished store in the folder, if there is one.
@@ -106,13 +106,13 @@ func (w *Writer) checkFinished() error {
 	if old, err := Standing(context.Background(), w.dir, w.plan.Key); old == nil {
 		return err
 	}
-	if p, err := readProgress(w.path(progressFile)); err == nil && p.Rows == p.Total && w.differs(p) == "" {
-		os.Remove(w.path(progressFile)) // left if the last step of Finish was interrupted
+	if p, err := readProgress(w.writerPath(progressFile)); err == nil && p.Rows == p.Total && w.diffPlan(p) == "" {
+		os.Remove(w.writerPath(progressFile)) // left if the last step of Finish was interrupted
 	}
 	return ErrComplete
 }
 
-func (w *Writer) path(name string) string { return filepath.Join(w.dir, name) }
+func (w *Writer) writerPath(name string) string { return filepath.Join(w.dir, name) }
 
 // Rows returns the number of rows present: the next Append continues with the image of this number.
 func (w *Writer) Rows() int { return w.rows }
@@ -124,16 +124,16 @@ func (w *Writer) Bad() []Bad { return w.bad }
 // holds the views of an image side by side. Every batch but the last has Plan.Batch rows.
 func (w *Writer) Append(x blas32.General, bad []Bad) error {
 	left := len(w.plan.Paths) - w.rows
-	if x.Cols != w.plan.record() || x.Rows != min(w.plan.Batch, left) || w.part == nil {
+	if x.Cols != w.plan.countRowValues() || x.Rows != min(w.plan.Batch, left) || w.part == nil {
 		return fmt.Errorf("features: %s: batch of %d×%d at row %d, expected %d×%d", w.dir, x.Rows, x.Cols, w.rows,
-			min(w.plan.Batch, left), w.plan.record())
+			min(w.plan.Batch, left), w.plan.countRowValues())
 	}
 	if w.plan.Key.DType == Float16 {
 		if err := w.fitsHalf(x); err != nil {
 			return err
 		}
 	}
-	if err := writeRows(w.part, w.plan.Key.descr(), x); err != nil {
+	if err := writeRows(w.part, w.plan.Key.numpyDescr(), x); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
 	w.rows += x.Rows
@@ -182,7 +182,7 @@ func (w *Writer) Flush() error {
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
-	if err := atomicfile.WriteBytes(w.path(progressFile), data); err != nil {
+	if err := atomicfile.WriteBytes(w.writerPath(progressFile), data); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
 	w.synced, w.at = w.rows, time.Now()
@@ -198,7 +198,7 @@ func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 	if err := w.replaceMatrix(); err != nil {
 		return nil, err
 	}
-	sum, err := hashFile(ctx, w.path(VectorsFile))
+	sum, err := hashFile(ctx, w.writerPath(VectorsFile))
 	if err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}
@@ -211,7 +211,7 @@ func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 	if err := writeInfo(ctx, w.dir, info, w.plan.Paths); err != nil {
 		return nil, err
 	}
-	if err := os.Remove(w.path(progressFile)); err != nil {
+	if err := os.Remove(w.writerPath(progressFile)); err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}
 	return Open(w.dir)
@@ -256,17 +256,17 @@ func (w *Writer) replaceMatrix() error {
 			return fmt.Errorf("features: %w", err)
 		}
 		w.part = nil
-		if err := os.Rename(w.path(partFile), w.path(VectorsFile)); err != nil {
+		if err := os.Rename(w.writerPath(partFile), w.writerPath(VectorsFile)); err != nil {
 			return fmt.Errorf("features: %w", err)
 		}
 	}
-	f, err := regular.Open(w.path(VectorsFile))
+	f, err := regular.Open(w.writerPath(VectorsFile))
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
 	defer f.Close()
 	if _, err := checkMatrixFile(f, w.plan.Key, w.rows, w.plan.Dim); err != nil {
-		return fmt.Errorf("features: %s: %w", w.path(VectorsFile), err)
+		return fmt.Errorf("features: %s: %w", w.writerPath(VectorsFile), err)
 	}
 	return nil
 }
@@ -294,7 +294,7 @@ func removeInfo(dir string) error {
 func (w *Writer) Discard() error {
 	err := w.Close()
 	for _, name := range []string{progressFile, partFile} {
-		if e := os.Remove(w.path(name)); !errors.Is(e, fs.ErrNotExist) {
+		if e := os.Remove(w.writerPath(name)); !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}

@@ -103,7 +103,7 @@ func TestMeanOfManyRows(t *testing.T) {
 	for _, r := range []int{0, 5, 6, 992, 993, 1985, 1986, 3999} {
 		var want float64
 		for v := range 3 {
-			want += float64(half(toHalf(value(plan, r, v, 4)))) / 3
+			want += float64(widenHalf(toHalf(value(plan, r, v, 4)))) / 3
 		}
 		if got := float64(Row(x, r)[4]); math.Abs(got-want) > 1e-3 {
 			t.Errorf("row %d: %v, expected %v", r, got, want)

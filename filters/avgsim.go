@@ -27,15 +27,15 @@ type AvgSim struct {
 
 // Score returns P for each row of z.
 func (a *AvgSim) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	return probabilities(a.LogOdds(dst, z, ref, own))
+	return oddsToProbs(a.LogOdds(dst, z, ref, own))
 }
 
 // LogOdds returns log(P/(1-P)) for each row of z.
 func (a *AvgSim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	dst = features.Grow(dst, z.Len())
-	a.classes = known(a.classes, ref, a.All)
-	a.size(z.Len())
-	blocks(&a.sims, z.X, ref.Centres(), func(from, to int, s blas32.General) {
+	a.classes = knownClasses(a.classes, ref, a.All)
+	a.growNotes(z.Len())
+	eachSimBlock(&a.sims, z.X, ref.Centres(), func(from, to int, s blas32.General) {
 		for i := from; i < to; i++ {
 			y, t := z.Labels[i], features.Row(s, i-from)
 			ty, members := float64(t[y]), ref.Count(y)
@@ -43,7 +43,7 @@ func (a *AvgSim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own 
 				ty, members = withoutSelf(ref.Sum(y), members, z.Row(i))
 			}
 			dst[i] = avgOdds(t, a.classes, y, ty, members)
-			take(&a.observed, i, t, a.classes, y, ty, dst[i])
+			storeNote(&a.observed, i, t, a.classes, y, ty, dst[i])
 		}
 	})
 	return dst
@@ -51,7 +51,7 @@ func (a *AvgSim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own 
 
 // ownLogit returns the mean similarity of z to a class of members vectors with sum rest.
 func (a *AvgSim) ownLogit(z []float32, _ int, rest []float64, members int, _ *features.Bank) float64 {
-	sz, _ := dots(rest, z)
+	sz, _ := dotProducts(rest, z)
 	return sz / float64(members)
 }
 
@@ -60,7 +60,7 @@ func withoutSelf(sum []float64, members int, z []float32) (float64, int) {
 	if members < 2 {
 		return 0, 0
 	}
-	sz, zz := dots(sum, z)
+	sz, zz := dotProducts(sum, z)
 	return (sz - zz) / float64(members-1), members - 1
 }
 

@@ -34,13 +34,13 @@ var direct = Entry{
 
 // Score returns P for each row of z.
 func (a *AvgSimDirect) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	return probabilities(a.LogOdds(dst, z, ref, own))
+	return oddsToProbs(a.LogOdds(dst, z, ref, own))
 }
 
 // LogOdds returns log(P/(1-P)) for each row of z.
 func (a *AvgSimDirect) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	dst = features.Grow(dst, z.Len())
-	a.classes = known(a.classes, ref, a.All)
+	a.classes = knownClasses(a.classes, ref, a.All)
 	a.sums = features.Grow(a.sums, ref.Classes())
 	if len(a.means) != ref.Classes() {
 		a.means = make([]float32, ref.Classes())
@@ -52,7 +52,7 @@ func (a *AvgSimDirect) LogOdds(dst []float64, z features.Set, ref *features.Bank
 		}
 		return dst
 	}
-	blocks(&a.sims, z.X, set.X, func(from, to int, s blas32.General) {
+	eachSimBlock(&a.sims, z.X, set.X, func(from, to int, s blas32.General) {
 		for i := from; i < to; i++ {
 			clear(a.sums)
 			for j, v := range features.Row(s, i-from) {
@@ -64,7 +64,7 @@ func (a *AvgSimDirect) LogOdds(dst []float64, z features.Set, ref *features.Bank
 			y := z.Labels[i]
 			members, sy := ref.Count(y), a.sums[y]
 			if own {
-				_, zz := dots(ref.Sum(y), z.Row(i))
+				_, zz := dotProducts(ref.Sum(y), z.Row(i))
 				members, sy = members-1, sy-zz
 			}
 			dst[i] = avgOdds(a.means, a.classes, y, sy/max(1, float64(members)), members)

@@ -41,15 +41,15 @@ type Ranker interface {
 // marker is a scorer of similarities that can also return [Unjudged] instead of 1 if nothing is known about a
 // label. Every catalog entry without Probability is a marker.
 type marker interface {
-	marked(dst []float64, z features.Set, ref *features.Bank, own bool) []float64
+	scoreMarked(dst []float64, z features.Set, ref *features.Bank, own bool) []float64
 }
 
-// orders returns the scores that [Quantile] ranks and averages.
-func orders(s Scorer, dst []float64, z features.Set, ref *features.Bank) []float64 {
+// scoreOrders returns the scores that [Quantile] ranks and averages.
+func scoreOrders(s Scorer, dst []float64, z features.Set, ref *features.Bank) []float64 {
 	if r, ok := s.(Ranker); ok {
 		return r.LogOdds(dst, z, ref, false)
 	}
-	return s.(marker).marked(dst, z, ref, false)
+	return s.(marker).scoreMarked(dst, z, ref, false)
 }
 
 const prism = "PRISM (001)"

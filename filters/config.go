@@ -111,10 +111,10 @@ func New(c Config, env Env) (*Filter, error) {
 		return nil, err
 	}
 	c.Scorer = entry.Name // spelled as in the catalog
-	if err := env.check(entry); err != nil {
+	if err := env.checkEnv(entry); err != nil {
 		return nil, err
 	}
-	f := &Filter{entry: entry, config: c, scorer: entry.build(c, env), cutoff: c.cutoff(),
+	f := &Filter{entry: entry, config: c, scorer: entry.build(c, env), cutoff: c.chooseCutoff(),
 		seen: make([]bool, env.Classes)}
 	_, f.byOdds = f.cutoff.(*Quantile)
 	if vmf, ok := f.scorer.(*VMF); ok {
@@ -127,7 +127,7 @@ func New(c Config, env Env) (*Filter, error) {
 	return f, nil
 }
 
-func (c Config) cutoff() Cutoff {
+func (c Config) chooseCutoff() Cutoff {
 	switch c.Threshold {
 	case ThresholdFixed:
 		return &Fixed{M: c.Fixed}
@@ -139,8 +139,8 @@ func (c Config) cutoff() Cutoff {
 	return &Quantile{Rate: c.Rate, Size: c.Window}
 }
 
-// check returns an error if a scorer cannot work in this training.
-func (e Env) check(entry Entry) error {
+// checkEnv returns an error if a scorer cannot work in this training.
+func (e Env) checkEnv(entry Entry) error {
 	switch {
 	case e.Dim < max(1, entry.LeastDim) || e.Classes < 1:
 		return fmt.Errorf("filters: scorer %q: %d classes of dimension %d, expected 1 or more of dimension %d or more",

@@ -14,7 +14,7 @@ import (
 type Fixed struct{ M float64 }
 
 // Keep returns the rows with score > M.
-func (c *Fixed) Keep(scores []float64) []int { return above(scores, c.M) }
+func (c *Fixed) Keep(scores []float64) []int { return positionsAbove(scores, c.M) }
 
 // Threshold returns M.
 func (c *Fixed) Threshold() float64 { return c.M }
@@ -51,14 +51,14 @@ type recent struct {
 	threshold float64   // of the last Keep
 }
 
-// add appends the threshold of a batch and keeps only the last size values.
-func (r *recent) add(q float64, size int) {
+// addThreshold appends the threshold of a batch and keeps only the last size values.
+func (r *recent) addThreshold(q float64, size int) {
 	r.window = append(r.window, q)
 	r.window = r.window[max(0, len(r.window)-max(size, 1)):]
 }
 
-// shrink keeps only the last threshold.
-func (r *recent) shrink() {
+// keepLast keeps only the last threshold.
+func (r *recent) keepLast() {
 	r.window = r.window[len(r.window)-1:]
 	r.threshold = r.window[0]
 }
@@ -70,18 +70,18 @@ func (c *TopR) Keep(scores []float64) []int {
 	if lowest == 0 {
 		return features.AllRows(len(scores))
 	}
-	if q := smallest(scores, lowest); q != 1 && !math.IsNaN(q) {
-		c.add(q, c.Size)
+	if q := nthSmallest(scores, lowest); q != 1 && !math.IsNaN(q) {
+		c.addThreshold(q, c.Size)
 	}
 	if len(c.window) == 0 {
 		return dropRanks(scores, lowest)
 	}
-	c.threshold = mean(c.window)
-	kept := above(scores, c.threshold)
+	c.threshold = meanThreshold(c.window)
+	kept := positionsAbove(scores, c.threshold)
 	if len(kept) > 0 {
 		return kept
 	}
-	c.shrink()
+	c.keepLast()
 	return dropRanks(scores, lowest)
 }
 
@@ -95,8 +95,8 @@ func (r *recent) Window() []float64 { return slices.Clone(r.window) }
 // SetWindow replaces the stored values of Q.
 func (r *recent) SetWindow(window []float64) { r.window = slices.Clone(window) }
 
-// above returns the positions of the scores greater than the bar.
-func above(scores []float64, bar float64) []int {
+// positionsAbove returns the positions of the scores greater than the bar.
+func positionsAbove(scores []float64, bar float64) []int {
 	kept := make([]int, 0, len(scores))
 	for i, s := range scores {
 		if s > bar {
@@ -106,8 +106,8 @@ func above(scores []float64, bar float64) []int {
 	return kept
 }
 
-// smallest returns the m-th smallest score, m ≥ 1.
-func smallest(scores []float64, m int) float64 {
+// nthSmallest returns the m-th smallest score, m ≥ 1.
+func nthSmallest(scores []float64, m int) float64 {
 	sorted := slices.Clone(scores)
 	slices.Sort(sorted)
 	return sorted[m-1]
@@ -122,7 +122,7 @@ func dropRanks(scores []float64, m int) []int {
 	return kept
 }
 
-func mean(values []float64) float64 {
+func meanThreshold(values []float64) float64 {
 	var sum float64
 	for _, v := range values {
 		sum += v

@@ -85,14 +85,14 @@ func (f *Filter) Keep(z features.Set, bank *features.Bank) (kept []int, scores [
 		f.unjudged = f.unjudged[:0]
 		return nil, nil
 	}
-	scorer, cutoff := f.turn(iteration, bank)
+	scorer, cutoff := f.selectScorer(iteration, bank)
 	f.judge = scorer
-	f.order = orders(scorer, f.order, z, bank)
+	f.order = scoreOrders(scorer, f.order, z, bank)
 	first := bank != nil && bank.Len() == 0
 	if bank == nil {
-		first = f.meet(z.Labels, f.order)
+		first = f.startBank(z.Labels, f.order)
 	}
-	scores = f.tell(f.order)
+	scores = f.convertOrder(f.order)
 	if first || iteration < f.config.WarmUp {
 		return features.AllRows(z.Len()), scores
 	}
@@ -103,22 +103,22 @@ func (f *Filter) Keep(z features.Set, bank *features.Bank) (kept []int, scores [
 	}
 	kept = cutoff.Keep(f.order)
 	if f.threshold = cutoff.Threshold(); f.entry.Probability && !math.IsInf(f.threshold, -1) {
-		f.threshold = probability(f.threshold)
+		f.threshold = oddsToProb(f.threshold)
 	}
 	return kept, scores
 }
 
-// tell notes the rows about which nothing is known, and converts an order into probabilities or similarities.
-func (f *Filter) tell(order []float64) []float64 {
+// convertOrder notes the rows about which nothing is known, and converts an order into probabilities or similarities.
+func (f *Filter) convertOrder(order []float64) []float64 {
 	scores := slices.Clone(order)
 	f.unjudged = features.Grow(f.unjudged, len(order))
 	for i, o := range order {
 		f.unjudged[i] = o == Unjudged
 	}
 	if f.entry.Probability {
-		return probabilities(scores)
+		return oddsToProbs(scores)
 	}
-	return similarities(scores)
+	return replaceUnjudged(scores)
 }
 
 // Unjudged reports for each row of the last Keep whether nothing was known about its label, as for the first
@@ -126,12 +126,12 @@ func (f *Filter) tell(order []float64) []float64 {
 // until the next Keep.
 func (f *Filter) Unjudged() []bool { return f.unjudged }
 
-// turn selects the scorer of this iteration, and clears the window when it changes.
-func (f *Filter) turn(iteration int, bank *features.Bank) (Scorer, Cutoff) {
+// selectScorer selects the scorer of this iteration, and clears the window when it changes.
+func (f *Filter) selectScorer(iteration int, bank *features.Bank) (Scorer, Cutoff) {
 	if f.early == nil {
 		return f.scorer, f.cutoff
 	}
-	early := iteration < f.config.AvgSimSteps || !hasSpread(bank, f.scorer.(*VMF).least())
+	early := iteration < f.config.AvgSimSteps || !hasSpread(bank, f.scorer.(*VMF).leastImages())
 	if early != f.isEarly {
 		f.isEarly = early
 		f.setWindow(nil)
@@ -150,9 +150,9 @@ func (f *Filter) setWindow(window []float64) {
 	}
 }
 
-// meet replaces the bank if there is none: it records the labels, reports whether they are the first, and marks
+// startBank replaces the bank if there is none: it records the labels, reports whether they are the first, and marks
 // ProxySim's scores for classes not seen before.
-func (f *Filter) meet(labels []int, order []float64) (first bool) {
+func (f *Filter) startBank(labels []int, order []float64) (first bool) {
 	first = !slices.Contains(f.seen, true)
 	for i, k := range labels {
 		if f.entry.NeedsProxy && !f.seen[k] {
@@ -180,7 +180,7 @@ func (f *Filter) Config() Config { return f.config }
 // Threshold returns the bar of the last Keep, or -Inf if it kept everything without one.
 func (f *Filter) Threshold() float64 { return f.threshold }
 
-func scale(byOdds bool) string {
+func scaleName(byOdds bool) string {
 	if byOdds {
 		return "log odds"
 	}
@@ -227,7 +227,7 @@ func (f *Filter) SetState(s State) error {
 		return fmt.Errorf("filters: state: window holds thresholds of %s, expected those of %s: it was "+
 			"saved by a version "+
 			"of winnow with another threshold %q",
-			scale(s.ByOdds), scale(f.byOdds), f.config.Threshold)
+			scaleName(s.ByOdds), scaleName(f.byOdds), f.config.Threshold)
 	}
 	for i, q := range s.Window {
 		if math.IsNaN(q) || math.IsInf(q, 0) {

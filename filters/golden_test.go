@@ -104,7 +104,7 @@ func goldenPClean(t *testing.T, c reference.Case) {
 			if counts[k] != bank.Count(k) {
 				t.Errorf("class %d has %d members, expected %d", k, bank.Count(k), counts[k])
 			}
-			sum, _ := dots(bank.Sum(k), z.Row(i))
+			sum, _ := dotProducts(bank.Sum(k), z.Row(i))
 			near(t, "T(x,k)", sum/math.Max(1, float64(bank.Count(k))), sim, 1e-6, 1e-7)
 		}
 	}
@@ -138,24 +138,24 @@ func goldenPClean(t *testing.T, c reference.Case) {
 
 // goldenFits checks vMF-Sim's estimates for every class after a batch.
 func goldenFits(t *testing.T, want reference.Case, v *VMF, z features.Set, bank *features.Bank) {
-	p, _ := v.refresh(bank)
+	p, _ := v.refreshFits(bank)
 	common := v.spreadOf(bank.Dim(), p.weight/float64(p.members))
 	near(t, "pooled kappa", common.kappa, want.Float(t, "kappa_pooled"), 1e-5, 0)
 	lengths, kappas, logs := want.Floats(t, "rbar"), want.Floats(t, "kappa"), want.Floats(t, "log_normalizer")
 	for k, f := range v.fits {
 		near(t, "rbar", f.length, lengths[k], 1e-6, 1e-12)
 		s := f.spread
-		if f.members < v.least() {
+		if f.members < v.leastImages() {
 			s = common
 		}
 		near(t, "kappa", s.kappa, kappas[k], 1e-5, 0)
 		near(t, "log C_D", s.logC, logs[k], 1e-5, 1e-4)
 	}
-	v.classes = known(nil, bank, true)
+	v.classes = knownClasses(nil, bank, true)
 	for i, row := range want.Matrix(t, "log_density") {
 		tt := make([]float32, bank.Classes())
 		for k := range tt {
-			sum, _ := dots(bank.Sum(k), z.Row(i))
+			sum, _ := dotProducts(bank.Sum(k), z.Row(i))
 			tt[k] = float32(sum / math.Max(1, float64(bank.Count(k))))
 		}
 		v.fillLogits(tt, common)

@@ -28,18 +28,18 @@ func (h *Histogram) Add(scores ...float64) {
 		if len(h.Counts) == 0 {
 			h.Exponent = leastScoring
 		}
-		at := h.bin(v)
-		for !h.fits(at, at) && h.Exponent < mostScoring {
-			h.double()
-			at = h.bin(v)
+		at := h.binOfScore(v)
+		for !h.fitsBins(at, at) && h.Exponent < mostScoring {
+			h.doubleBins()
+			at = h.binOfScore(v)
 		}
-		h.reach(at, at)
+		h.reachBins(at, at)
 		h.Counts[at-h.First]++
 	}
 }
 
-// bin returns the bin of a score, counted from 0.
-func (h *Histogram) bin(v float64) int {
+// binOfScore returns the bin of a score, counted from 0.
+func (h *Histogram) binOfScore(v float64) int {
 	if v == 1 {
 		v = math.Nextafter(1, 0)
 	}
@@ -48,16 +48,16 @@ func (h *Histogram) bin(v float64) int {
 	return int(max(-far, min(far, math.Floor(v*scale))))
 }
 
-// fits reports whether bins low to high fit into maxBins together with the non-empty ones.
-func (h *Histogram) fits(low, high int) bool {
+// fitsBins reports whether bins low to high fit into maxBins together with the non-empty ones.
+func (h *Histogram) fitsBins(low, high int) bool {
 	if len(h.Counts) > 0 {
 		low, high = min(low, h.First), max(high, h.First+len(h.Counts)-1)
 	}
 	return high-low < maxBins
 }
 
-// reach makes room for bins low to high.
-func (h *Histogram) reach(low, high int) {
+// reachBins makes room for bins low to high.
+func (h *Histogram) reachBins(low, high int) {
 	if len(h.Counts) == 0 {
 		h.First, h.Counts = low, make([]int, high-low+1)
 		return
@@ -70,8 +70,8 @@ func (h *Histogram) reach(low, high int) {
 	}
 }
 
-// double doubles the width of the bins.
-func (h *Histogram) double() {
+// doubleBins doubles the width of the bins.
+func (h *Histogram) doubleBins() {
 	h.Exponent++
 	if len(h.Counts) == 0 {
 		return
@@ -111,7 +111,7 @@ func (h *Histogram) Edges() []float64 {
 func (h *Histogram) AtLeast(exponent int) Histogram {
 	c := Histogram{h.Exponent, h.First, append([]int(nil), h.Counts...)}
 	for c.Exponent < exponent {
-		c.double()
+		c.doubleBins()
 	}
 	return c
 }

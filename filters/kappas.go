@@ -18,15 +18,15 @@ func (f *Filter) Kappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
 	if !ok || bank == nil {
 		return dst[:0]
 	}
-	return v.kappas(dst, bank)
+	return v.listKappas(dst, bank)
 }
 
-// kappas lists the concentrations, see [Filter.Kappas].
-func (v *VMF) kappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
-	v.refresh(bank)
+// listKappas lists the concentrations, see [Filter.Kappas].
+func (v *VMF) listKappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
+	v.refreshFits(bank)
 	dst = dst[:0]
 	for k := range v.fits {
-		if f := &v.fits[k]; f.images >= v.least() {
+		if f := &v.fits[k]; f.images >= v.leastImages() {
 			dst = append(dst, ClassKappa{k, f.members, f.length, f.spread.kappa})
 		}
 	}

@@ -40,10 +40,10 @@ type neighbour struct {
 
 // Score returns the score of each row of z.
 func (s *KNN) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	return similarities(s.marked(dst, z, ref, own))
+	return replaceUnjudged(s.scoreMarked(dst, z, ref, own))
 }
 
-func (s *KNN) marked(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+func (s *KNN) scoreMarked(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	dst = features.Grow(dst, z.Len())
 	members := ref.Set()
 	if members.Len() == 0 {
@@ -53,21 +53,21 @@ func (s *KNN) marked(dst []float64, z features.Set, ref *features.Bank, own bool
 		return dst
 	}
 	s.votes = features.Grow(s.votes, ref.Classes())
-	blocks(&s.sims, z.X, members.X, func(from, to int, sims blas32.General) {
+	eachSimBlock(&s.sims, z.X, members.X, func(from, to int, sims blas32.General) {
 		for i := from; i < to; i++ {
 			if y := z.Labels[i]; ref.Count(y) == 0 || own && ref.Count(y) == 1 {
 				dst[i] = Unjudged
 				continue
 			}
-			s.nearest(features.Row(sims, i-from), oneself(z, i, members, own))
-			dst[i] = s.vote(members.Labels, z.Labels[i])
+			s.nearestMembers(features.Row(sims, i-from), skipOwn(z, i, members, own))
+			dst[i] = s.voteScore(members.Labels, z.Labels[i])
 		}
 	})
 	return dst
 }
 
-// oneself returns a function that reports whether a member is row i's own image.
-func oneself(z features.Set, i int, members features.Set, own bool) func(member int) bool {
+// skipOwn returns a function that reports whether a member is row i's own image.
+func skipOwn(z features.Set, i int, members features.Set, own bool) func(member int) bool {
 	switch {
 	case z.IDs != nil && z.IDs[i] >= 0:
 		return func(m int) bool { return members.IDs[m] == z.IDs[i] }
@@ -84,8 +84,8 @@ func oneself(z features.Set, i int, members features.Set, own bool) func(member 
 	return func(int) bool { return false }
 }
 
-// nearest fills near with the K most similar members, most similar first.
-func (s *KNN) nearest(sims []float32, skip func(member int) bool) {
+// nearestMembers fills near with the K most similar members, most similar first.
+func (s *KNN) nearestMembers(sims []float32, skip func(member int) bool) {
 	most := cmp.Or(s.K, 200)
 	s.near = s.near[:0]
 	for m, v := range sims {
@@ -101,8 +101,8 @@ func (s *KNN) nearest(sims []float32, skip func(member int) bool) {
 	}
 }
 
-// vote computes the score from the neighbours' labels.
-func (s *KNN) vote(labels []int, y int) float64 {
+// voteScore computes the score from the neighbours' labels.
+func (s *KNN) voteScore(labels []int, y int) float64 {
 	if len(s.near) == 0 {
 		return Unjudged
 	}

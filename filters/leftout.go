@@ -17,7 +17,7 @@ type Verdict struct {
 func (v Verdict) Known() bool { return v.Best >= 0 }
 
 // P returns the probability of the given label.
-func (v Verdict) P() float64 { return probability(v.Odds) }
+func (v Verdict) P() float64 { return oddsToProb(v.Odds) }
 
 // note stores what is needed to judge a row's own class again.
 type note struct {
@@ -29,10 +29,10 @@ type note struct {
 // leaver is a scorer that can remove vectors from the class of a row it judged last.
 type leaver interface {
 	Scorer
-	observe()
+	startObserving()
 	// ownLogit returns l_y for a class y that is reduced to members vectors with sum rest.
 	ownLogit(z []float32, y int, rest []float64, members int, ref *features.Bank) float64
-	noted(i int) note
+	notedRow(i int) note
 }
 
 // Observe makes every later Keep store what [Filter.LeaveOut] needs, and reports whether this filter can leave
@@ -43,9 +43,9 @@ func (f *Filter) Observe() bool {
 	if !ok {
 		return false
 	}
-	l.observe()
+	l.startObserving()
 	if f.early != nil {
-		f.early.(leaver).observe()
+		f.early.(leaver).startObserving()
 	}
 	return true
 }
@@ -85,7 +85,7 @@ func (f *Filter) LeaveOut(dst []Verdict, z features.Set, bank *features.Bank, ow
 			}
 			count--
 		}
-		n := judge.noted(i)
+		n := judge.notedRow(i)
 		v := Verdict{Odds: Unjudged, Best: -1}
 		if count > 0 && n.best >= 0 {
 			l := judge.ownLogit(z.Row(i), y, rest, count, bank)
@@ -105,20 +105,20 @@ type observed struct {
 	notes []note
 }
 
-func (o *observed) observe() { o.on = true }
+func (o *observed) startObserving() { o.on = true }
 
-func (o *observed) noted(i int) note { return o.notes[i] }
+func (o *observed) notedRow(i int) note { return o.notes[i] }
 
-// size makes room for n rows.
-func (o *observed) size(n int) {
+// growNotes makes room for n rows.
+func (o *observed) growNotes(n int) {
 	if !o.on {
 		return
 	}
 	o.notes = features.Grow(o.notes, n)
 }
 
-// take stores the note of row i of class y, with logit own and log odds odds, among rivals with the logits l.
-func take[T float32 | float64](o *observed, i int, l []T, classes []int, y int, own, odds float64) {
+// storeNote stores the note of row i of class y, with logit own and log odds odds, among rivals with the logits l.
+func storeNote[T float32 | float64](o *observed, i int, l []T, classes []int, y int, own, odds float64) {
 	if !o.on {
 		return
 	}

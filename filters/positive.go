@@ -15,10 +15,10 @@ type BatchPositive struct{}
 
 // Score returns the mean similarity for each row of z; it does not use the bank.
 func (b BatchPositive) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	return similarities(b.marked(dst, z, ref, own))
+	return replaceUnjudged(b.scoreMarked(dst, z, ref, own))
 }
 
-func (BatchPositive) marked(dst []float64, z features.Set, _ *features.Bank, _ bool) []float64 {
+func (BatchPositive) scoreMarked(dst []float64, z features.Set, _ *features.Bank, _ bool) []float64 {
 	dst = features.Grow(dst, z.Len())
 	sums, counts, seen := map[int][]float64{}, map[int]int{}, map[int]bool{}
 	for i, k := range z.Labels[:z.Len()] {
@@ -59,10 +59,10 @@ type MemoryPositive struct{}
 
 // Score returns the mean similarity for each row of z.
 func (m MemoryPositive) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	return similarities(m.marked(dst, z, ref, own))
+	return replaceUnjudged(m.scoreMarked(dst, z, ref, own))
 }
 
-func (MemoryPositive) marked(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+func (MemoryPositive) scoreMarked(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	dst = features.Grow(dst, z.Len())
 	for i, k := range z.Labels[:z.Len()] {
 		members := ref.Count(k)
@@ -70,7 +70,7 @@ func (MemoryPositive) marked(dst []float64, z features.Set, ref *features.Bank, 
 		if own {
 			score, members = withoutSelf(ref.Sum(k), members, z.Row(i))
 		} else if members > 0 {
-			score, _ = dots(ref.Sum(k), z.Row(i))
+			score, _ = dotProducts(ref.Sum(k), z.Row(i))
 			score /= float64(members)
 		}
 		if members == 0 {

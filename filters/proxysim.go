@@ -29,29 +29,29 @@ type ProxySim struct {
 
 // Score returns P for each row of z.
 func (p *ProxySim) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	return probabilities(p.LogOdds(dst, z, ref, own))
+	return oddsToProbs(p.LogOdds(dst, z, ref, own))
 }
 
 // LogOdds returns log(P/(1-P)) for each row of z.
 func (p *ProxySim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	dst = features.Grow(dst, z.Len())
-	p.measure()
-	blocks(&p.sims, z.X, p.Proxies.Matrix(), func(from, to int, s blas32.General) {
+	p.measureProxies()
+	eachSimBlock(&p.sims, z.X, p.Proxies.Matrix(), func(from, to int, s blas32.General) {
 		for i := from; i < to; i++ {
 			y := z.Labels[i]
 			if ref != nil && (ref.Count(y) == 0 || own && ref.Count(y) == 1) {
 				dst[i] = Unjudged
 				continue
 			}
-			p.nearest(features.Row(s, i-from))
+			p.bestOfProxies(features.Row(s, i-from))
 			dst[i] = logOdds(p.best, p.classes, y)
 		}
 	})
 	return dst
 }
 
-// measure computes 1/‖p‖ of every proxy.
-func (p *ProxySim) measure() {
+// measureProxies computes 1/‖p‖ of every proxy.
+func (p *ProxySim) measureProxies() {
 	m := p.Proxies.Matrix()
 	p.scales = features.Grow(p.scales, m.Rows)
 	for r := range m.Rows {
@@ -63,8 +63,8 @@ func (p *ProxySim) measure() {
 	}
 }
 
-// nearest fills best with S_k, from the products of one row with the unnormalised proxies.
-func (p *ProxySim) nearest(products []float32) {
+// bestOfProxies fills best with S_k, from the products of one row with the unnormalised proxies.
+func (p *ProxySim) bestOfProxies(products []float32) {
 	for k := range p.best {
 		best := math.Inf(-1)
 		for r := k * p.PerClass; r < (k+1)*p.PerClass; r++ {

@@ -50,24 +50,24 @@ func (c *Quantile) Keep(scores []float64) []int {
 		if lowest < len(judged) {
 			q += (h - float64(lowest)) * (judged[lowest] - q)
 		}
-		c.add(q, c.Size)
+		c.addThreshold(q, c.Size)
 	}
 	if len(c.window) == 0 {
 		return features.AllRows(len(scores))
 	}
-	c.threshold = median(c.window)
-	kept := above(scores, c.threshold)
+	c.threshold = findMedian(c.window)
+	kept := positionsAbove(scores, c.threshold)
 	if len(kept) > len(scores)-len(judged) || len(judged) == 0 {
 		return kept
 	}
 	if lowest > 0 {
-		c.shrink()
+		c.keepLast()
 	}
 	return dropRanks(scores, min(lowest, len(judged)-1))
 }
 
-// median returns the middle value, or the mean of the two middle values.
-func median(values []float64) float64 {
+// findMedian returns the middle value, or the mean of the two middle values.
+func findMedian(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	return (sorted[n/2] + sorted[(n-1)/2]) / 2

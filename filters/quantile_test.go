@@ -46,7 +46,7 @@ func TestQuantileDropsTheShareAnnounced(t *testing.T) {
 			}
 		}
 	}
-	if share := dropped(&TopR{Rate: 0.21, Size: 30}, 64, probabilities); share < 0.25 {
+	if share := dropped(&TopR{Rate: 0.21, Size: 30}, 64, oddsToProbs); share < 0.25 {
 		t.Errorf("the published form drops %.3f when told 0.21: the scores of this test do not show what it is for",
 			share)
 	}
@@ -222,7 +222,7 @@ func TestCopiesOfOneImageAreOneMember(t *testing.T) {
 	single.Push(z.Rows([]int{0}))
 	single.Push(others)
 	nearAll(t, "log odds", got, (&VMF{}).LogOdds(nil, next, single, false), 1e-4, 1e-3)
-	for _, k := range (&VMF{}).kappas(nil, one) {
+	for _, k := range (&VMF{}).listKappas(nil, one) {
 		if k.Class == 0 || k.Kappa > 1000 {
 			t.Errorf("%+v", k)
 		}

@@ -12,9 +12,9 @@ import (
 // training set against ten thousand classes needs no n×C matrix.
 const blockEntries = 1 << 20
 
-// blocks calls do with S = z[from:to]·refᵀ for consecutive ranges of rows. S is stored in scratch, which grows
+// eachSimBlock calls do with S = z[from:to]·refᵀ for consecutive ranges of rows. S is stored in scratch, which grows
 // to the size of one block.
-func blocks(scratch *[]float32, z, ref blas32.General, do func(from, to int, s blas32.General)) {
+func eachSimBlock(scratch *[]float32, z, ref blas32.General, do func(from, to int, s blas32.General)) {
 	step := max(1, blockEntries/max(1, ref.Rows))
 	for from := 0; from < z.Rows; from += step {
 		to := min(z.Rows, from+step)
@@ -49,16 +49,16 @@ func logOdds(l []float64, classes []int, y int) float64 {
 // negligible is the d below which e^d vanishes beside 1 even if a million classes add up.
 const negligible = -45
 
-// probabilities turns log odds into P, in place.
-func probabilities(odds []float64) []float64 {
+// oddsToProbs turns log odds into P, in place.
+func oddsToProbs(odds []float64) []float64 {
 	for i, o := range odds {
-		odds[i] = probability(o)
+		odds[i] = oddsToProb(o)
 	}
 	return odds
 }
 
-// similarities replaces [Unjudged] by 1, in place.
-func similarities(marked []float64) []float64 {
+// replaceUnjudged replaces [Unjudged] by 1, in place.
+func replaceUnjudged(marked []float64) []float64 {
 	for i, s := range marked {
 		if s == Unjudged {
 			marked[i] = 1
@@ -67,10 +67,10 @@ func similarities(marked []float64) []float64 {
 	return marked
 }
 
-func probability(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
+func oddsToProb(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
 
-// known lists the classes of the denominator in rising order, into dst: those with members, or all.
-func known(dst []int, ref *features.Bank, every bool) []int {
+// knownClasses lists the classes of the denominator in rising order, into dst: those with members, or all.
+func knownClasses(dst []int, ref *features.Bank, every bool) []int {
 	dst = dst[:0]
 	for k := range ref.Classes() {
 		if every || ref.Count(k) > 0 {
@@ -80,8 +80,8 @@ func known(dst []int, ref *features.Bank, every bool) []int {
 	return dst
 }
 
-// dots returns sum·z and z·z in float64.
-func dots(sum []float64, z []float32) (sz, zz float64) {
+// dotProducts returns sum·z and z·z in float64.
+func dotProducts(sum []float64, z []float32) (sz, zz float64) {
 	sum = sum[:len(z)]
 	for j, v := range z {
 		w := float64(v)

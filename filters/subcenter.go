@@ -40,17 +40,17 @@ type SubCenter struct {
 
 // Score returns the cosine for each row of z.
 func (s *SubCenter) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	return similarities(s.marked(dst, z, ref, own))
+	return replaceUnjudged(s.scoreMarked(dst, z, ref, own))
 }
 
-func (s *SubCenter) marked(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+func (s *SubCenter) scoreMarked(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	dst = features.Grow(dst, z.Len())
-	s.enter(z.Labels[:z.Len()])
+	s.enterBatch(z.Labels[:z.Len()])
 	if s.PerClass > 1 {
 		members := ref.Set()
 		for m, y := range members.Labels {
 			if slot := s.slots[y]; slot >= 0 {
-				s.counts[slot*s.PerClass+s.nearest(members.Row(m), y)]++
+				s.counts[slot*s.PerClass+s.nearestCentre(members.Row(m), y)]++
 			}
 		}
 	}
@@ -59,7 +59,7 @@ func (s *SubCenter) marked(dst []float64, z features.Set, ref *features.Bank, ow
 			dst[i] = Unjudged
 			continue
 		}
-		h := s.nearest(z.Row(i), y)
+		h := s.nearestCentre(z.Row(i), y)
 		counts := s.counts[s.slots[y]*s.PerClass:][:s.PerClass]
 		if own {
 			counts[h]--
@@ -72,8 +72,8 @@ func (s *SubCenter) marked(dst []float64, z features.Set, ref *features.Bank, ow
 	return dst
 }
 
-// enter assigns slots to the classes of a batch, clears the counts and computes 1/‖p‖ of their proxies.
-func (s *SubCenter) enter(labels []int) {
+// enterBatch assigns slots to the classes of a batch, clears the counts and computes 1/‖p‖ of their proxies.
+func (s *SubCenter) enterBatch(labels []int) {
 	s.slots = features.Grow(s.slots, s.Proxies.Rows/s.PerClass)
 	for k := range s.slots {
 		s.slots[k] = -1
@@ -87,7 +87,7 @@ func (s *SubCenter) enter(labels []int) {
 		s.slots[y] = classes
 		classes++
 		for h := range s.PerClass {
-			p := s.proxy(y, h)
+			p := s.centreVector(y, h)
 			s.scales = append(s.scales, 1/math.Max(math.Sqrt(blas32.DDot(p, p)), 1e-12))
 		}
 	}
@@ -95,12 +95,12 @@ func (s *SubCenter) enter(labels []int) {
 	clear(s.counts)
 }
 
-// nearest returns the centre of class y nearest to v, and stores the cosines to all its centres in s.row.
-func (s *SubCenter) nearest(v []float32, y int) int {
+// nearestCentre returns the centre of class y nearest to v, and stores the cosines to all its centres in s.row.
+func (s *SubCenter) nearestCentre(v []float32, y int) int {
 	x, scales := blas32.Vector{N: len(v), Inc: 1, Data: v}, s.scales[s.slots[y]*s.PerClass:]
 	best := 0
 	for h := range s.row {
-		s.row[h] = float64(blas32.Dot(s.proxy(y, h), x)) * scales[h]
+		s.row[h] = float64(blas32.Dot(s.centreVector(y, h), x)) * scales[h]
 		if s.row[h] > s.row[best] {
 			best = h
 		}
@@ -108,6 +108,6 @@ func (s *SubCenter) nearest(v []float32, y int) int {
 	return best
 }
 
-func (s *SubCenter) proxy(y, h int) blas32.Vector {
+func (s *SubCenter) centreVector(y, h int) blas32.Vector {
 	return blas32.Vector{N: s.Proxies.Cols, Inc: 1, Data: features.Row(s.Proxies.Matrix(), y*s.PerClass+h)}
 }

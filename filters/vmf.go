@@ -66,22 +66,22 @@ type pool struct {
 
 // Score returns P for each row of z.
 func (v *VMF) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	return probabilities(v.LogOdds(dst, z, ref, own))
+	return oddsToProbs(v.LogOdds(dst, z, ref, own))
 }
 
 // LogOdds returns log(P/(1-P)) for each row of z. It still orders rows whose P rounds to 0 or 1.
 func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	dst = features.Grow(dst, z.Len())
-	v.classes = known(v.classes, ref, v.All)
+	v.classes = knownClasses(v.classes, ref, v.All)
 	v.logits = features.Grow(v.logits, ref.Classes())
-	pool, needsPool := v.refresh(ref)
+	pool, needsPool := v.refreshFits(ref)
 	v.pooled = pool
-	v.size(z.Len())
+	v.growNotes(z.Len())
 	var common spread
 	if needsPool && pool.members > 0 {
 		common = v.spreadOf(ref.Dim(), pool.weight/float64(pool.members))
 	}
-	blocks(&v.sims, z.X, ref.Centres(), func(from, to int, s blas32.General) {
+	eachSimBlock(&v.sims, z.X, ref.Centres(), func(from, to int, s blas32.General) {
 		for i := from; i < to; i++ {
 			y, t := z.Labels[i], features.Row(s, i-from)
 			switch {
@@ -91,11 +91,11 @@ func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own boo
 				dst[i] = Unjudged
 			case pool.members == 0:
 				dst[i] = avgOdds(t, v.classes, y, float64(t[y]), ref.Count(y))
-				take(&v.observed, i, t, v.classes, y, float64(t[y]), dst[i])
+				storeNote(&v.observed, i, t, v.classes, y, float64(t[y]), dst[i])
 			default:
 				v.fillLogits(t, common)
 				dst[i] = logOdds(v.logits, v.classes, y)
-				take(&v.observed, i, v.logits, v.classes, y, v.logits[y], dst[i])
+				storeNote(&v.observed, i, v.logits, v.classes, y, v.logits[y], dst[i])
 			}
 		}
 	})
@@ -105,18 +105,18 @@ func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own boo
 // ownLogit returns log f_y(z) for class y fitted to members vectors with sum rest, or the mean similarity if no
 // class has a spread.
 func (v *VMF) ownLogit(z []float32, y int, rest []float64, members int, ref *features.Bank) float64 {
-	sz, _ := dots(rest, z)
+	sz, _ := dotProducts(rest, z)
 	mean := sz / float64(members)
 	if v.pooled.members == 0 {
 		return mean
 	}
 	f := v.fits[y]
 	if members != f.members {
-		f = v.fit(rest, members, min(members, f.images-1))
+		f = v.fitClass(rest, members, min(members, f.images-1))
 	}
-	if f.images < v.least() {
+	if f.images < v.leastImages() {
 		f.spread = v.spreadOf(ref.Dim(), v.pooled.weight/float64(v.pooled.members))
-		f.slope = slope(f.spread.kappa, f.length)
+		f.slope = kappaSlope(f.spread.kappa, f.length)
 	}
 	return f.spread.logC + f.slope*mean
 }
@@ -125,9 +125,9 @@ func (v *VMF) ownLogit(z []float32, y int, rest []float64, members int, ref *fea
 // the lower), and its probability; -1 and 0 if no class has a spread to judge by.
 func (v *VMF) Best(z features.Set, ref *features.Bank) (classes []int, p []float64) {
 	classes, p = make([]int, z.Len()), make([]float64, z.Len())
-	v.classes = known(v.classes, ref, v.All)
+	v.classes = knownClasses(v.classes, ref, v.All)
 	v.logits = features.Grow(v.logits, ref.Classes())
-	pool, needsPool := v.refresh(ref)
+	pool, needsPool := v.refreshFits(ref)
 	if pool.members == 0 {
 		for i := range classes {
 			classes[i] = -1
@@ -138,7 +138,7 @@ func (v *VMF) Best(z features.Set, ref *features.Bank) (classes []int, p []float
 	if needsPool {
 		common = v.spreadOf(ref.Dim(), pool.weight/float64(pool.members))
 	}
-	blocks(&v.sims, z.X, ref.Centres(), func(from, to int, s blas32.General) {
+	eachSimBlock(&v.sims, z.X, ref.Centres(), func(from, to int, s blas32.General) {
 		for i := from; i < to; i++ {
 			v.fillLogits(features.Row(s, i-from), common)
 			best := v.classes[0]
@@ -150,22 +150,22 @@ func (v *VMF) Best(z features.Set, ref *features.Bank) (classes []int, p []float
 			classes[i], p[i] = best, logOdds(v.logits, v.classes, best)
 		}
 	})
-	return classes, probabilities(p)
+	return classes, oddsToProbs(p)
 }
 
-// refresh fits the classes that changed since the last call, computes the pool, and reports whether a class of
+// refreshFits fits the classes that changed since the last call, computes the pool, and reports whether a class of
 // the denominator needs it.
-func (v *VMF) refresh(ref *features.Bank) (p pool, needed bool) {
+func (v *VMF) refreshFits(ref *features.Bank) (p pool, needed bool) {
 	if v.bank != ref || len(v.fits) != ref.Classes() {
 		v.bank, v.fits = ref, make([]fit, ref.Classes()) // a class of version 0 never had a member
 	}
 	for k := range v.fits {
 		f := &v.fits[k]
 		if f.version != ref.Version(k) {
-			*f = v.fit(ref.Sum(k), ref.Count(k), ref.Images(k))
+			*f = v.fitClass(ref.Sum(k), ref.Count(k), ref.Images(k))
 			f.version = ref.Version(k)
 		}
-		if f.images >= v.least() {
+		if f.images >= v.leastImages() {
 			p.weight += f.weight
 			p.members += f.members
 		} else if f.members > 0 || v.All {
@@ -175,8 +175,8 @@ func (v *VMF) refresh(ref *features.Bank) (p pool, needed bool) {
 	return p, needed
 }
 
-// fit estimates one class from the sum of its members, their number, and the number of images they come from.
-func (v *VMF) fit(sum []float64, members, images int) fit {
+// fitClass estimates one class from the sum of its members, their number, and the number of images they come from.
+func (v *VMF) fitClass(sum []float64, members, images int) fit {
 	f := fit{members: members, images: images}
 	if members == 0 {
 		return f
@@ -186,7 +186,7 @@ func (v *VMF) fit(sum []float64, members, images int) fit {
 		norm += x * x
 	}
 	f.length = math.Sqrt(norm) / float64(members)
-	if images < v.least() {
+	if images < v.leastImages() {
 		return f
 	}
 	r := f.length
@@ -194,7 +194,7 @@ func (v *VMF) fit(sum []float64, members, images int) fit {
 		r = Debiased(r, images)
 	}
 	f.spread = v.spreadOf(len(sum), r)
-	f.slope = slope(f.spread.kappa, f.length)
+	f.slope = kappaSlope(f.spread.kappa, f.length)
 	f.weight = float64(members) * r
 	return f
 }
@@ -208,8 +208,8 @@ func (v *VMF) spreadOf(dim int, meanLen float64) spread {
 	return spread{kappa, logNormalizer(dim, kappa)}
 }
 
-// slope returns κ/length, or 0 where the direction is undefined.
-func slope(kappa, length float64) float64 {
+// kappaSlope returns κ/length, or 0 where the direction is undefined.
+func kappaSlope(kappa, length float64) float64 {
 	if length == 0 {
 		return 0
 	}
@@ -221,10 +221,10 @@ func slope(kappa, length float64) float64 {
 func (v *VMF) fillLogits(t []float32, common spread) {
 	for _, k := range v.classes {
 		f := &v.fits[k]
-		if f.images >= v.least() {
+		if f.images >= v.leastImages() {
 			v.logits[k] = f.spread.logC + f.slope*float64(t[k])
 		} else {
-			v.logits[k] = common.logC + slope(common.kappa, f.length)*float64(t[k])
+			v.logits[k] = common.logC + kappaSlope(common.kappa, f.length)*float64(t[k])
 		}
 	}
 }
@@ -240,31 +240,31 @@ func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p poo
 	for j, x := range ref.Sum(y) {
 		v.rest[j] = x - float64(z[j])
 	}
-	rest := v.fit(v.rest, members, ref.Images(y)-1)
+	rest := v.fitClass(v.rest, members, ref.Images(y)-1)
 	p.weight += rest.weight - v.fits[y].weight
-	if ref.Images(y) >= v.least() {
+	if ref.Images(y) >= v.leastImages() {
 		p.members -= ref.Count(y)
 	}
-	if rest.images >= v.least() {
+	if rest.images >= v.leastImages() {
 		p.members += members
 	}
 	if p.members == 0 {
 		return avgOdds(t, v.classes, y, mean, members)
 	}
 	var common spread
-	if needsPool || rest.images < v.least() {
+	if needsPool || rest.images < v.leastImages() {
 		common = v.spreadOf(len(z), p.weight/float64(p.members))
 	}
 	v.fillLogits(t, common)
-	if rest.images < v.least() {
-		rest.spread, rest.slope = common, slope(common.kappa, rest.length)
+	if rest.images < v.leastImages() {
+		rest.spread, rest.slope = common, kappaSlope(common.kappa, rest.length)
 	}
 	v.logits[y] = rest.spread.logC + rest.slope*mean
 	return logOdds(v.logits, v.classes, y)
 }
 
-// least returns the number of images from which a class has its own spread.
-func (v *VMF) least() int { return max(v.MinMembers, 2) }
+// leastImages returns the number of images from which a class has its own spread.
+func (v *VMF) leastImages() int { return max(v.MinMembers, 2) }
 
 // hasSpread reports whether vMF-Sim can judge: whether some class has members of enough images.
 func hasSpread(bank *features.Bank, least int) bool {

@@ -54,7 +54,7 @@ func benchmarkStep(b *testing.B) {
 			rows[i] = rng.IntN(train.Len())
 		}
 		start := time.Now()
-		product(y, x, h.layers[0].weight.Matrix())
+		multiplyInto(y, x, h.layers[0].weight.Matrix())
 		blas32.Gemm(blas.Trans, blas.NoTrans, 1, x, dz, 0, grad)
 		middle := time.Now()
 		if _, err := e.Forward(rows); err != nil {

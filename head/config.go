@@ -58,7 +58,7 @@ func (c Config) Validate() error {
 			return fmt.Errorf("head: hidden[%d]: found %d, expected 1 to %d", i, n, maxWidth)
 		}
 	}
-	weights, w := 0, c.widths()
+	weights, w := 0, c.layerWidths()
 	for i := range w[:len(w)-1] {
 		if weights += w[i] * w[i+1]; weights > maxWeights {
 			return fmt.Errorf("head: layers %v: more than %d weights", w, maxWeights)
@@ -80,15 +80,15 @@ type Shape struct {
 	Cols int    `json:"cols"`
 }
 
-// widths returns In, Hidden..., Out.
-func (c Config) widths() []int {
+// layerWidths returns In, Hidden..., Out.
+func (c Config) layerWidths() []int {
 	return append(append([]int{c.In}, c.Hidden...), c.Out)
 }
 
 // Shapes lists the parameters in the order of [Head.Params], without allocating any of them.
 func (c Config) Shapes() []Shape {
 	var list []Shape
-	w := c.widths()
+	w := c.layerWidths()
 	for i := range w[:len(w)-1] {
 		list = append(list, Shape{fmt.Sprintf("head.%d.weight", i), w[i], w[i+1]})
 		if c.Bias {

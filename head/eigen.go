@@ -68,10 +68,10 @@ func subspaceEigen(c *mat.SymDense, k, wide int) ([]float64, *mat.Dense) {
 	}
 	for range plainSteps {
 		y.Mul(full, q)
-		condition(q, y)
+		conditionBasis(q, y)
 	}
 	var bounds mat.EigenSym
-	bounds.Factorize(ritz(full, q), false)
+	bounds.Factorize(ritzMatrix(full, q), false)
 	spread := bounds.Values(nil)
 	top, edge := spread[wide-1], max(spread[0], 1e-9*spread[wide-1])
 	degree := 1
@@ -79,17 +79,17 @@ func subspaceEigen(c *mat.SymDense, k, wide int) ([]float64, *mat.Dense) {
 		degree++
 	}
 	for range rounds {
-		condition(q, chebyshev(full, q, edge, degree))
+		conditionBasis(q, filterChebyshev(full, q, edge, degree))
 	}
-	basis := orthonormal(q)
-	values, inner := wholeEigen(ritz(full, basis), k)
+	basis := orthonormalBasis(q)
+	values, inner := wholeEigen(ritzMatrix(full, basis), k)
 	y.Reset()
 	y.Mul(basis, inner)
 	return values, y
 }
 
-// ritz returns qᵀ·c·q.
-func ritz(c, q *mat.Dense) *mat.SymDense {
+// ritzMatrix returns qᵀ·c·q.
+func ritzMatrix(c, q *mat.Dense) *mat.SymDense {
 	var cq, small mat.Dense
 	cq.Mul(c, q)
 	small.Mul(q.T(), &cq)
@@ -103,8 +103,8 @@ func ritz(c, q *mat.Dense) *mat.SymDense {
 	return out
 }
 
-// chebyshev returns T_m(2c/edge - I)·q by the recurrence T_m = 2x·T_{m-1} - T_{m-2}. It does not change q.
-func chebyshev(c, q *mat.Dense, edge float64, degree int) *mat.Dense {
+// filterChebyshev returns T_m(2c/edge - I)·q by the recurrence T_m = 2x·T_{m-1} - T_{m-2}. It does not change q.
+func filterChebyshev(c, q *mat.Dense, edge float64, degree int) *mat.Dense {
 	step := func(y *mat.Dense, factor float64) *mat.Dense { // factor·(2c/edge - I)·y
 		var out mat.Dense
 		out.Mul(c, y)
@@ -123,10 +123,10 @@ func chebyshev(c, q *mat.Dense, edge float64, degree int) *mat.Dense {
 	return now
 }
 
-// condition writes to q a nearly orthonormal basis of the columns of y: it applies y·R⁻¹ twice, where
+// conditionBasis writes to q a nearly orthonormal basis of the columns of y: it applies y·R⁻¹ twice, where
 // RᵀR = yᵀy + shift·I. All of it is matrix products. The shift keeps the factor defined if y has lost directions
 // to rounding, or never had them. (Fukaya et al., SIAM J. Sci. Comput. 2020, shifted Cholesky QR.)
-func condition(q, y *mat.Dense) {
+func conditionBasis(q, y *mat.Dense) {
 	for range 2 {
 		var gram, factor mat.Dense
 		gram.Mul(y.T(), y)
@@ -161,8 +161,8 @@ func inverseFactor(out, gram *mat.Dense) {
 	}
 }
 
-// orthonormal returns an orthonormal basis of the columns of q, by Householder reflections in place.
-func orthonormal(q *mat.Dense) *mat.Dense {
+// orthonormalBasis returns an orthonormal basis of the columns of q, by Householder reflections in place.
+func orthonormalBasis(q *mat.Dense) *mat.Dense {
 	raw := q.RawMatrix()
 	tau, work := make([]float64, raw.Cols), make([]float64, 64*raw.Cols)
 	lapack64.Geqrf(raw, tau, work, len(work))
@@ -170,5 +170,5 @@ func orthonormal(q *mat.Dense) *mat.Dense {
 	return q
 }
 
-// product overwrites c with a·b.
-func product(c, a, b blas32.General) { blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, a, b, 0, c) }
+// multiplyInto overwrites c with a·b.
+func multiplyInto(c, a, b blas32.General) { blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, a, b, 0, c) }

@@ -26,7 +26,7 @@ func (h *Head) Embed(x blas32.General) (blas32.General, error) {
 func (h *Head) EmbedSet(ctx context.Context, of features.Source) (features.Set, error) {
 	set := of.Bare()
 	set.X = features.NewMatrix(of.Len(), h.cfg.Out)
-	return set, h.embed(ctx, set.X, of)
+	return set, h.embedSource(ctx, set.X, of)
 }
 
 // EmbedSpilled is EmbedSet with vectors stored as by [features.Spill]: for reading only, until free is called.
@@ -41,7 +41,7 @@ func (h *Head) EmbedSpilled(ctx context.Context, of features.Source) (set featur
 		if err != nil {
 			return err
 		}
-		err = h.embed(ctx, x, features.Set{X: in})
+		err = h.embedSource(ctx, x, features.Set{X: in})
 		if bad, ok := errors.AsType[*NotFinite](err); ok {
 			bad.Row += from
 		}
@@ -64,11 +64,11 @@ func (e *NotFinite) Error() string {
 // EmbedInto overwrites dst, x.Rows×Out, with the unit embeddings of the rows of x. A row whose output is
 // zero stays zero; one that is not finite is a [NotFinite] error.
 func (h *Head) EmbedInto(dst, x blas32.General) error {
-	return h.embed(context.Background(), dst, features.Set{X: x})
+	return h.embedSource(context.Background(), dst, features.Set{X: x})
 }
 
-// embed is EmbedInto that stops when ctx is cancelled.
-func (h *Head) embed(ctx context.Context, dst blas32.General, of features.Source) error {
+// embedSource is EmbedInto that stops when ctx is cancelled.
+func (h *Head) embedSource(ctx context.Context, dst blas32.General, of features.Source) error {
 	rows := of.Len()
 	if of.Dim() != h.cfg.In {
 		return fmt.Errorf("head: features: found dimension %d, expected %d", of.Dim(), h.cfg.In)
@@ -96,11 +96,11 @@ func (h *Head) embed(ctx context.Context, dst blas32.General, of features.Source
 			if i < len(hidden) {
 				out = features.Part(hidden[i], 0, n)
 			}
-			l.apply(out, in)
+			l.applyLayer(out, in)
 			in = out
 		}
 		for i := range n {
-			if norm := features.UnitRow(features.Row(in, i), features.Row(in, i)); !finite(norm) {
+			if norm := features.UnitRow(features.Row(in, i), features.Row(in, i)); !isFinite(norm) {
 				return &NotFinite{Row: from + i, Norm: norm}
 			}
 		}
@@ -108,8 +108,8 @@ func (h *Head) embed(ctx context.Context, dst blas32.General, of features.Source
 	return nil
 }
 
-// apply overwrites out with the layer's output for the rows of in.
-func (l layer) apply(out, in blas32.General) {
+// applyLayer overwrites out with the layer's output for the rows of in.
+func (l layer) applyLayer(out, in blas32.General) {
 	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, in, l.weight.Matrix(), 0, out)
 	if l.bias == nil && !l.relu {
 		return
@@ -129,4 +129,4 @@ func (l layer) apply(out, in blas32.General) {
 	}
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

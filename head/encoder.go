@@ -74,8 +74,8 @@ func (e *Encoder) Forward(rows []int) (features.Set, error) {
 			e.z.IDs[to] = e.train.IDs[from]
 		}
 	}
-	e.graph.pad(len(rows))
-	if err := e.graph.forward(); err != nil {
+	e.graph.clearPadding(len(rows))
+	if err := e.graph.runForward(); err != nil {
 		return features.Set{}, err
 	}
 	e.n = len(rows)
@@ -101,7 +101,7 @@ func (e *Encoder) Backward(dz blas32.General) error {
 			e.head.cfg.Out)
 	}
 	e.n = 0
-	return e.graph.backward(dz)
+	return e.graph.runBackward(dz)
 }
 
 // Close releases the graph.

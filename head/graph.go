@@ -36,20 +36,20 @@ func newGraph(h *Head, batch int, wantX, raw bool) (g *graph, err error) {
 	shareProducts()
 	b := &builder{g: gorgonia.NewGraph(), batch: batch}
 	g = &graph{params: h.Params(), z: features.NewMatrix(batch, h.cfg.Out)}
-	x := b.input("x", batch, h.cfg.In, nil)
+	x := b.addInput("x", batch, h.cfg.In, nil)
 	g.x = matrixOf(x)
 	y := x
 	for i, l := range h.layers {
-		y = b.layer(i, l, y)
+		y = b.addLayer(i, l, y)
 	}
 	u := y
 	if !raw {
-		u = b.must(unit(y))
+		u = b.mustNode(emitUnitRows(y))
 	}
 	dz := tensor.New(tensor.WithShape(batch, h.cfg.Out), tensor.Of(tensor.Float32))
 	g.gate = &gateOp{rowOp: rowOp{"gate", 1}, z: g.z, dz: dz}
-	g.dz = blas32.General{Rows: batch, Cols: h.cfg.Out, Stride: h.cfg.Out, Data: values(dz)}
-	gate := b.must(gorgonia.ApplyOp(g.gate, u))
+	g.dz = blas32.General{Rows: batch, Cols: h.cfg.Out, Stride: h.cfg.Out, Data: floatsOf(dz)}
+	gate := b.mustNode(gorgonia.ApplyOp(g.gate, u))
 	if b.err != nil {
 		return nil, fmt.Errorf("head: building the graph: %w", b.err)
 	}
@@ -62,11 +62,11 @@ func newGraph(h *Head, batch int, wantX, raw bool) (g *graph, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("head: differentiating the graph: %w", err)
 	}
-	return g, g.compile(b)
+	return g, g.compileProgram(b)
 }
 
-// compile compiles the program, leaving out unused nodes.
-func (g *graph) compile(b *builder) error {
+// compileProgram compiles the program, leaving out unused nodes.
+func (g *graph) compileProgram(b *builder) error {
 	program, registers, err := gorgonia.CompileFunction(b.g, b.inputs, g.grads)
 	if err != nil {
 		return fmt.Errorf("head: compiling the graph: %w", err)
@@ -80,16 +80,16 @@ func (g *graph) compile(b *builder) error {
 	return nil
 }
 
-// pad clears the rows of x from n on that the last batch filled.
-func (g *graph) pad(n int) {
+// clearPadding clears the rows of x from n on that the last batch filled.
+func (g *graph) clearPadding(n int) {
 	if n < g.used {
 		clear(g.x.Data[n*g.x.Stride : g.used*g.x.Stride])
 	}
 	g.used = n
 }
 
-// forward runs the program up to the gate; z then holds the embeddings.
-func (g *graph) forward() error {
+// runForward runs the program up to the gate; z then holds the embeddings.
+func (g *graph) runForward() error {
 	g.rewind()
 	g.gate.open = false
 	g.gate.reached = false
@@ -99,8 +99,8 @@ func (g *graph) forward() error {
 	return nil
 }
 
-// backward runs the rest of the program; the parameters' Grad then hold their gradients.
-func (g *graph) backward(dz blas32.General) error {
+// runBackward runs the rest of the program; the parameters' Grad then hold their gradients.
+func (g *graph) runBackward(dz blas32.General) error {
 	for i := range dz.Rows {
 		copy(features.Row(g.dz, i), features.Row(dz, i))
 	}
@@ -110,7 +110,7 @@ func (g *graph) backward(dz blas32.General) error {
 		return fmt.Errorf("head: backward: %w", err)
 	}
 	for i, p := range g.params {
-		p.Grad = values(g.grads[i].Value())
+		p.Grad = floatsOf(g.grads[i].Value())
 	}
 	return nil
 }
@@ -125,15 +125,15 @@ type builder struct {
 	err     error
 }
 
-func (b *builder) must(n *gorgonia.Node, err error) *gorgonia.Node {
+func (b *builder) mustNode(n *gorgonia.Node, err error) *gorgonia.Node {
 	if b.err == nil {
 		b.err = err
 	}
 	return n
 }
 
-// input returns a matrix node whose values are stored in data, or in new memory if data is nil.
-func (b *builder) input(name string, rows, cols int, data []float32) *gorgonia.Node {
+// addInput returns a matrix node whose values are stored in data, or in new memory if data is nil.
+func (b *builder) addInput(name string, rows, cols int, data []float32) *gorgonia.Node {
 	if data == nil {
 		data = make([]float32, rows*cols)
 	}
@@ -144,28 +144,28 @@ func (b *builder) input(name string, rows, cols int, data []float32) *gorgonia.N
 	return n
 }
 
-func (b *builder) weight(p *features.Param) *gorgonia.Node {
-	n := b.input(p.Name, p.Rows, p.Cols, p.Data)
+func (b *builder) addWeight(p *features.Param) *gorgonia.Node {
+	n := b.addInput(p.Name, p.Rows, p.Cols, p.Data)
 	b.weights = append(b.weights, n)
 	return n
 }
 
-// layer returns relu(x·W + 1·b). The bias is a product with a column of ones, because Gorgonia's broadcasts
+// addLayer returns relu(x·W + 1·b). The bias is a product with a column of ones, because Gorgonia's broadcasts
 // copy element by element.
-func (b *builder) layer(i int, l layer, x *gorgonia.Node) *gorgonia.Node {
+func (b *builder) addLayer(i int, l layer, x *gorgonia.Node) *gorgonia.Node {
 	if b.err != nil {
 		return nil
 	}
-	y := b.must(gorgonia.Mul(x, b.weight(l.weight)))
+	y := b.mustNode(gorgonia.Mul(x, b.addWeight(l.weight)))
 	if l.bias != nil {
 		if b.ones == nil {
-			b.ones = b.input("ones", b.batch, 1, slices.Repeat([]float32{1}, b.batch))
+			b.ones = b.addInput("ones", b.batch, 1, slices.Repeat([]float32{1}, b.batch))
 		}
-		shift := b.must(gorgonia.Mul(b.ones, b.weight(l.bias)))
-		y = b.must(gorgonia.Add(y, shift))
+		shift := b.mustNode(gorgonia.Mul(b.ones, b.addWeight(l.bias)))
+		y = b.mustNode(gorgonia.Add(y, shift))
 	}
 	if l.relu {
-		y = b.must(gorgonia.Rectify(y))
+		y = b.mustNode(gorgonia.Rectify(y))
 	}
 	return y
 }
@@ -173,5 +173,5 @@ func (b *builder) layer(i int, l layer, x *gorgonia.Node) *gorgonia.Node {
 // matrixOf returns a view of a node's value.
 func matrixOf(n *gorgonia.Node) blas32.General {
 	s := n.Shape()
-	return blas32.General{Rows: s[0], Cols: s[1], Stride: s[1], Data: values(n.Value())}
+	return blas32.General{Rows: s[0], Cols: s[1], Stride: s[1], Data: floatsOf(n.Value())}
 }

@@ -62,7 +62,7 @@ func NewWhitened(cfg Config, white *Head, rng *rand.Rand) (*Head, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	h := blank(cfg)
+	h := newBlank(cfg)
 	if cfg.Drawn() {
 		h.drawAll(rng)
 		return h, nil
@@ -100,7 +100,7 @@ func Restore(cfg Config, values [][]float32) (*Head, error) {
 			}
 		}
 	}
-	h := skeleton(cfg)
+	h := newSkeleton(cfg)
 	for i, p := range h.Params() {
 		p.Data = values[i]
 		p.Grad = make([]float32, len(p.Data))
@@ -108,9 +108,9 @@ func Restore(cfg Config, values [][]float32) (*Head, error) {
 	return h, nil
 }
 
-// blank returns a head of zeros.
-func blank(cfg Config) *Head {
-	h := skeleton(cfg)
+// newBlank returns a head of zeros.
+func newBlank(cfg Config) *Head {
+	h := newSkeleton(cfg)
 	for _, p := range h.Params() {
 		p.Data = make([]float32, p.Rows*p.Cols)
 		p.Grad = make([]float32, p.Rows*p.Cols)
@@ -118,8 +118,8 @@ func blank(cfg Config) *Head {
 	return h
 }
 
-// skeleton returns a head whose parameters have names and sizes but no memory.
-func skeleton(cfg Config) *Head {
+// newSkeleton returns a head whose parameters have names and sizes but no memory.
+func newSkeleton(cfg Config) *Head {
 	h := &Head{cfg: cfg, rank: cfg.Out}
 	shapes := cfg.Shapes()
 	for i := 0; i <= len(cfg.Hidden); i++ {
@@ -140,7 +140,7 @@ func skeleton(cfg Config) *Head {
 
 // Clone returns a separate head with the same weights.
 func (h *Head) Clone() *Head {
-	c := blank(h.cfg)
+	c := newBlank(h.cfg)
 	c.rank = h.rank
 	for i, p := range c.Params() {
 		copy(p.Data, h.Params()[i].Data)

@@ -52,16 +52,16 @@ func (o rowOp) Hashcode() uint32 {
 // root, and a broadcast that stores the norms, and as many again for the gradient.
 type unitOp struct{ rowOp }
 
-func unit(y *gorgonia.Node) (*gorgonia.Node, error) {
+func emitUnitRows(y *gorgonia.Node) (*gorgonia.Node, error) {
 	return gorgonia.ApplyOp(unitOp{rowOp{"unit", 1}}, y)
 }
 
 func (o unitOp) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
-	return o.UsePreallocDo(like(in[0]), in...)
+	return o.UsePreallocDo(matrixLike(in[0]), in...)
 }
 
 func (o unitOp) UsePreallocDo(out gorgonia.Value, in ...gorgonia.Value) (gorgonia.Value, error) {
-	y, z := values(in[0]), values(out)
+	y, z := floatsOf(in[0]), floatsOf(out)
 	cols := in[0].Shape()[1]
 	for i := 0; i < len(y); i += cols {
 		features.UnitRow(z[i:i+cols], y[i:i+cols])
@@ -81,11 +81,11 @@ func (o unitOp) SymDiff(in gorgonia.Nodes, z, dz *gorgonia.Node) (gorgonia.Nodes
 type unitGradOp struct{ rowOp }
 
 func (o unitGradOp) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
-	return o.UsePreallocDo(like(in[0]), in...)
+	return o.UsePreallocDo(matrixLike(in[0]), in...)
 }
 
 func (o unitGradOp) UsePreallocDo(out gorgonia.Value, in ...gorgonia.Value) (gorgonia.Value, error) {
-	y, z, dz, dy := values(in[0]), values(in[1]), values(in[2]), values(out)
+	y, z, dz, dy := floatsOf(in[0]), floatsOf(in[1]), floatsOf(in[2]), floatsOf(out)
 	cols := in[0].Shape()[1]
 	for i := 0; i < len(y); i += cols {
 		norm := math.Sqrt(features.Dot(y[i:i+cols], y[i:i+cols]))
@@ -118,16 +118,16 @@ func (o *gateOp) SymDiff(gorgonia.Nodes, *gorgonia.Node, *gorgonia.Node) (gorgon
 
 func (o *gateOp) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
 	if !o.open {
-		copy(o.z.Data, values(in[0]))
+		copy(o.z.Data, floatsOf(in[0]))
 		o.reached = true
 		return nil, errWaiting
 	}
 	return o.dz, nil
 }
 
-// like returns a new matrix of v's shape.
-func like(v gorgonia.Value) gorgonia.Value {
+// matrixLike returns a new matrix of v's shape.
+func matrixLike(v gorgonia.Value) gorgonia.Value {
 	return tensor.New(tensor.Of(tensor.Float32), tensor.WithShape(v.Shape().Clone()...))
 }
 
-func values(v gorgonia.Value) []float32 { return v.Data().([]float32) }
+func floatsOf(v gorgonia.Value) []float32 { return v.Data().([]float32) }

@@ -28,7 +28,7 @@ func Need(rows, dim, out int) int64 {
 	k := min(int64(out), n, d)
 	vectors := 8*d*k + 4*d*k // in float64, and as weights
 	switch {
-	case sketches(rows, dim):
+	case usesSketch(rows, dim):
 		return vectors + 4*2*d*(k+max(k/8, 32)) + 8*sketchBlock
 	case rows < dim:
 		return vectors + 8*n*d + 24*n*n
@@ -36,8 +36,8 @@ func Need(rows, dim, out int) int64 {
 	return 28 * d * d
 }
 
-// sketches reports whether rows are whitened by a sketch of their covariance.
-func sketches(rows, dim int) bool { return dim > widest && rows > fewRows }
+// usesSketch reports whether rows are whitened by a sketch of their covariance.
+func usesSketch(rows, dim int) bool { return dim > widest && rows > fewRows }
 
 // whiteningOfWide is whitening for many rows of many features, whose covariance would not fit into memory: it is only
 // multiplied by a block Q of k+k/8 columns (at least k+32), C·Q = Xᵀ(X·Q)/n, a few times from a drawn start, made
@@ -62,13 +62,13 @@ func whiteningOfWide(ctx context.Context, x features.Source, mean []float64, lim
 		q.Data[i] = float32(rng.NormFloat64())
 	}
 	for range sketchPasses {
-		if err := s.multiply(ctx, q, &y, nil); err != nil {
+		if err := s.multiplySketch(ctx, q, &y, nil); err != nil {
 			return whitened{}, err
 		}
 		orthonormal32(y, q)
 	}
 	small := mat.NewDense(wide, wide, nil)
-	if err := s.multiply(ctx, q, nil, small); err != nil {
+	if err := s.multiplySketch(ctx, q, nil, small); err != nil {
 		return whitened{}, err
 	}
 	trace := s.trace / float64(n)
@@ -102,7 +102,7 @@ func whiteningOfWide(ctx context.Context, x features.Source, mean []float64, lim
 		part := vectors.Slice(from, from+rows, 0, len(values)).(*mat.Dense)
 		part.Mul(block.Slice(0, rows, 0, wide), &turn)
 	}
-	return scaled(vectors, values, mean, out, ridge*trace/float64(d)), nil
+	return scaleVectors(vectors, values, mean, out, ridge*trace/float64(d)), nil
 }
 
 // sketch multiplies by the moments of centred rows without forming them.
@@ -113,9 +113,9 @@ type sketch struct {
 	trace float64 // Σ ‖x-μ‖² of the last pass
 }
 
-// multiply computes Y = Xᵀ(X·Q), or with small the product (X·Q)ᵀ(X·Q), for centred rows X. Blocks are multiplied in
-// float32.
-func (s *sketch) multiply(ctx context.Context, q blas32.General, y *blas32.General, small *mat.Dense) error {
+// multiplySketch computes Y = Xᵀ(X·Q), or with small the product (X·Q)ᵀ(X·Q), for centred rows X. Blocks are multiplied
+// in float32.
+func (s *sketch) multiplySketch(ctx context.Context, q blas32.General, y *blas32.General, small *mat.Dense) error {
 	n, d := s.x.Len(), q.Rows
 	centred, p := features.NewMatrix(min(s.rows, n), d), features.NewMatrix(min(s.rows, n), q.Cols)
 	part := features.NewMatrix(q.Cols, q.Cols)
@@ -140,7 +140,7 @@ func (s *sketch) multiply(ctx context.Context, q blas32.General, y *blas32.Gener
 				s.trace += float64(row[j]) * float64(row[j])
 			}
 		}
-		product(xq, c, q)
+		multiplyInto(xq, c, q)
 		if y != nil {
 			blas32.Gemm(blas.Trans, blas.NoTrans, 1, c, xq, 1, *y)
 			continue
@@ -193,7 +193,7 @@ func orthonormal32(y, q blas32.General) {
 		for i, v := range factor.RawMatrix().Data {
 			narrow.Data[i] = float32(v)
 		}
-		product(to, from, narrow)
+		multiplyInto(to, from, narrow)
 		from, to = to, from
 	}
 	copy(q.Data, from.Data) // two rounds end in y's memory

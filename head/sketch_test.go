@@ -30,7 +30,7 @@ func TestSketch(t *testing.T) {
 	if again := run(); w.weight.Data[7] != again.weight.Data[7] || w.bias[3] != again.bias[3] || w.rank != out {
 		t.Errorf("rank %d, or not the same again", w.rank)
 	}
-	exact, err := whitening(t.Context(), x, out, true)
+	exact, err := newWhitening(t.Context(), x, out, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestSketch(t *testing.T) {
 // mapped returns x·weight + bias.
 func mapped(w whitened, x blas32.General) blas32.General {
 	z := features.NewMatrix(x.Rows, w.weight.Cols)
-	product(z, x, w.weight)
+	multiplyInto(z, x, w.weight)
 	for i := range z.Rows {
 		for j, b := range w.bias {
 			z.Data[i*z.Stride+j] += b
@@ -78,7 +78,7 @@ func TestNeed(t *testing.T) {
 			t.Errorf("%d rows of %d features: %d MiB, expected at most %d", c.rows, c.dim, got>>20, c.most)
 		}
 	}
-	if !sketches(fewRows+1, widest+1) || sketches(fewRows, widest+1) || sketches(1<<20, widest) {
+	if !usesSketch(fewRows+1, widest+1) || usesSketch(fewRows, widest+1) || usesSketch(1<<20, widest) {
 		t.Error("sketches are made of other sizes")
 	}
 }

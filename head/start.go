@@ -14,11 +14,11 @@ import (
 // zero.
 func (h *Head) drawAll(rng *rand.Rand) {
 	for _, l := range h.layers {
-		l.draw(rng, h.cfg.Init)
+		l.drawLayer(rng, h.cfg.Init)
 	}
 }
 
-func (l layer) draw(rng *rand.Rand, init string) {
+func (l layer) drawLayer(rng *rand.Rand, init string) {
 	w := l.weight
 	variance := 2 / float64(w.Rows+w.Cols)
 	switch {
@@ -54,18 +54,18 @@ func (h *Head) startWhitened(w whitened, rng *rand.Rand) {
 		r = min(r, width/2)
 	}
 	h.rank = r
-	mirror(first, w, r, rng)
+	mirrorFirst(first, w, r, rng)
 	for _, l := range h.layers[1:] {
 		if l.relu {
-			l.draw(rng, Random)
+			l.drawLayer(rng, Random)
 		}
 		passPairs(l, r)
 	}
 }
 
-// mirror fills the first layer: unit 2k is whitened direction k, unit 2k+1 its opposite, and the rest are
+// mirrorFirst fills the first layer: unit 2k is whitened direction k, unit 2k+1 its opposite, and the rest are
 // random unit combinations of the whitened directions.
-func mirror(l layer, w whitened, r int, rng *rand.Rand) {
+func mirrorFirst(l layer, w whitened, r int, rng *rand.Rand) {
 	mix := features.NewMatrix(w.rank, l.weight.Cols)
 	for k := range r {
 		mix.Data[k*mix.Stride+2*k] = 1
@@ -76,10 +76,10 @@ func mirror(l layer, w whitened, r int, rng *rand.Rand) {
 			mix.Data[k*mix.Stride+j] = float32(rng.NormFloat64() / math.Sqrt(float64(w.rank)))
 		}
 	}
-	product(l.weight.Matrix(), columns(w.weight, w.rank), mix)
+	multiplyInto(l.weight.Matrix(), firstColumns(w.weight, w.rank), mix)
 	if l.bias != nil {
 		bias := blas32.General{Rows: 1, Cols: w.rank, Stride: w.rank, Data: w.bias[:w.rank]}
-		product(l.bias.Matrix(), bias, mix)
+		multiplyInto(l.bias.Matrix(), bias, mix)
 	}
 }
 
@@ -108,8 +108,8 @@ func passPairs(l layer, r int) {
 	}
 }
 
-// columns returns a view of the first n columns of m.
-func columns(m blas32.General, n int) blas32.General {
+// firstColumns returns a view of the first n columns of m.
+func firstColumns(m blas32.General, n int) blas32.General {
 	m.Cols = n
 	return m
 }

@@ -46,8 +46,8 @@ func (t *Tail) Forward(n int) (blas32.General, error) {
 	if n < 1 || n > t.graph.x.Rows {
 		return blas32.General{}, fmt.Errorf("head: batch: found %d rows, expected 1 to %d", n, t.graph.x.Rows)
 	}
-	t.graph.pad(n)
-	if err := t.graph.forward(); err != nil {
+	t.graph.clearPadding(n)
+	if err := t.graph.runForward(); err != nil {
 		return blas32.General{}, err
 	}
 	t.n = n
@@ -66,11 +66,16 @@ func (t *Tail) Backward(dz blas32.General) (blas32.General, error) {
 	}
 	n := t.n
 	t.n = 0
-	if err := t.graph.backward(dz); err != nil {
+	if err := t.graph.runBackward(dz); err != nil {
 		return blas32.General{}, err
 	}
 	dx := t.graph.grads[len(t.graph.params)].Value()
-	return blas32.General{Rows: n, Cols: t.head.cfg.In, Stride: t.head.cfg.In, Data: values(dx)[:n*t.head.cfg.In]}, nil
+	return blas32.General{
+		Rows:   n,
+		Cols:   t.head.cfg.In,
+		Stride: t.head.cfg.In,
+		Data:   floatsOf(dx)[:n*t.head.cfg.In],
+	}, nil
 }
 
 // Close releases the graph.

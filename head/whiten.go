@@ -34,7 +34,7 @@ type whitened struct {
 	rank   int
 }
 
-// whitening decorrelates the features and gives every direction the same variance, without labels:
+// newWhitening decorrelates the features and gives every direction the same variance, without labels:
 //
 //	y = c · (Λ + εI)^{-1/2} Uᵀ (x - μ),   ε = trace(C)/d
 //
@@ -49,7 +49,7 @@ type whitened struct {
 //
 // The sign of an eigenvector is fixed by making its component of largest magnitude positive.
 // Source: Kessy, Lewin & Strimmer, The American Statistician 2018, section 2 (PCA whitening).
-func whitening(ctx context.Context, x features.Source, out int, centre bool) (whitened, error) {
+func newWhitening(ctx context.Context, x features.Source, out int, centre bool) (whitened, error) {
 	n := x.Len()
 	if n < 2 {
 		return whitened{}, fmt.Errorf("head: whitening: found %d training rows, expected at least 2 (or init %q)", n,
@@ -66,13 +66,13 @@ func whitening(ctx context.Context, x features.Source, out int, centre bool) (wh
 	if centre {
 		limit--
 	}
-	if sketches(n, len(mean)) {
+	if usesSketch(n, len(mean)) {
 		return whiteningOfWide(ctx, x, mean, limit, out)
 	}
 	if n < len(mean) {
 		return whiteningOfFew(ctx, x, mean, limit, out)
 	}
-	cov, err := covariance(ctx, x, mean)
+	cov, err := computeCovariance(ctx, x, mean)
 	if err != nil {
 		return whitened{}, err
 	}
@@ -119,7 +119,7 @@ func whiteningOfFew(ctx context.Context, x features.Source, mean []float64, limi
 			vectors.Set(i, k, vectors.At(i, k)/length)
 		}
 	}
-	return scaled(&vectors, values, mean, out, ridge*trace/float64(d)), nil
+	return scaleVectors(&vectors, values, mean, out, ridge*trace/float64(d)), nil
 }
 
 // whiteningBy is whitening from the moments of n rows, which vary in at most limit directions.
@@ -130,12 +130,12 @@ func whiteningBy(mean []float64, cov *mat.SymDense, n, limit, out int) (whitened
 		return whitened{}, err
 	}
 	values, vectors := topEigen(cov, min(out, d))
-	return scaled(vectors, values[:rankOf(values, limit)], mean, out, ridge*trace/float64(d)), nil
+	return scaleVectors(vectors, values[:rankOf(values, limit)], mean, out, ridge*trace/float64(d)), nil
 }
 
 // checkVariance refuses n rows whose variances add up to this trace where they cannot be whitened.
 func checkVariance(trace float64, n int) error {
-	if !finite(trace) || trace > math.MaxFloat32 {
+	if !isFinite(trace) || trace > math.MaxFloat32 {
 		return fmt.Errorf("head: whitening: the variance of the training rows overflows float32, " +
 			"expected features of a moderate size")
 	}
@@ -166,7 +166,7 @@ func WhiteningOf(mean []float64, covariance *mat.SymDense, n, most int) (*Head, 
 	if err != nil {
 		return nil, err
 	}
-	h := blank(cfg)
+	h := newBlank(cfg)
 	h.startWhitened(w, nil)
 	return h, nil
 }
@@ -178,11 +178,11 @@ func Whitening(ctx context.Context, x features.Source, out int, centre bool) (*H
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	w, err := whitening(ctx, x, out, centre)
+	w, err := newWhitening(ctx, x, out, centre)
 	if err != nil {
 		return nil, err
 	}
-	h := blank(cfg)
+	h := newBlank(cfg)
 	h.startWhitened(w, nil)
 	return h, nil
 }
@@ -205,8 +205,8 @@ func SelfWhitening(ctx context.Context, set features.Source, most int) (*Head, e
 	return Whitening(ctx, set, min(most, set.Dim(), max(set.Len()-1, 1)), true)
 }
 
-// scaled divides the eigenvectors by √(λ+ε), fixes their signs and the common scale, and derives the bias.
-func scaled(vectors *mat.Dense, values, mean []float64, out int, eps float64) whitened {
+// scaleVectors divides the eigenvectors by √(λ+ε), fixes their signs and the common scale, and derives the bias.
+func scaleVectors(vectors *mat.Dense, values, mean []float64, out int, eps float64) whitened {
 	in, rank := len(mean), len(values)
 	columns := make([]float64, rank) // factor of each column
 	var square float64
@@ -246,7 +246,7 @@ func columnMeans(ctx context.Context, x features.Source) ([]float64, error) {
 	err := eachBlock(ctx, x, func(from int, block blas32.General) error {
 		for i := range block.Rows {
 			for j, v := range features.Row(block, i) {
-				if !finite(float64(v)) {
+				if !isFinite(float64(v)) {
 					return fmt.Errorf("head: whitening: training row %d, feature %d: found %v, expected "+
 						"a finite number", from+i, j, v)
 				}
@@ -279,8 +279,8 @@ func eachBlock(ctx context.Context, x features.Source, visit func(from int, bloc
 	return nil
 }
 
-// covariance returns 1/n Σ (x-μ)(x-μ)ᵀ: products of blocks in float32, their sum in float64. Time 2·n·d².
-func covariance(ctx context.Context, x features.Source, mean []float64) (*mat.SymDense, error) {
+// computeCovariance returns 1/n Σ (x-μ)(x-μ)ᵀ: products of blocks in float32, their sum in float64. Time 2·n·d².
+func computeCovariance(ctx context.Context, x features.Source, mean []float64) (*mat.SymDense, error) {
 	d := x.Dim()
 	sum := make([]float64, d*d)
 	centred := features.NewMatrix(min(covarianceBlock, x.Len()), d)

@@ -59,7 +59,7 @@ func outputs(h *Head, x blas32.General) blas32.General {
 	in := x
 	for _, l := range h.layers {
 		out := features.NewMatrix(x.Rows, l.weight.Cols)
-		l.apply(out, in)
+		l.applyLayer(out, in)
 		in = out
 	}
 	return in
@@ -283,7 +283,7 @@ func TestSubspaceAgainstWhole(t *testing.T) {
 	const d, k = 160, 40
 	for _, power := range []float64{0.5, 1, 2} {
 		train := spectrum(source(4), 900, d, power)
-		cov, err := covariance(t.Context(), train, mustMean(t, train.X))
+		cov, err := computeCovariance(t.Context(), train, mustMean(t, train.X))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,7 +328,7 @@ func TestSubspaceAgainstWhole(t *testing.T) {
 // Fewer rows than the iteration's width: most of the block has nothing to converge to.
 func TestSubspaceWithoutRank(t *testing.T) {
 	train := randomSet(source(4), 20, 120)
-	cov, err := covariance(t.Context(), train, mustMean(t, train.X))
+	cov, err := computeCovariance(t.Context(), train, mustMean(t, train.X))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -432,7 +432,7 @@ func TestWhiteningOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cov, err := covariance(t.Context(), x, mean)
+	cov, err := computeCovariance(t.Context(), x, mean)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -467,7 +467,7 @@ func TestWhiteningOfFewRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cov, err := covariance(t.Context(), x, mean)
+		cov, err := computeCovariance(t.Context(), x, mean)
 		if err != nil {
 			t.Fatal(err)
 		}

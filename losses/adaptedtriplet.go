@@ -101,11 +101,11 @@ func (l *adaptedTriplet) Eval(grad *blas32.General, z features.Set, ref *feature
 	}
 	checkShape("the batch", z, z.Dim())
 	checkGrad(grad, z)
-	l.split(z.Labels)
+	l.splitLabelled(z.Labels)
 	if len(l.rows) == 0 {
-		return nothing(grad)
+		return zeroGradient(grad)
 	}
-	known, part := l.labelled(grad, z)
+	known, part := l.withoutUnlabelled(grad, z)
 	value := l.triplets.Eval(part, known, nil)
 	if math.IsNaN(value) || !finiteRows(z, l.others) {
 		return notANumber(grad)
@@ -127,7 +127,7 @@ func (l *adaptedTriplet) Eval(grad *blas32.General, z features.Set, ref *feature
 // l.rows, l.others and the counts of the triplets.
 func matchAll[T float32 | float64](l *adaptedTriplet, z, grad rowsOf[T], labels []int) (value float64) {
 	m := &l.matching
-	m.group(l.rows, labels, l.selected.count, z.cols)
+	m.groupRows(l.rows, labels, l.selected.count, z.cols)
 	if l.lambda > 0 {
 		value = matchClasses(m, z, grad, l.lambda)
 	}
@@ -137,8 +137,8 @@ func matchAll[T float32 | float64](l *adaptedTriplet, z, grad rowsOf[T], labels 
 	return value
 }
 
-// split lists the labelled and the unlabelled rows.
-func (l *adaptedTriplet) split(labels []int) {
+// splitLabelled lists the labelled and the unlabelled rows.
+func (l *adaptedTriplet) splitLabelled(labels []int) {
 	l.rows, l.others = l.rows[:0], l.others[:0]
 	for i, y := range labels {
 		switch {
@@ -153,8 +153,8 @@ func (l *adaptedTriplet) split(labels []int) {
 	}
 }
 
-// labelled returns the batch without its unlabelled rows, and the matrix for its gradient.
-func (l *adaptedTriplet) labelled(grad *blas32.General, z features.Set) (features.Set, *blas32.General) {
+// withoutUnlabelled returns the batch without its unlabelled rows, and the matrix for its gradient.
+func (l *adaptedTriplet) withoutUnlabelled(grad *blas32.General, z features.Set) (features.Set, *blas32.General) {
 	if len(l.others) == 0 {
 		return z, grad
 	}

@@ -11,8 +11,8 @@ import (
 // uses the distance from a positive to a negative needs them. For a batch compared with itself they are already
 // in S.
 type amid interface {
-	pair(j, k int) float64
-	rows(dst []float64, js []int32) // fills a len(js)×len(cols) matrix
+	pairSimilarity(j, k int) float64
+	rowSimilarities(dst []float64, js []int32) // fills a len(js)×len(cols) matrix
 }
 
 // constants are the vectors of a bank, one a row.
@@ -21,8 +21,8 @@ type constants struct {
 	picked, s blas32.General // scratch for rows
 }
 
-// pair returns one similarity. For vectors close to each other it is computed from their differences.
-func (c *constants) pair(j, k int) float64 {
+// pairSimilarity returns one similarity. For vectors close to each other it is computed from their differences.
+func (c *constants) pairSimilarity(j, k int) float64 {
 	u, v := features.Row(c.x, j), features.Row(c.x, k)
 	var dot float64
 	for i, x := range u {
@@ -34,9 +34,9 @@ func (c *constants) pair(j, k int) float64 {
 	return dot
 }
 
-// rows costs a product of len(js)·r·d. It need not check for non-finite numbers: chain.finite has already done
-// so.
-func (c *constants) rows(dst []float64, js []int32) {
+// rowSimilarities costs a product of len(js)·r·d. It need not check for non-finite numbers: chain.finite has already
+// done so.
+func (c *constants) rowSimilarities(dst []float64, js []int32) {
 	c.picked, c.s = features.Resize(c.picked, len(js), c.x.Cols), features.Resize(c.s, len(js), c.x.Rows)
 	for i, j := range js {
 		copy(features.Row(c.picked, i), features.Row(c.x, int(j)))

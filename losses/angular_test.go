@@ -110,7 +110,7 @@ func TestAngularMargin(t *testing.T) {
 			if over := math.Abs(s) - 1; over > 0 {
 				s = math.Copysign(1+over*1e-4, s) // up to 2e-7 too far
 			}
-			u, slope := a.at(s)
+			u, slope := a.marginAt(s)
 			want := slowAngle(m)(math.Acos(max(-1, min(1, s))))
 			if !near(u, want, 0, 1e-3*m+1e-6) || math.Abs(s) < 0.9999 && !near(u, want, 0, 1e-12) {
 				t.Fatalf("m = %v, s = %v: %v, expected %v", m, s, u, want)
@@ -121,15 +121,15 @@ func TestAngularMargin(t *testing.T) {
 			last = u
 			const h = 1e-9
 			if up, down := math.Nextafter(s, 2)+h, s-h; (up+a.cos)*(down+a.cos) > 0 { // not across the jump
-				high, _ := a.at(up)
-				low, _ := a.at(down)
+				high, _ := a.marginAt(up)
+				low, _ := a.marginAt(down)
 				if d := (high - low) / (up - down); !near(d, slope, 1e-2, 1e-5) {
 					t.Fatalf("m = %v, s = %v: slope %v, by differences %v", m, s, slope, d)
 				}
 			}
 		}
 	}
-	if u, _ := newAngularMargin(0.5).at(1); math.Abs(u-math.Cos(0.5)) > 4e-4 {
+	if u, _ := newAngularMargin(0.5).marginAt(1); math.Abs(u-math.Cos(0.5)) > 4e-4 {
 		t.Errorf("at the centre %v, expected %v", u, math.Cos(0.5))
 	}
 }

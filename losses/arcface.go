@@ -29,7 +29,7 @@ const closest = 1 - 1e-6
 
 var closestSine = math.Sqrt(1 - closest*closest)
 
-func (a angularMargin) at(s float64) (u, slope float64) {
+func (a angularMargin) marginAt(s float64) (u, slope float64) {
 	if s <= -a.cos {
 		return s - a.far, 1
 	}
@@ -67,7 +67,7 @@ var arcFaceEntry = Entry{
 		{Name: "init", Default: "normal", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &marginSoftmax{own: newAngularMargin(v.Number("margin")).at, scale: v.Number("scale")}
+		fn := &marginSoftmax{own: newAngularMargin(v.Number("margin")).marginAt, scale: v.Number("scale")}
 		loss := newProxied("arcface", fn, env, 1)
 		drawProxies(loss.p, v.Word("init"), env.Init)
 		return loss, nil

@@ -23,9 +23,9 @@ type band struct {
 // perBucket is the average number of columns in a bucket.
 const perBucket = 4
 
-// sort loads the negatives of an anchor with label y and low ≤ δ < high; delta are the distances of all
+// loadBand loads the negatives of an anchor with label y and low ≤ δ < high; delta are the distances of all
 // columns.
-func (b *band) sort(delta []float64, cols []int, y int, low, high float64) {
+func (b *band) loadBand(delta []float64, cols []int, y int, low, high float64) {
 	b.delta, b.members = delta, b.members[:0]
 	lowest, highest := high, low
 	delta = delta[:len(cols)]
@@ -35,7 +35,7 @@ func (b *band) sort(delta []float64, cols []int, y int, low, high float64) {
 			lowest, highest = min(lowest, d), max(highest, d)
 		}
 	}
-	b.arrange(lowest, highest)
+	b.arrangeBand(lowest, highest)
 }
 
 // sortPositives loads P(i).
@@ -44,31 +44,31 @@ func (b *band) sortPositives(delta []float64, i int, p *pairs) {
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	y := p.rows[i]
 	for j, c := range p.cols {
-		if c == y && p.apart(i, j) {
+		if c == y && p.areApart(i, j) {
 			b.members = append(b.members, int32(j))
 			lowest, highest = min(lowest, delta[j]), max(highest, delta[j])
 		}
 	}
-	b.arrange(lowest, highest)
+	b.arrangeBand(lowest, highest)
 }
 
-// arrange sorts the members, all of which lie between two distances.
-func (b *band) arrange(lowest, highest float64) {
+// arrangeBand sorts the members, all of which lie between two distances.
+func (b *band) arrangeBand(lowest, highest float64) {
 	buckets := len(b.members)/perBucket + 1
 	b.lowest, b.scale = lowest, 0
 	if highest > lowest {
 		b.scale = float64(buckets) / (highest - lowest)
 	}
-	b.order = grow(b.order, len(b.members))
-	b.starts, b.cursors = grow(b.starts, buckets+1), grow(b.cursors, buckets)
-	b.fill()
+	b.order = growSlice(b.order, len(b.members))
+	b.starts, b.cursors = growSlice(b.starts, buckets+1), growSlice(b.cursors, buckets)
+	b.fillBandBuckets()
 	for k := range buckets {
 		b.sortBucket(b.order[b.starts[k]:b.starts[k+1]])
 	}
 }
 
-// bucket returns the bucket of distance d; it never decreases as d grows, and d may be infinite.
-func (b *band) bucket(d float64) int {
+// bucketOf returns the bucket of distance d; it never decreases as d grows, and d may be infinite.
+func (b *band) bucketOf(d float64) int {
 	last := len(b.starts) - 2
 	k := (d - b.lowest) * b.scale
 	if !(k > 0) {
@@ -80,18 +80,18 @@ func (b *band) bucket(d float64) int {
 	return int(k)
 }
 
-// fill counts the members of every bucket, then places them.
-func (b *band) fill() {
+// fillBandBuckets counts the members of every bucket, then places them.
+func (b *band) fillBandBuckets() {
 	clear(b.starts)
 	for _, j := range b.members {
-		b.starts[b.bucket(b.delta[j])+1]++
+		b.starts[b.bucketOf(b.delta[j])+1]++
 	}
 	for k := range b.cursors {
 		b.starts[k+1] += b.starts[k]
 		b.cursors[k] = b.starts[k]
 	}
 	for _, j := range b.members {
-		k := b.bucket(b.delta[j])
+		k := b.bucketOf(b.delta[j])
 		b.order[b.cursors[k]] = j
 		b.cursors[k]++
 	}
@@ -114,14 +114,14 @@ func (b *band) sortBucket(part []int32) {
 	}
 }
 
-// between returns the range of order with low ≤ δ < high. Both bounds must lie within the sorted range.
-func (b *band) between(low, high float64) (from, to int) {
-	return b.below(low), b.below(high)
+// bandRange returns the range of order with low ≤ δ < high. Both bounds must lie within the sorted range.
+func (b *band) bandRange(low, high float64) (from, to int) {
+	return b.countBelow(low), b.countBelow(high)
 }
 
-// below returns the number of members nearer than d.
-func (b *band) below(d float64) int {
-	k := b.bucket(d)
+// countBelow returns the number of members nearer than d.
+func (b *band) countBelow(d float64) int {
+	k := b.bucketOf(d)
 	first, part := int(b.starts[k]), b.order[b.starts[k]:b.starts[k+1]]
 	return first + sort.Search(len(part), func(i int) bool { return b.delta[part[i]] >= d })
 }

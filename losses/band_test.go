@@ -27,7 +27,7 @@ func TestBandIsSortedAndComplete(t *testing.T) {
 		var b band
 		bottom := rapid.SampledFrom([]float64{-1, 0.5}).Draw(t, "bottom")
 		top := rapid.SampledFrom([]float64{1, 7}).Draw(t, "top")
-		b.sort(delta, cols, 1, bottom, top)
+		b.loadBand(delta, cols, 1, bottom, top)
 		var want []int32
 		for j := range delta {
 			if cols[j] != 1 && delta[j] >= bottom && delta[j] < top {
@@ -53,7 +53,7 @@ func TestBandIsSortedAndComplete(t *testing.T) {
 			}
 			low = min(max(low, bottom), top)
 			high := min(low+rng.Float64(), top)
-			from, to := b.between(low, high)
+			from, to := b.bandRange(low, high)
 			count := 0
 			for _, j := range want {
 				if low <= delta[j] && delta[j] < high {
@@ -84,7 +84,7 @@ func TestSemihardDrawsUniformly(t *testing.T) {
 	counts := map[int]int{}
 	p := &pairs{rows: labels, cols: labels, self: true, draw: rng}
 	for range rounds {
-		l.fn.eval(dS, S, p)
+		l.fn.evalPairs(dS, S, p)
 		for j := 2; j < n; j++ {
 			if dS[j] != 0 {
 				counts[j]++

@@ -22,7 +22,7 @@ import (
 // depend on each other (quadruplets) sets chain.whole and receives a single block. A loss that is a sum over
 // columns (proxy-anchor) sets chain.columns and receives all rows of some columns.
 type simLoss interface {
-	eval(dS, S []float64, p *pairs) (sum, terms float64)
+	evalPairs(dS, S []float64, p *pairs) (sum, terms float64)
 }
 
 // surveyor is a simLoss that needs counts or sums over all rows before it can evaluate any of them. survey
@@ -30,7 +30,7 @@ type simLoss interface {
 // starts a new pass. This is cheaper than chain.whole when the rows need only a few numbers from each other.
 type surveyor interface {
 	simLoss
-	survey(S []float64, p *pairs)
+	surveyPairs(S []float64, p *pairs)
 }
 
 // separate is a simLoss whose eval changes nothing but dS, so that several goroutines can evaluate blocks at once.
@@ -39,8 +39,8 @@ type separate interface {
 	separate()
 }
 
-// plain returns the terms of a loss that is not divided: they add up to 1 over all blocks.
-func (p *pairs) plain() float64 {
+// plainTerms returns the terms of a loss that is not divided: they add up to 1 over all blocks.
+func (p *pairs) plainTerms() float64 {
 	if p.first == 0 && p.left == 0 {
 		return 1
 	}
@@ -92,18 +92,18 @@ const narrowest = 16
 // nearby is the similarity above which 2 - 2s is too imprecise as a distance, because s is a float32.
 const nearby = 1 - 1e-3
 
-// run evaluates the loss and, if grad, leaves dS in c.s. a is n×d, b is r×d; n, r > 0. If any row is not
+// runChain evaluates the loss and, if grad, leaves dS in c.s. a is n×d, b is r×d; n, r > 0. If any row is not
 // finite, everything becomes NaN.
-func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms float64) {
+func (c *chain) runChain(a, b blas32.General, whole pairs, grad bool) (sum, terms float64) {
 	n, r := a.Rows, b.Rows
 	c.s = features.Resize(c.s, n, r)
 	c.entries.few = false
 	if c.noting {
-		c.noted = grow(c.noted, n)[:n]
+		c.noted = growSlice(c.noted, n)[:n]
 		clear(c.noted)
 	}
 	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, c.s)
-	if !c.finite() {
+	if !c.isFiniteBlock() {
 		for k := range c.s.Data {
 			c.s.Data[k] = float32(math.NaN())
 		}
@@ -113,17 +113,17 @@ func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms flo
 		whole.draw = c.draw()
 	}
 	if c.listing && grad {
-		c.entries.begin(n, n*r/sparsest)
+		c.entries.beginList(n, n*r/sparsest)
 	}
 	high, wide := c.blockShape(n, r)
-	c.in = grow(c.in, high*wide)
+	c.in = growSlice(c.in, high*wide)
 	if grad {
-		c.out = grow(c.out, high*wide)
+		c.out = growSlice(c.out, high*wide)
 	}
 	if fn, ok := c.fn.(surveyor); ok {
 		for first := 0; first < n; first += high {
-			s := c.cut(a, b, whole, first, high, 0, r)
-			fn.survey(s, &c.block)
+			s := c.cutBlock(a, b, whole, first, high, 0, r)
+			fn.surveyPairs(s, &c.block)
 		}
 	}
 	if _, ok := c.fn.(separate); ok && wide == r {
@@ -133,8 +133,8 @@ func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms flo
 	}
 	for first := 0; first < n; first += high {
 		for left := 0; left < r; left += wide {
-			s := c.cut(a, b, whole, first, high, left, wide)
-			more, count := c.part(s, grad)
+			s := c.cutBlock(a, b, whole, first, high, left, wide)
+			more, count := c.evalPart(s, grad)
 			sum += more
 			terms += count
 			if c.noting {
@@ -153,7 +153,7 @@ const rowsWorth = 1 << 16
 func (c *chain) runRows(k int, a, b blas32.General, whole pairs, high int, grad bool) (sum, terms float64) {
 	n, r := a.Rows, b.Rows
 	blocks := (n + high - 1) / high
-	c.results = grow(c.results, blocks)
+	c.results = growSlice(c.results, blocks)
 	for len(c.workers) < k {
 		c.workers = append(c.workers, chain{})
 	}
@@ -162,15 +162,15 @@ func (c *chain) runRows(k int, a, b blas32.General, whole pairs, high int, grad 
 		w := &c.workers[i]
 		in, out, entries := w.in, w.out, w.entries
 		*w = *c
-		w.in, w.out, w.entries, w.workers = grow(in, high*r), grow(out, high*r), entries, nil
+		w.in, w.out, w.entries, w.workers = growSlice(in, high*r), growSlice(out, high*r), entries, nil
 		from, to := i*blocks/k, (i+1)*blocks/k
 		if w.entries.few = c.entries.few; w.entries.few {
-			w.entries.begin((to-from)*high, c.entries.most)
+			w.entries.beginList((to-from)*high, c.entries.most)
 		}
 		all.Go(func() {
 			for at := from; at < to; at++ {
-				s := w.cut(a, b, whole, at*high, high, 0, r)
-				more, count := w.part(s, grad)
+				s := w.cutBlock(a, b, whole, at*high, high, 0, r)
+				more, count := w.evalPart(s, grad)
 				c.results[at] = blockSums{more, count}
 				if c.noting {
 					c.noted[at] += more // high is then 1
@@ -184,19 +184,19 @@ func (c *chain) runRows(k int, a, b blas32.General, whole pairs, high int, grad 
 		terms += of.terms
 	}
 	for i := range c.workers[:k] {
-		c.entries.join(&c.workers[i].entries)
+		c.entries.joinList(&c.workers[i].entries)
 	}
 	return sum, terms
 }
 
-// cut selects the block of up to high rows from first and wide columns from left, and returns its similarities.
-func (c *chain) cut(a, b blas32.General, whole pairs, first, high, left, wide int) []float64 {
+// cutBlock selects the block of up to high rows from first and wide columns from left, and returns its similarities.
+func (c *chain) cutBlock(a, b blas32.General, whole pairs, first, high, left, wide int) []float64 {
 	p := &c.block
 	*p = whole
 	p.first, p.rows = first, whole.rows[first:min(first+high, len(whole.rows))]
 	p.left, p.cols = left, whole.cols[left:min(left+wide, len(whole.cols))]
 	s := c.in[:len(p.rows)*len(p.cols)]
-	c.widen(s, a, b, p)
+	c.widenBlock(s, a, b, p)
 	return s
 }
 
@@ -213,20 +213,20 @@ func (c *chain) blockShape(n, r int) (high, wide int) {
 	return max(1, min(n, blockSize/r)), r
 }
 
-// part evaluates the block and leaves its dS in c.s if grad.
-func (c *chain) part(s []float64, grad bool) (sum, terms float64) {
+// evalPart evaluates the block and leaves its dS in c.s if grad.
+func (c *chain) evalPart(s []float64, grad bool) (sum, terms float64) {
 	if !grad {
-		return c.fn.eval(nil, s, &c.block)
+		return c.fn.evalPairs(nil, s, &c.block)
 	}
 	dS := c.out[:len(s)]
-	sum, terms = c.fn.eval(dS, s, &c.block)
-	c.narrow(dS, s, &c.block)
+	sum, terms = c.fn.evalPairs(dS, s, &c.block)
+	c.narrowBlock(dS, s, &c.block)
 	return sum, terms
 }
 
-// finite checks one similarity of every row and of every column. That finds every row of a or b that is not
+// isFiniteBlock checks one similarity of every row and of every column. That finds every row of a or b that is not
 // finite; comparisons such as s > λ would silently ignore NaN.
-func (c *chain) finite() bool {
+func (c *chain) isFiniteBlock() bool {
 	bad := false
 	for i := range c.s.Rows {
 		v := c.s.Data[i*c.s.Stride]
@@ -238,8 +238,8 @@ func (c *chain) finite() bool {
 	return !bad
 }
 
-// widen converts a block of c.s to float64 cosines.
-func (c *chain) widen(s []float64, a, b blas32.General, p *pairs) {
+// widenBlock converts a block of c.s to float64 cosines.
+func (c *chain) widenBlock(s []float64, a, b blas32.General, p *pairs) {
 	r := len(p.cols)
 	for i := range p.rows {
 		out, in := s[i*r:(i+1)*r], c.blockRow(i, p)
@@ -269,17 +269,17 @@ func (c *chain) blockRow(i int, p *pairs) []float32 {
 	return features.Row(c.s, p.first+i)[p.left : p.left+len(p.cols)]
 }
 
-// narrow writes a block of dS over the similarities in c.s.
-func (c *chain) narrow(dS, s []float64, p *pairs) {
+// narrowBlock writes a block of dS over the similarities in c.s.
+func (c *chain) narrowBlock(dS, s []float64, p *pairs) {
 	r := len(p.cols)
 	for i := range p.rows {
 		out, d := c.blockRow(i, p), dS[i*r:(i+1)*r]
 		switch {
 		case c.entries.few:
-			c.entries.narrow(out, d)
+			c.entries.narrowListed(out, d)
 			continue
 		case c.scale == nil:
-			narrow(out, d)
+			narrowFloats(out, d)
 			continue
 		}
 		scale := c.scale[p.left : p.left+r]
@@ -318,16 +318,16 @@ func addTransposed(w blas32.General) {
 	}
 }
 
-// row returns row i of a block with r columns, or nil if block is nil.
-func row(block []float64, i, r int) []float64 {
+// rowOfBlock returns row i of a block with r columns, or nil if block is nil.
+func rowOfBlock(block []float64, i, r int) []float64 {
 	if block == nil {
 		return nil
 	}
 	return block[i*r : (i+1)*r]
 }
 
-// grow is a short name for [features.Grow], which most losses call several times.
-func grow[T any](s []T, n int) []T { return features.Grow(s, n) }
+// growSlice is a short name for [features.Grow], which most losses call several times.
+func growSlice[T any](s []T, n int) []T { return features.Grow(s, n) }
 
 // scaleMatrix multiplies a matrix by k, using vector instructions; the matrix may be a view. The scaling factor
 // of the products and gonum's Scal would use scalar loops.

@@ -49,30 +49,30 @@ var circleEntry = Entry{
 	},
 }
 
-func (l *circle) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *circle) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.v = grow(l.v, r)
+	l.v = growSlice(l.v, r)
 	for i := range p.rows {
-		s, d := row(S, i, r), row(dS, i, r)
-		nearTop, farTop := l.exponents(s, i, p, 0)
+		s, d := rowOfBlock(S, i, r), rowOfBlock(dS, i, r)
+		nearTop, farTop := l.fillExponents(s, i, p, 0)
 		if math.IsInf(nearTop, -1) || math.IsInf(farTop, -1) {
 			clear(d)
 			continue
 		}
-		near, far := l.sums(d, s, i, p, nearTop, farTop)
-		value, slope := softplus(nearTop + math.Log(near) + farTop + math.Log(far))
+		near, far := l.sumExponentials(d, s, i, p, nearTop, farTop)
+		value, slope := softplusSlope(nearTop + math.Log(near) + farTop + math.Log(far))
 		if value > 0 {
 			terms++
 		}
 		sum += value
-		weigh(d, l.gamma*slope/near, l.gamma*slope/far)
+		weighExponentials(d, l.gamma*slope/near, l.gamma*slope/far)
 	}
 	return sum, terms
 }
 
-// exponents fills l.v for anchor i and returns the largest exponent of each kind. Columns before start are not
+// fillExponents fills l.v for anchor i and returns the largest exponent of each kind. Columns before start are not
 // pairs.
-func (l *circle) exponents(s []float64, i int, p *pairs, start int) (nearTop, farTop float64) {
+func (l *circle) fillExponents(s []float64, i int, p *pairs, start int) (nearTop, farTop float64) {
 	nearTop, farTop = math.Inf(-1), math.Inf(-1)
 	v, cols := l.v[:len(s)], p.cols[:len(s)]
 	for j := range min(start, len(v)) {
@@ -84,7 +84,7 @@ func (l *circle) exponents(s []float64, i int, p *pairs, start int) (nearTop, fa
 		case cols[j] != p.rows[i]:
 			e := l.gamma * max(0, x+l.m) * (x - l.m)
 			v[j], farTop = e, max(farTop, e)
-		case p.apart(i, j):
+		case p.areApart(i, j):
 			e := l.gamma * max(0, 1+l.m-x) * (1 - l.m - x)
 			v[j], nearTop = e, max(nearTop, e)
 		default:
@@ -94,8 +94,8 @@ func (l *circle) exponents(s []float64, i int, p *pairs, start int) (nearTop, fa
 	return nearTop, farTop
 }
 
-// sums adds up e^{v - top} for each kind; d, unless nil, becomes ±a·e^{v - top}, negative for positives.
-func (l *circle) sums(d, s []float64, i int, p *pairs, nearTop, farTop float64) (near, far float64) {
+// sumExponentials adds up e^{v - top} for each kind; d, unless nil, becomes ±a·e^{v - top}, negative for positives.
+func (l *circle) sumExponentials(d, s []float64, i int, p *pairs, nearTop, farTop float64) (near, far float64) {
 	v, cols := l.v[:len(s)], p.cols[:len(s)]
 	for j, x := range s {
 		e, a := 0.0, 0.0

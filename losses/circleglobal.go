@@ -9,41 +9,41 @@ type circleGlobal struct {
 	near, far logSum // over all positive pairs; over all negative pairs
 }
 
-func (l *circleGlobal) survey(S []float64, p *pairs) {
+func (l *circleGlobal) surveyPairs(S []float64, p *pairs) {
 	if p.first == 0 {
 		l.near, l.far = logSum{top: math.Inf(-1)}, logSum{top: math.Inf(-1)}
 	}
 	r := len(p.cols)
-	l.v = grow(l.v, r)
+	l.v = growSlice(l.v, r)
 	for i := range p.rows {
-		s := row(S, i, r)
-		nearTop, farTop := l.exponents(s, i, p, p.once(i))
-		l.near.raise(nearTop)
-		l.far.raise(farTop)
-		near, far := l.sums(nil, s, i, p, l.near.top, l.far.top)
+		s := rowOfBlock(S, i, r)
+		nearTop, farTop := l.fillExponents(s, i, p, p.firstNewColumn(i))
+		l.near.raiseTop(nearTop)
+		l.far.raiseTop(farTop)
+		near, far := l.sumExponentials(nil, s, i, p, l.near.top, l.far.top)
 		l.near.sum += near
 		l.far.sum += far
 	}
 }
 
-func (l *circleGlobal) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *circleGlobal) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	if l.near.sum == 0 || l.far.sum == 0 {
 		clear(dS)
 		return 0, 0
 	}
-	value, slope := softplus(l.near.log() + l.far.log())
+	value, slope := softplusSlope(l.near.logOfSum() + l.far.logOfSum())
 	r := len(p.cols)
 	for i := 0; i < len(p.rows) && dS != nil; i++ {
-		s, d := row(S, i, r), row(dS, i, r)
-		l.exponents(s, i, p, p.once(i))
-		l.sums(d, s, i, p, l.near.top, l.far.top)
-		weigh(d, l.gamma*slope/l.near.sum, l.gamma*slope/l.far.sum)
+		s, d := rowOfBlock(S, i, r), rowOfBlock(dS, i, r)
+		l.fillExponents(s, i, p, p.firstNewColumn(i))
+		l.sumExponentials(d, s, i, p, l.near.top, l.far.top)
+		weighExponentials(d, l.gamma*slope/l.near.sum, l.gamma*slope/l.far.sum)
 	}
-	return value * p.plain(), p.plain()
+	return value * p.plainTerms(), p.plainTerms()
 }
 
-// once returns the first column at which anchor i forms pairs that no earlier anchor has formed.
-func (p *pairs) once(i int) int {
+// firstNewColumn returns the first column at which anchor i forms pairs that no earlier anchor has formed.
+func (p *pairs) firstNewColumn(i int) int {
 	if p.self {
 		return p.first + i + 1
 	}
@@ -53,12 +53,12 @@ func (p *pairs) once(i int) int {
 // logSum is the logarithm of a growing sum of exponentials, scaled by the largest of them.
 type logSum struct{ top, sum float64 }
 
-// raise rescales the sum if top is larger than every exponent so far.
-func (l *logSum) raise(top float64) {
+// raiseTop rescales the sum if top is larger than every exponent so far.
+func (l *logSum) raiseTop(top float64) {
 	if top > l.top {
 		l.sum *= math.Exp(l.top - top)
 		l.top = top
 	}
 }
 
-func (l logSum) log() float64 { return l.top + math.Log(l.sum) }
+func (l logSum) logOfSum() float64 { return l.top + math.Log(l.sum) }

@@ -96,7 +96,7 @@ func checkSimilarities(s subject) error {
 				at = twin
 			}
 			survey(at, S, p)
-			sum, _ := at.eval(dS, S, p)
+			sum, _ := at.evalPairs(dS, S, p)
 			return sum
 		}
 		dS := make([]float64, len(S))
@@ -148,7 +148,7 @@ func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []f
 		}
 		return l.fn, draw, in.pairs(), cosines(in.z, other, l.exact)
 	case *parametric:
-		l.own.load(l.p, in.labels)
+		l.own.loadOwn(l.p, in.labels)
 		return kernel(&l.similarity, in)
 	case *proxied:
 		q, _ := unit64(widen64(l.p.Data, l.p.Cols))

@@ -48,16 +48,16 @@ var contrastiveEntry = Entry{
 
 func (l *contrastive) separate() {}
 
-func (l *contrastive) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *contrastive) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
 	one, off, below := l.one, l.off, l.below
 	for i, y := range p.rows {
-		s, d := row(S, i, r), row(dS, i, r)
+		s, d := rowOfBlock(S, i, r), rowOfBlock(dS, i, r)
 		clear(d)
 		cols := p.cols[:len(s)]
 		for j, v := range s {
 			if cols[j] == y {
-				if !(v >= below) && p.apart(i, j) { // also true for NaN, so that it propagates
+				if !(v >= below) && p.areApart(i, j) { // also true for NaN, so that it propagates
 					sum += one - v
 					if d != nil {
 						d[j] = -1
@@ -72,7 +72,7 @@ func (l *contrastive) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 		}
 	}
 	if l.summed {
-		return sum, p.plain()
+		return sum, p.plainTerms()
 	}
 	return sum, float64(len(p.rows))
 }

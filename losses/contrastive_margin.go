@@ -53,18 +53,18 @@ var contrastiveMarginEntry = Entry{
 	},
 }
 
-// compared returns the values that the margins are compared with, and the sign that makes them grow when
+// comparedValues returns the values that the margins are compared with, and the sign that makes them grow when
 // closer.
-func (l *contrastiveMargin) compared(s []float64) (x []float64, sign float64) {
+func (l *contrastiveMargin) comparedValues(s []float64) (x []float64, sign float64) {
 	if l.distance == cosine {
 		return s, 1
 	}
-	l.distance.of(l.delta, nil, s)
+	l.distance.fillDistances(l.delta, nil, s)
 	return l.delta[:len(s)], -1
 }
 
-// survey counts the terms by which the two groups are divided.
-func (l *contrastiveMargin) survey(S []float64, p *pairs) {
+// surveyPairs counts the terms by which the two groups are divided.
+func (l *contrastiveMargin) surveyPairs(S []float64, p *pairs) {
 	if p.first == 0 {
 		l.near, l.far = 0, 0
 	}
@@ -73,16 +73,16 @@ func (l *contrastiveMargin) survey(S []float64, p *pairs) {
 		return
 	}
 	r := len(p.cols)
-	l.delta = grow(l.delta, r)
+	l.delta = growSlice(l.delta, r)
 	all := l.reduce == meanOfAll
 	near, far := 0, 0
 	for i, y := range p.rows {
-		x, sign := l.compared(row(S, i, r))
+		x, sign := l.comparedValues(rowOfBlock(S, i, r))
 		cols := p.cols[:len(x)]
 		for j, v := range x {
 			if cols[j] != y {
 				far += oneIf(all || sign*(v-l.neg) > 0)
-			} else if p.apart(i, j) {
+			} else if p.areApart(i, j) {
 				near += oneIf(all || sign*(l.pos-v) > 0)
 			}
 		}
@@ -100,27 +100,27 @@ func oneIf(is bool) int {
 	return n
 }
 
-func (l *contrastiveMargin) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *contrastiveMargin) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.delta = grow(l.delta, r)
+	l.delta = growSlice(l.delta, r)
 	var near, far float64
 	for i := range p.rows {
-		d := row(dS, i, r)
-		x, sign := l.compared(row(S, i, r))
-		pull, push := l.anchor(d, x, sign, i, p)
+		d := rowOfBlock(dS, i, r)
+		x, sign := l.comparedValues(rowOfBlock(S, i, r))
+		pull, push := l.sumAnchor(d, x, sign, i, p)
 		near += pull
 		far += push
 		if d != nil && l.distance != cosine {
-			l.distance.chain(d, x)
+			l.distance.chainDistance(d, x)
 		}
 	}
 	// If a count is 0 the sum has no terms.
-	return near/max(l.near, 1) + far/max(l.far, 1), p.plain()
+	return near/max(l.near, 1) + far/max(l.far, 1), p.plainTerms()
 }
 
-// anchor adds up the terms of anchor i in the two groups; d, unless nil, becomes the derivatives with respect
+// sumAnchor adds up the terms of anchor i in the two groups; d, unless nil, becomes the derivatives with respect
 // to x.
-func (l *contrastiveMargin) anchor(d, x []float64, sign float64, i int, p *pairs) (near, far float64) {
+func (l *contrastiveMargin) sumAnchor(d, x []float64, sign float64, i int, p *pairs) (near, far float64) {
 	y, cols := p.rows[i], p.cols[:len(x)]
 	pull, push := [2]float64{0, -sign / max(l.near, 1)}, [2]float64{0, sign / max(l.far, 1)}
 	for j, v := range x {
@@ -129,7 +129,7 @@ func (l *contrastiveMargin) anchor(d, x []float64, sign float64, i int, p *pairs
 			v = sign * (v - l.neg)
 			far += max(v, 0)
 			slope = push[oneIf(v > 0)]
-		} else if p.apart(i, j) {
+		} else if p.areApart(i, j) {
 			v = sign * (l.pos - v)
 			near += max(v, 0)
 			slope = pull[oneIf(v > 0)]

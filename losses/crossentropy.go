@@ -82,7 +82,7 @@ func (l *crossEntropy) Eval(grad *blas32.General, z features.Set, ref *features.
 				clear(p.Grad)
 			}
 		}
-		return nothing(grad)
+		return zeroGradient(grad)
 	}
 	if l.b != nil {
 		for c, v := range l.b.Data {
@@ -90,8 +90,8 @@ func (l *crossEntropy) Eval(grad *blas32.General, z features.Set, ref *features.
 		}
 		clear(l.linear.slope)
 	}
-	sum, terms := l.run(z.X, l.w.Matrix(), pairs{rows: z.Labels, cols: l.cols}, grad != nil)
-	l.divide(terms)
+	sum, terms := l.runChain(z.X, l.w.Matrix(), pairs{rows: z.Labels, cols: l.cols}, grad != nil)
+	l.divideTerms(terms)
 	if grad != nil {
 		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, l.s, l.w.Matrix(), 0, *grad)
 		blas32.Gemm(blas.Trans, blas.NoTrans, 1, l.s, z.X, 0, l.w.GradMatrix())
@@ -113,9 +113,9 @@ type linearSoftmax struct {
 	logits      []float64 // of one row, used when no derivative is wanted
 }
 
-func (l *linearSoftmax) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *linearSoftmax) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.logits = grow(l.logits, r)
+	l.logits = growSlice(l.logits, r)
 	for i, y := range p.rows {
 		d, s := l.logits, S[i*r:(i+1)*r]
 		if dS != nil {
@@ -141,7 +141,7 @@ func (l *linearSoftmax) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 // softmaxLoss returns -log softmax(scale·s)[y] of one row; d, which may be s, becomes its derivative with
 // respect to s.
 func softmaxLoss(d, s []float64, scale float64, y int) float64 {
-	own, top := s[y], largest(s)
+	own, top := s[y], maxValue(s)
 	weight := expSlice(d, s, scale, -scale*top)
 	k := scale / weight
 	for j := range d {
@@ -151,8 +151,8 @@ func softmaxLoss(d, s []float64, scale float64, y int) float64 {
 	return math.Log(weight) + scale*(top-own)
 }
 
-// largest returns the largest value of s, or -Inf if s is empty. It may or may not ignore NaN.
-func largest(s []float64) float64 {
+// maxValue returns the largest value of s, or -Inf if s is empty. It may or may not ignore NaN.
+func maxValue(s []float64) float64 {
 	top := math.Inf(-1)
 	for _, v := range s {
 		if v > top {

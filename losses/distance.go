@@ -24,8 +24,8 @@ func asDistance(word string) distance { return l2 + distance(slices.Index(distan
 
 const distancesDoc = "√(2 - 2s), 2 - 2s or 1 - s"
 
-// of fills delta with the distances of s, and slope (unless nil) with their derivatives.
-func (m distance) of(delta, slope, s []float64) {
+// fillDistances fills delta with the distances of s, and slope (unless nil) with their derivatives.
+func (m distance) fillDistances(delta, slope, s []float64) {
 	delta = delta[:len(s)]
 	switch m {
 	case l2:
@@ -42,12 +42,12 @@ func (m distance) of(delta, slope, s []float64) {
 		}
 	}
 	if slope != nil {
-		m.slope(slope, delta)
+		m.distanceSlope(slope, delta)
 	}
 }
 
-// chain turns derivatives with respect to distances into derivatives with respect to similarities.
-func (m distance) chain(d, delta []float64) {
+// chainDistance turns derivatives with respect to distances into derivatives with respect to similarities.
+func (m distance) chainDistance(d, delta []float64) {
 	delta = delta[:len(d)]
 	for j, v := range d {
 		switch {
@@ -64,7 +64,7 @@ func (m distance) chain(d, delta []float64) {
 	}
 }
 
-func (m distance) slope(slope, delta []float64) {
+func (m distance) distanceSlope(slope, delta []float64) {
 	slope = slope[:len(delta)]
 	for j, d := range delta {
 		switch {

@@ -37,26 +37,26 @@ type distanceWeighted struct {
 // beyond is larger than the distance of any two unit vectors.
 const beyond = 3.0
 
-// prepare loads an anchor with label y and its distances delta to all columns, and reports whether it has
+// prepareAnchor loads an anchor with label y and its distances delta to all columns, and reports whether it has
 // negatives to draw.
-func (w *distanceWeighted) prepare(delta []float64, cols []int, y int) bool {
+func (w *distanceWeighted) prepareAnchor(delta []float64, cols []int, y int) bool {
 	w.upTo, w.total = w.upTo[:0], 0
 	if w.far > w.near {
-		w.band.sort(delta, cols, y, 0, min(w.far, beyond))
-		w.weigh()
+		w.band.loadBand(delta, cols, y, 0, min(w.far, beyond))
+		w.weighNegatives()
 	}
 	if w.total > 0 || !w.uniform {
 		return w.total > 0
 	}
 	w.upTo = w.upTo[:0]
-	w.band.sort(delta, cols, y, 0, beyond)
+	w.band.loadBand(delta, cols, y, 0, beyond)
 	return len(w.band.order) > 0
 }
 
-// weigh fills weight and upTo. 1/q(d) = x^-(D-3)/2 / d with x = d²(1 - d²/4): one logarithm.
-func (w *distanceWeighted) weigh() {
+// weighNegatives fills weight and upTo. 1/q(d) = x^-(D-3)/2 / d with x = d²(1 - d²/4): one logarithm.
+func (w *distanceWeighted) weighNegatives() {
 	n := len(w.band.order)
-	w.weight, w.upTo = grow(w.weight, n), grow(w.upTo, n)
+	w.weight, w.upTo = growSlice(w.weight, n), growSlice(w.upTo, n)
 	half, top := (w.dim-3)/2, math.Inf(-1)
 	for k, j := range w.band.order {
 		d := max(w.band.delta[j], w.near)
@@ -76,8 +76,8 @@ func (w *distanceWeighted) weigh() {
 	}
 }
 
-// draw returns the column of a negative of the anchor prepared last.
-func (w *distanceWeighted) draw(rng *rand.Rand) int {
+// drawNegative returns the column of a negative of the anchor prepared last.
+func (w *distanceWeighted) drawNegative(rng *rand.Rand) int {
 	if w.total == 0 {
 		return int(w.band.order[rng.IntN(len(w.band.order))])
 	}

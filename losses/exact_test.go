@@ -80,9 +80,9 @@ type amid64 struct {
 
 func amidOf(rows [][]float64) amid64 { return amid64{cosines(rows, rows, true), len(rows)} }
 
-func (a amid64) pair(j, k int) float64 { return a.s[j*a.r+k] }
+func (a amid64) pairSimilarity(j, k int) float64 { return a.s[j*a.r+k] }
 
-func (a amid64) rows(dst []float64, js []int32) {
+func (a amid64) rowSimilarities(dst []float64, js []int32) {
 	for i, j := range js {
 		copy(dst[i*a.r:(i+1)*a.r], a.s[int(j)*a.r:])
 	}
@@ -107,7 +107,7 @@ func exactPairs(l *similarity, in exactInput) (loss float64, grad [][]float64) {
 		W[i] = math.NaN()
 	}
 	survey(l.fn, S, p)
-	sum, terms := l.fn.eval(W, S, p)
+	sum, terms := l.fn.evalPairs(W, S, p)
 	grad = zeros64(len(z), len(z[0]))
 	if terms == 0 {
 		return 0, grad
@@ -146,7 +146,7 @@ func survey(fn simLoss, S []float64, p *pairs) {
 	case unwritten:
 		survey(fn.simLoss, S, p)
 	case surveyor:
-		fn.survey(S, p)
+		fn.surveyPairs(S, p)
 	}
 }
 
@@ -159,7 +159,7 @@ func exactProxies(l *proxied, in exactInput, proxies [][]float64) (loss float64,
 	q, lengths := unit64(proxies)
 	S := cosines(z, q, l.exact)
 	W := make([]float64, len(S))
-	sum, terms := l.fn.eval(W, S, &pairs{rows: in.labels, cols: l.cols})
+	sum, terms := l.fn.evalPairs(W, S, &pairs{rows: in.labels, cols: l.cols})
 	grad, gradProxies = zeros64(len(z), len(z[0])), zeros64(len(q), len(q[0]))
 	for i := range z {
 		for j := range q {

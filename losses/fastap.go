@@ -45,11 +45,11 @@ var fastAPEntry = Entry{
 	},
 }
 
-func (l *fastAP) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *fastAP) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
 	for i := range p.rows {
-		s, d := row(S, i, r), row(dS, i, r)
-		near, far := l.count(s, i, p)
+		s, d := rowOfBlock(S, i, r), rowOfBlock(dS, i, r)
+		near, far := l.countHistograms(s, i, p)
 		if near > 0 {
 			terms++
 		}
@@ -57,33 +57,33 @@ func (l *fastAP) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 			clear(d)
 			continue
 		}
-		sum += 1 - l.precision(float64(near), d != nil)
+		sum += 1 - l.anchorPrecision(float64(near), d != nil)
 		if d != nil {
-			l.spread(d, s, i, p)
+			l.spreadSlopes(d, s, i, p)
 		}
 	}
 	return sum, terms
 }
 
-// place returns the position of D = 2 - 2s: past centre k by a fraction of Δ in [0, 1).
-func (l *fastAP) place(s float64) (k int, past float64) {
+// placeSimilarity returns the position of D = 2 - 2s: past centre k by a fraction of Δ in [0, 1).
+func (l *fastAP) placeSimilarity(s float64) (k int, past float64) {
 	x := min(max(1-s, 0), 2) * (0.5 * float64(l.bins))
 	k = int(x)
 	return k, x - float64(k)
 }
 
-// count fills the histograms of anchor i, and returns its numbers of positives and negatives.
-func (l *fastAP) count(s []float64, i int, p *pairs) (near, far int) {
+// countHistograms fills the histograms of anchor i, and returns its numbers of positives and negatives.
+func (l *fastAP) countHistograms(s []float64, i int, p *pairs) (near, far int) {
 	clear(l.near)
 	clear(l.far)
 	y, cols := p.rows[i], p.cols[:len(s)]
 	for j, v := range s {
-		k, past := l.place(v)
+		k, past := l.placeSimilarity(v)
 		if cols[j] != y {
 			far++
 			l.far[k] += 1 - past
 			l.far[k+1] += past
-		} else if p.apart(i, j) {
+		} else if p.areApart(i, j) {
 			near++
 			l.near[k] += 1 - past
 			l.near[k+1] += past
@@ -92,8 +92,8 @@ func (l *fastAP) count(s []float64, i int, p *pairs) (near, far int) {
 	return near, far
 }
 
-// precision returns FastAP_i from the histograms; if grad, the slopes become -∂FastAP_i/∂s between the centres.
-func (l *fastAP) precision(positives float64, grad bool) float64 {
+// anchorPrecision returns FastAP_i from the histograms; if grad, the slopes become -∂FastAP_i/∂s between the centres.
+func (l *fastAP) anchorPrecision(positives float64, grad bool) float64 {
 	var sum, near, all float64
 	for k, h := range l.near {
 		near += h
@@ -104,14 +104,14 @@ func (l *fastAP) precision(positives float64, grad bool) float64 {
 		}
 	}
 	if grad {
-		l.differentiate(0.5 * float64(l.bins) / positives) // -∂(D/Δ)/∂s is B/2
+		l.differentiateBins(0.5 * float64(l.bins) / positives) // -∂(D/Δ)/∂s is B/2
 	}
 	return sum / positives
 }
 
-// differentiate goes from the last centre to the first. later are the sums over l ≥ k, next the derivatives
+// differentiateBins goes from the last centre to the first. later are the sums over l ≥ k, next the derivatives
 // with respect to h⁺ and h⁻ of centre k+1.
-func (l *fastAP) differentiate(scale float64) {
+func (l *fastAP) differentiateBins(scale float64) {
 	var laterNear, laterFar, nextNear, nextFar float64
 	for k := l.bins; k >= 0; k-- {
 		atNear, atFar := 0.0, 0.0
@@ -126,17 +126,17 @@ func (l *fastAP) differentiate(scale float64) {
 	}
 }
 
-// spread gives every pair the slope at its position; the slope is 0 exactly at a centre.
-func (l *fastAP) spread(d, s []float64, i int, p *pairs) {
+// spreadSlopes gives every pair the slope at its position; the slope is 0 exactly at a centre.
+func (l *fastAP) spreadSlopes(d, s []float64, i int, p *pairs) {
 	y, cols := p.rows[i], p.cols[:len(s)]
 	for j, v := range s {
-		k, past := l.place(v)
+		k, past := l.placeSimilarity(v)
 		switch {
 		case past == 0:
 			d[j] = 0
 		case cols[j] != y:
 			d[j] = l.slopeFar[k]
-		case p.apart(i, j):
+		case p.areApart(i, j):
 			d[j] = l.slopeNear[k]
 		default:
 			d[j] = 0

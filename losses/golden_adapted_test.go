@@ -16,7 +16,7 @@ func exactAdapted(l *adaptedTriplet, in exactInput) (loss float64, grad [][]floa
 	if in.normalize {
 		z, norms = unit64(in.z)
 	}
-	l.split(in.labels)
+	l.splitLabelled(in.labels)
 	part := exactInput{}
 	for _, i := range l.rows {
 		part.z, part.labels = append(part.z, z[i]), append(part.labels, in.labels[i])
@@ -32,7 +32,7 @@ func exactAdapted(l *adaptedTriplet, in exactInput) (loss float64, grad [][]floa
 	rows, out := flatRows(z), flatRows(grad)
 	loss += matchAll(l, rows, out, in.labels)
 	for i := range grad {
-		copy(grad[i], out.row(i))
+		copy(grad[i], out.rowAt(i))
 	}
 	if in.normalize {
 		through(grad, z, norms)
@@ -104,7 +104,7 @@ func goldenAdapted(t *testing.T, c reference.Case) {
 // goldenMatching groups the rows of a case by its selection.
 func goldenMatching(t *testing.T, c reference.Case, in exactInput, m *matching) {
 	_, count := goldenSelection(t, c, len(in.z))
-	m.group(seq(len(in.z)), in.labels, count, len(in.z[0]))
+	m.groupRows(seq(len(in.z)), in.labels, count, len(in.z[0]))
 }
 
 func goldenMatchOnly(t *testing.T, c reference.Case) {

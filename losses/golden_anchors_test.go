@@ -43,12 +43,12 @@ func goldenMSMiner(t *testing.T, c reference.Case) {
 	got := map[string][][2]int{}
 	for i := range n {
 		s := S[i*n : (i+1)*n]
-		w := msMiner{epsilon: epsilon}.window(s, i, p, nil)
+		w := msMiner{epsilon: epsilon}.limitWindow(s, i, p, nil)
 		for j, v := range s {
 			if p.rows[i] != p.cols[j] && v > w.above {
 				got["negative_pairs"] = append(got["negative_pairs"], [2]int{i, j})
 			}
-			if p.positive(i, j) && v < w.below {
+			if p.isPositive(i, j) && v < w.below {
 				got["positive_pairs"] = append(got["positive_pairs"], [2]int{i, j})
 			}
 		}

@@ -10,7 +10,7 @@ import (
 
 // exactParametric returns the float64 twin of a loss with a parameter, at its current value.
 func exactParametric(l *parametric, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
-	l.own.load(l.p, in.labels)
+	l.own.loadOwn(l.p, in.labels)
 	loss, grad, own := exactMargin(l, in)
 	if l.p == nil {
 		return loss, grad, nil
@@ -124,9 +124,9 @@ func goldenDistanceWeighted(t *testing.T, c reference.Case) {
 	S, n := cosines(z, z, true), len(z)
 	delta := make([]float64, n)
 	for i, y := range in.labels {
-		l2.of(delta, nil, S[i*n:(i+1)*n])
+		l2.fillDistances(delta, nil, S[i*n:(i+1)*n])
 		got := make([]float64, n)
-		if w.prepare(delta, in.labels, y) {
+		if w.prepareAnchor(delta, in.labels, y) {
 			for k, j := range w.band.order {
 				got[j] = w.weight[k] / w.total
 			}

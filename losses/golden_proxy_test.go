@@ -94,7 +94,7 @@ func exactLinear(
 	}
 	S := cosines(z, weights, false) // plain products: neither must have unit length
 	Q := make([]float64, len(S))
-	sum, terms := l.fn.eval(Q, S, &pairs{rows: in.labels, cols: l.cols})
+	sum, terms := l.fn.evalPairs(Q, S, &pairs{rows: in.labels, cols: l.cols})
 	grad, params = zeros64(len(z), len(z[0])), [][][]float64{zeros64(len(weights), len(z[0]))}
 	if bias != nil {
 		params = append(params, zeros64(len(bias), 1))

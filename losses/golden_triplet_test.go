@@ -57,21 +57,21 @@ type listed struct {
 	triplets [3][]int
 }
 
-func (l listed) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l listed) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
 	l.delta = make([]float64, r)
 	t := tally{}
 	clear(dS)
 	for i, a := range l.triplets[0] {
-		l.distance.of(l.delta, nil, S[a*r:(a+1)*r])
+		l.distance.fillDistances(l.delta, nil, S[a*r:(a+1)*r])
 		t.d = make([]float64, r)
-		l.add(&t, l.triplets[1][i], l.triplets[2][i])
-		l.distance.chain(t.d, l.delta)
+		l.addTriplet(&t, l.triplets[1][i], l.triplets[2][i])
+		l.distance.chainDistance(t.d, l.delta)
 		for j, d := range t.d {
 			dS[a*r+j] += d
 		}
 	}
-	return t.sum, t.divisor(l.reduce, p)
+	return t.sum, t.tallyDivisor(l.reduce, p)
 }
 
 // Given triplets; if they are stated to be a set of the margin miner, that selection too.
@@ -107,7 +107,7 @@ func mined(
 	in = goldenInput(t, c)
 	z, _ := unit64(in.z)
 	matrix = make([]float64, len(z)*len(z))
-	l.distance.of(matrix, nil, cosines(z, z, true))
+	l.distance.fillDistances(matrix, nil, cosines(z, z, true))
 	return l, in, matrix
 }
 
@@ -142,14 +142,14 @@ func compareSets(t *testing.T, c reference.Case, field string, got []string) {
 
 // setTriplets lists what a set selection takes for anchor a, from the ranges that its sums use.
 func setTriplets(l *triplet, a int, p *pairs) (out [][3]int) {
-	if l.mates.rank(l.delta, a, p, l.choose, l.margin) == 0 {
+	if l.mates.rankPositives(l.delta, a, p, l.choose, l.margin) == 0 {
 		return nil
 	}
 	for n, y := range p.cols {
 		if y == p.rows[a] {
 			continue
 		}
-		from, to := l.mates.choosing(l.delta[n])
+		from, to := l.mates.choosingRange(l.delta[n])
 		for _, j := range l.mates.order[from:to] {
 			out = append(out, [3]int{a, int(j), n})
 		}
@@ -172,7 +172,7 @@ func goldenBatchHard(t *testing.T, c reference.Case) {
 	l, in, matrix := mined(t, c, batchHard, map[string]string{"distance": "distance"})
 	var got []string
 	byAnchor(l, in, matrix, func(a int, p *pairs) {
-		if far, near := l.hardest(a, p); far >= 0 && near >= 0 {
+		if far, near := l.findHardest(a, p); far >= 0 && near >= 0 {
 			got = append(got, fmt.Sprint([]int{a, far, near}))
 		}
 	})
@@ -185,9 +185,9 @@ func goldenCandidates(kind string) func(*testing.T, reference.Case) {
 		l, in, matrix := mined(t, c, kind, map[string]string{"alpha": "gap", "distance": "distance"})
 		var got []string
 		byAnchor(l, in, matrix, func(a int, p *pairs) {
-			if l.gather(a, p) {
+			if l.gatherWindows(a, p) {
 				for _, j := range l.mates.members {
-					list := slices.Clone(l.candidates(j))
+					list := slices.Clone(l.windowNegatives(j))
 					slices.Sort(list)
 					got = append(got, fmt.Sprint([]any{a, j, list}))
 				}
@@ -201,7 +201,7 @@ func goldenFixedSemihard(t *testing.T, c reference.Case) {
 	l, in, matrix := mined(t, c, "fixed_semihard", map[string]string{"distance": "distance"})
 	var got []string
 	byAnchor(l, in, matrix, func(a int, p *pairs) {
-		mates, negatives := l.nearest(a, p)
+		mates, negatives := l.takeNearest(a, p)
 		for k, j := range mates {
 			got = append(got, fmt.Sprint([]any{a, j, negatives[k]}))
 		}

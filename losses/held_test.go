@@ -39,7 +39,7 @@ type held struct {
 	at    []float64
 }
 
-func (l held) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l held) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	clear(dS)
 	r := len(p.cols)
 	v := slowPairs{rows: len(p.rows), cols: r, self: p.self, anchors: p.anchors, members: p.members}
@@ -47,7 +47,7 @@ func (l held) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	v.at = func(i, j int) float64 { return l.at[i*r+j] }
 	v.kind = func(i, j int) int {
 		switch {
-		case p.positive(i, j):
+		case p.isPositive(i, j):
 			return 1
 		case p.rows[i] == p.cols[j]:
 			return 0

@@ -11,27 +11,27 @@ type ladder struct {
 // walked is the greatest length that is scanned linearly.
 const walked = 8
 
-// build keeps x, which must be sorted in rising order.
-func (l *ladder) build(x []float64) {
+// buildLadder keeps x, which must be sorted in rising order.
+func (l *ladder) buildLadder(x []float64) {
 	l.x, l.starts = x, l.starts[:0]
 	n := len(x)
 	if n <= walked || !(x[n-1] > x[0]) {
 		return
 	}
 	cells := n
-	l.starts = grow(l.starts, cells+1)
+	l.starts = growSlice(l.starts, cells+1)
 	l.scale = float64(cells) / (x[n-1] - x[0])
 	clear(l.starts)
 	for _, v := range x {
-		l.starts[l.cell(v)+1]++
+		l.starts[l.ladderCell(v)+1]++
 	}
 	for k := range cells {
 		l.starts[k+1] += l.starts[k]
 	}
 }
 
-// cell returns the cell of g; it never decreases as g grows.
-func (l *ladder) cell(g float64) int { return min(int((g-l.x[0])*l.scale), len(l.starts)-2) }
+// ladderCell returns the cell of g; it never decreases as g grows.
+func (l *ladder) ladderCell(g float64) int { return min(int((g-l.x[0])*l.scale), len(l.starts)-2) }
 
 // upTo returns how many numbers are ≤ g.
 func (l *ladder) upTo(g float64) int {
@@ -53,7 +53,7 @@ func (l *ladder) upTo(g float64) int {
 	}
 	from, to := 0, n
 	if len(l.starts) > 0 {
-		k := l.cell(g)
+		k := l.ladderCell(g)
 		from, to = int(l.starts[k]), int(l.starts[k+1])
 	}
 	for to-from > walked {

@@ -18,7 +18,7 @@ type Contrastive struct {
 
 // Eval implements [Loss].
 func (l *Contrastive) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
-	return l.eval("contrastive", func() Values { return Values{"margin": l.Margin} }, grad, z, ref)
+	return l.evalLiteral("contrastive", func() Values { return Values{"margin": l.Margin} }, grad, z, ref)
 }
 
 // MultiSimilarity is the catalog's multi_similarity loss. A setting of 0 takes the catalog's default.
@@ -33,7 +33,7 @@ type MultiSimilarity struct {
 
 // Eval implements [Loss].
 func (l *MultiSimilarity) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
-	return l.eval("multi_similarity", func() Values {
+	return l.evalLiteral("multi_similarity", func() Values {
 		return Values{"alpha": l.Alpha, "beta": l.Beta, "base": l.Base, "epsilon": l.Epsilon}
 	}, grad, z, ref)
 }
@@ -48,7 +48,7 @@ type Circle struct {
 
 // Eval implements [Loss].
 func (l *Circle) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
-	return l.eval("circle", func() Values { return Values{"margin": l.Margin, "gamma": l.Gamma} }, grad, z, ref)
+	return l.evalLiteral("circle", func() Values { return Values{"margin": l.Margin, "gamma": l.Gamma} }, grad, z, ref)
 }
 
 // NTXent is the catalog's ntxent loss (InfoNCE).
@@ -60,7 +60,7 @@ type NTXent struct {
 
 // Eval implements [Loss].
 func (l *NTXent) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
-	return l.eval("ntxent", func() Values { return Values{"temperature": l.Temperature} }, grad, z, ref)
+	return l.evalLiteral("ntxent", func() Values { return Values{"temperature": l.Temperature} }, grad, z, ref)
 }
 
 // SupCon is the catalog's supcon loss, with the mean over the positives outside the logarithm.
@@ -72,7 +72,7 @@ type SupCon struct {
 
 // Eval implements [Loss].
 func (l *SupCon) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
-	return l.eval("supcon", func() Values { return Values{"temperature": l.Temperature} }, grad, z, ref)
+	return l.evalLiteral("supcon", func() Values { return Values{"temperature": l.Temperature} }, grad, z, ref)
 }
 
 // BatchHard is the catalog's triplet loss with the farthest positive and the nearest negative of every anchor.
@@ -84,14 +84,21 @@ type BatchHard struct {
 
 // Eval implements [Loss].
 func (l *BatchHard) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
-	return l.eval("triplet", func() Values { return Values{"select": "batch_hard", "margin": l.Margin} }, grad, z, ref)
+	return l.evalLiteral(
+		"triplet",
+		func() Values { return Values{"select": "batch_hard", "margin": l.Margin} },
+		grad,
+		z,
+		ref,
+	)
 }
 
 // literal is a loss of the catalog that the first Eval builds.
 type literal struct{ loss Loss }
 
-// eval builds the loss from settings, where 0 takes the default, and evaluates it. It panics if one is out of range.
-func (l *literal) eval(name string, settings func() Values, grad *blas32.General, z features.Set,
+// evalLiteral builds the loss from settings, where 0 takes the default, and evaluates it. It panics if one is out of
+// range.
+func (l *literal) evalLiteral(name string, settings func() Values, grad *blas32.General, z features.Set,
 	ref *features.Set) float64 {
 	if l.loss == nil {
 		v := settings()

@@ -102,8 +102,8 @@ var marginEntry = Entry{
 	},
 }
 
-// load implements ownSim.
-func (l *margin) load(p *features.Param, labels []int) {
+// loadOwn implements ownSim.
+func (l *margin) loadOwn(p *features.Param, labels []int) {
 	clear(l.pull)
 	l.count = 0
 	if p == nil {
@@ -119,8 +119,8 @@ func (l *margin) load(p *features.Param, labels []int) {
 	}
 }
 
-// store implements ownSim.
-func (l *margin) store(p *features.Param, loss float64) {
+// storeOwn implements ownSim.
+func (l *margin) storeOwn(p *features.Param, loss float64) {
 	clear(p.Grad)
 	for c, v := range l.pull {
 		switch {
@@ -132,13 +132,13 @@ func (l *margin) store(p *features.Param, loss float64) {
 	}
 }
 
-func (l *margin) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *margin) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.delta, l.slope = grow(l.delta, r), grow(l.slope, r)
+	l.delta, l.slope = growSlice(l.delta, r), growSlice(l.slope, r)
 	var t marginTally
 	for i, y := range p.rows {
 		s := S[i*r : (i+1)*r]
-		t.d = row(dS, i, r)
+		t.d = rowOfBlock(dS, i, r)
 		clear(t.d)
 		c := 0
 		if l.perClass {
@@ -147,9 +147,9 @@ func (l *margin) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 		t.beta, t.alpha, t.pull = l.beta[c], l.alpha, 0
 		triplets := 0.0
 		if l.sampler != nil {
-			triplets = l.drawn(&t, s, i, p)
+			triplets = l.addDrawnTriplets(&t, s, i, p)
 		} else {
-			triplets = l.all(&t, s, i, p)
+			triplets = l.addAllTriplets(&t, s, i, p)
 		}
 		if l.perClass {
 			t.sum += l.nu * t.beta * triplets
@@ -173,8 +173,8 @@ type marginTally struct {
 	d           []float64
 }
 
-// add counts pair j at distance δ with multiplicity times; sign is +1 for a positive, -1 for a negative.
-func (t *marginTally) add(j int, delta, sign, times float64) {
+// addAtDistance counts pair j at distance δ with multiplicity times; sign is +1 for a positive, -1 for a negative.
+func (t *marginTally) addAtDistance(j int, delta, sign, times float64) {
 	v := sign*(delta-t.beta) + t.alpha
 	if v <= 0 {
 		return
@@ -187,15 +187,15 @@ func (t *marginTally) add(j int, delta, sign, times float64) {
 	}
 }
 
-// all adds every triplet of anchor i, and returns their number.
-func (l *margin) all(t *marginTally, s []float64, i int, p *pairs) float64 {
+// addAllTriplets adds every triplet of anchor i, and returns their number.
+func (l *margin) addAllTriplets(t *marginTally, s []float64, i int, p *pairs) float64 {
 	cols, y := p.cols[:len(s)], p.rows[i]
 	l.positives = l.positives[:0]
 	negatives := len(cols)
 	for j, c := range cols {
 		if c == y {
 			negatives--
-			if p.apart(i, j) {
+			if p.areApart(i, j) {
 				l.positives = append(l.positives, int32(j))
 			}
 		}
@@ -204,7 +204,7 @@ func (l *margin) all(t *marginTally, s []float64, i int, p *pairs) float64 {
 		return 0
 	}
 	for _, j := range l.positives {
-		t.add(int(j), math.Sqrt(max(0, 2-2*s[j])), 1, float64(negatives))
+		t.addAtDistance(int(j), math.Sqrt(max(0, 2-2*s[j])), 1, float64(negatives))
 	}
 	reach, times := t.beta+t.alpha, float64(len(l.positives))
 	from := 1 - reach*reach/2 - 1e-12 // negatives less similar than this cost nothing, so no root is needed
@@ -213,30 +213,30 @@ func (l *margin) all(t *marginTally, s []float64, i int, p *pairs) float64 {
 	}
 	for j, v := range s {
 		if v > from && cols[j] != y {
-			t.add(j, math.Sqrt(max(0, 2-2*v)), -1, times)
+			t.addAtDistance(j, math.Sqrt(max(0, 2-2*v)), -1, times)
 		}
 	}
 	return times * float64(negatives)
 }
 
-// drawn adds as many triplets of anchor i as it has positives, and returns their number.
-func (l *margin) drawn(t *marginTally, s []float64, i int, p *pairs) float64 {
-	l2.of(l.delta, nil, s)
+// addDrawnTriplets adds as many triplets of anchor i as it has positives, and returns their number.
+func (l *margin) addDrawnTriplets(t *marginTally, s []float64, i int, p *pairs) float64 {
+	l2.fillDistances(l.delta, nil, s)
 	l.positives = l.positives[:0]
 	for j := range s {
-		if p.positive(i, j) {
+		if p.isPositive(i, j) {
 			l.positives = append(l.positives, int32(j))
 		}
 	}
-	if len(l.positives) == 0 || !l.sampler.prepare(l.delta, p.cols, p.rows[i]) {
+	if len(l.positives) == 0 || !l.sampler.prepareAnchor(l.delta, p.cols, p.rows[i]) {
 		return 0
 	}
 	slices.SortFunc(l.positives, func(j, k int32) int { return cmp.Compare(l.delta[j], l.delta[k]) })
 	for range l.positives {
-		n := l.sampler.draw(p.draw)
+		n := l.sampler.drawNegative(p.draw)
 		j := int(l.positives[p.draw.IntN(len(l.positives))])
-		t.add(j, l.delta[j], 1, 1)
-		t.add(n, l.delta[n], -1, 1)
+		t.addAtDistance(j, l.delta[j], 1, 1)
+		t.addAtDistance(n, l.delta[n], -1, 1)
 	}
 	return float64(len(l.positives))
 }

@@ -72,41 +72,41 @@ var marginalEntry = Entry{
 	},
 }
 
-func (l *distancePairs) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *distancePairs) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.delta = grow(l.delta, r)
+	l.delta = growSlice(l.delta, r)
 	var t tally
 	for i := range p.rows {
-		t.d = row(dS, i, r)
+		t.d = rowOfBlock(dS, i, r)
 		clear(t.d)
-		l2.of(l.delta, nil, S[i*r:(i+1)*r])
+		l2.fillDistances(l.delta, nil, S[i*r:(i+1)*r])
 		if l.mined {
-			l.mine(&t, i, p)
+			l.addMinedPairs(&t, i, p)
 		} else {
-			l.every(&t, i, p)
+			l.addAllPairs(&t, i, p)
 		}
 	}
-	return t.sum, t.divisor(l.reduce, p)
+	return t.sum, t.tallyDivisor(l.reduce, p)
 }
 
-// every adds all pairs of anchor i.
-func (l *distancePairs) every(t *tally, i int, p *pairs) {
+// addAllPairs adds all pairs of anchor i.
+func (l *distancePairs) addAllPairs(t *tally, i int, p *pairs) {
 	y := p.rows[i]
 	for j, c := range p.cols {
 		if c != y {
-			l.add(t, j, l.neg)
-		} else if p.apart(i, j) {
-			l.add(t, j, l.pos)
+			l.addPairLine(t, j, l.neg)
+		} else if p.areApart(i, j) {
+			l.addPairLine(t, j, l.pos)
 		}
 	}
 }
 
-// mine adds the positive pairs of anchor i, each with one negative.
-func (l *distancePairs) mine(t *tally, i int, p *pairs) {
+// addMinedPairs adds the positive pairs of anchor i, each with one negative.
+func (l *distancePairs) addMinedPairs(t *tally, i int, p *pairs) {
 	l.positives = l.positives[:0]
 	farthest := -1.0
 	for j := range p.cols {
-		if p.positive(i, j) {
+		if p.isPositive(i, j) {
 			l.positives = append(l.positives, int32(j))
 			farthest = max(farthest, l.delta[j])
 		}
@@ -114,17 +114,17 @@ func (l *distancePairs) mine(t *tally, i int, p *pairs) {
 	if len(l.positives) == 0 {
 		return
 	}
-	l.near.sort(l.delta, p.cols, p.rows[i], 0, farthest+l.reach)
+	l.near.loadBand(l.delta, p.cols, p.rows[i], 0, farthest+l.reach)
 	for _, j := range l.positives {
-		l.add(t, int(j), l.pos)
-		if n := l.near.below(l.delta[j] + l.reach); n > 0 {
-			l.add(t, int(l.near.order[p.draw.IntN(n)]), l.neg)
+		l.addPairLine(t, int(j), l.pos)
+		if n := l.near.countBelow(l.delta[j] + l.reach); n > 0 {
+			l.addPairLine(t, int(l.near.order[p.draw.IntN(n)]), l.neg)
 		}
 	}
 }
 
-// add counts pair j of the current anchor.
-func (l *distancePairs) add(t *tally, j int, of line) {
+// addPairLine counts pair j of the current anchor.
+func (l *distancePairs) addPairLine(t *tally, j int, of line) {
 	d := l.delta[j]
 	v := of.at + of.slope*d
 	t.count++

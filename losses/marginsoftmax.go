@@ -14,22 +14,22 @@ type marginSoftmax struct {
 	row   []float64 // u of a row, then its derivative; used when no derivative is wanted
 }
 
-func (l *marginSoftmax) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *marginSoftmax) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.row = grow(l.row, r)
+	l.row = growSlice(l.row, r)
 	for i, y := range p.rows {
 		d := l.row
 		if dS != nil {
 			d = dS[i*r : (i+1)*r]
 		}
 		copy(d, S[i*r:(i+1)*r])
-		sum += l.loss(d, y)
+		sum += l.rowLoss(d, y)
 	}
 	return sum, float64(len(p.rows))
 }
 
-// loss returns the loss of one row; s, its cosines to the classes, becomes its derivative with respect to them.
-func (l *marginSoftmax) loss(s []float64, y int) float64 {
+// rowLoss returns the loss of one row; s, its cosines to the classes, becomes its derivative with respect to them.
+func (l *marginSoftmax) rowLoss(s []float64, y int) float64 {
 	u, slope := l.own(s[y])
 	s[y] = u
 	loss := softmaxLoss(s, s, l.scale, y)

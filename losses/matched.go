@@ -81,7 +81,7 @@ func matchAmong[T float32 | float64](l *matched, z, grad rowsOf[T], labels []int
 	for i := range labels {
 		l.rows = append(l.rows, i)
 	}
-	l.matching.group(l.rows, labels, l.selected.count, z.cols)
+	l.matching.groupRows(l.rows, labels, l.selected.count, z.cols)
 	return matchClasses(&l.matching, z, grad, l.lambda)
 }
 
@@ -102,23 +102,23 @@ type selected struct {
 	scratch []float64
 }
 
-func (l *selected) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *selected) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
 	if p.first == 0 {
-		l.count = grow(l.count, r)
+		l.count = growSlice(l.count, r)
 		clear(l.count)
 	}
 	if dS == nil {
-		l.scratch = grow(l.scratch, len(S))
+		l.scratch = growSlice(l.scratch, len(S))
 		dS = l.scratch
 	}
-	sum, terms = l.simLoss.eval(dS, S, p)
+	sum, terms = l.simLoss.evalPairs(dS, S, p)
 	for i := range p.rows {
 		for j, w := range dS[i*r : (i+1)*r] {
 			if w == 0 {
 				continue
 			}
-			times := l.times(w, S[i*r+j])
+			times := l.timesInSum(w, S[i*r+j])
 			l.count[j] += times
 			if w < 0 || l.pairs { // in triplets a positive, of which each counts one for anchor i
 				l.count[p.first+i] += times
@@ -128,8 +128,8 @@ func (l *selected) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, terms
 }
 
-// times returns how often a pair with derivative w at similarity s occurs in the sum.
-func (l *selected) times(w, s float64) float64 {
+// timesInSum returns how often a pair with derivative w at similarity s occurs in the sum.
+func (l *selected) timesInSum(w, s float64) float64 {
 	switch l.by {
 	case l2:
 		return math.Abs(w) * math.Sqrt(max(0, 2-2*s))

@@ -40,7 +40,7 @@ func exactMatched(l *matched, name string, in exactInput) (loss float64, grad []
 	rows, out := flatRows(z), flatRows(grad)
 	loss += matchAmong(l, rows, out, in.labels)
 	for i := range grad {
-		copy(grad[i], out.row(i))
+		copy(grad[i], out.rowAt(i))
 	}
 	if in.normalize {
 		through(grad, z, norms)
@@ -55,9 +55,9 @@ type heldChoice struct {
 	chooser simLoss
 }
 
-func (l heldChoice) eval(dS, S []float64, p *pairs) (sum, terms float64) {
-	sum, terms = l.held.eval(nil, S, p)
-	l.chooser.eval(dS, l.at, p)
+func (l heldChoice) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
+	sum, terms = l.held.evalPairs(nil, S, p)
+	l.chooser.evalPairs(dS, l.at, p)
 	return sum, terms
 }
 

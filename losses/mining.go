@@ -24,18 +24,18 @@ var select1to1 = []string{"semihard", "random_semihard", "fixed_semihard"}
 // NewMining prepares a batch. z has unit rows of finite numbers, each with a label; labels and IDs are kept,
 // not copied.
 func NewMining(z features.Set) *Mining {
-	p, other := sides(z, nil, false)
+	p, other := batchPairs(z, nil, false)
 	m := &Mining{chain: chain{exact: true, whole: true}, labels: z.Labels}
 	if m.fn = m; z.Len() > 0 {
-		m.run(z.X, other, p, false)
+		m.runChain(z.X, other, p, false)
 	}
 	return m
 }
 
-// eval implements simLoss: it stores what a loss would turn into a number.
-func (m *Mining) eval(_, S []float64, p *pairs) (sum, terms float64) {
+// evalPairs implements simLoss: it stores what a loss would turn into a number.
+func (m *Mining) evalPairs(_, S []float64, p *pairs) (sum, terms float64) {
 	m.matrix, m.whole = make([]float64, len(S)), *p
-	l2.of(m.matrix, nil, S)
+	l2.fillDistances(m.matrix, nil, S)
 	return 0, 0
 }
 
@@ -46,7 +46,7 @@ func (m *Mining) Len() int { return len(m.labels) }
 func (m *Mining) Distance(i, j int) float64 { return m.matrix[i*m.Len()+j] }
 
 // Positive reports whether j ∈ P(i): the same label and a different image.
-func (m *Mining) Positive(i, j int) bool { return m.whole.positive(i, j) }
+func (m *Mining) Positive(i, j int) bool { return m.whole.isPositive(i, j) }
 
 // Negative reports whether j ∈ N(i).
 func (m *Mining) Negative(i, j int) bool { return m.labels[i] != m.labels[j] }
@@ -65,7 +65,7 @@ func (m *Mining) Triplets(choose string, gap float64, draw *rand.Rand) iter.Seq[
 		n := m.Len()
 		for a := range m.labels {
 			l.delta = m.matrix[a*n : (a+1)*n]
-			mates, negatives := l.singles(a, &p)
+			mates, negatives := l.listSingles(a, &p)
 			for k, j := range mates {
 				if !yield([3]int{a, int(j), int(negatives[k])}) {
 					return

@@ -23,8 +23,8 @@ type window struct {
 	below, above float64 // bound for a positive; bound for a negative
 }
 
-// window computes the limits from the similarities of anchor i. absent, unless nil, marks columns to ignore.
-func (m msMiner) window(s []float64, i int, p *pairs, absent []bool) window {
+// limitWindow computes the limits from the similarities of anchor i. absent, unless nil, marks columns to ignore.
+func (m msMiner) limitWindow(s []float64, i int, p *pairs, absent []bool) window {
 	w := window{low: math.Inf(1), high: math.Inf(-1)}
 	y, cols := p.rows[i], p.cols[:len(s)]
 	for j, v := range s {
@@ -35,7 +35,7 @@ func (m msMiner) window(s []float64, i int, p *pairs, absent []bool) window {
 			if v > w.high {
 				w.high = v
 			}
-		} else if v < w.low && p.apart(i, j) {
+		} else if v < w.low && p.areApart(i, j) {
 			w.low = v
 		}
 	}

@@ -63,13 +63,13 @@ func newMultiSimilarity(v Values) *multiSimilarity {
 	}
 }
 
-func (l *multiSimilarity) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *multiSimilarity) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
 	for i := range p.rows {
-		s, d := row(S, i, r), row(dS, i, r)
-		pull, push := l.anchor(d, s, i, p, l.miner.window(s, i, p, nil), nil)
+		s, d := rowOfBlock(S, i, r), rowOfBlock(dS, i, r)
+		pull, push := l.anchorTerms(d, s, i, p, l.miner.limitWindow(s, i, p, nil), nil)
 		sum += pull.value + push.value
-		weigh(d, pull.slope, push.slope)
+		weighExponentials(d, pull.slope, push.slope)
 	}
 	return sum, float64(len(p.rows))
 }
@@ -77,9 +77,9 @@ func (l *multiSimilarity) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 // logTerm is one of an anchor's two terms, and the factor that turns its exponentials into derivatives.
 type logTerm struct{ value, slope float64 }
 
-// anchor returns the two terms of anchor i. d, unless nil, becomes the exponentials of the selected pairs, each
+// anchorTerms returns the two terms of anchor i. d, unless nil, becomes the exponentials of the selected pairs, each
 // shifted by the largest exponent of its side; those of positives are negated.
-func (l *multiSimilarity) anchor(d, s []float64, i int, p *pairs, w window, absent []bool) (pull, push logTerm) {
+func (l *multiSimilarity) anchorTerms(d, s []float64, i int, p *pairs, w window, absent []bool) (pull, push logTerm) {
 	var near, far float64
 	y, cols := p.rows[i], p.cols[:len(s)]
 	for j, v := range s {
@@ -91,7 +91,7 @@ func (l *multiSimilarity) anchor(d, s []float64, i int, p *pairs, w window, abse
 				e = expShifted(l.beta * (v - w.high))
 				far += e
 			}
-		case v < w.below && p.apart(i, j):
+		case v < w.below && p.areApart(i, j):
 			e = -expShifted(l.alpha * (w.low - v))
 			near -= e
 		}
@@ -119,8 +119,8 @@ func logOnePlus(u, sum float64) (value, slope float64) {
 	return math.Log1p(e * sum), e / (1 + e*sum)
 }
 
-// weigh turns the exponentials that anchor stored in d into derivatives.
-func weigh(d []float64, pull, push float64) {
+// weighExponentials turns the exponentials that anchor stored in d into derivatives.
+func weighExponentials(d []float64, pull, push float64) {
 	for j, e := range d {
 		if e > 0 {
 			d[j] = e * push

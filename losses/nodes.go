@@ -30,22 +30,22 @@ func nodeCount(length float64) int {
 	return 1 + int(math.Ceil(max(1, math.Log(56/(nodeError*(rho-1)))/math.Log(rho))))
 }
 
-// place puts nodes on the interval of the sorted points, for sums over others further points, and reports
+// placeNodes puts nodes on the interval of the sorted points, for sums over others further points, and reports
 // whether that saves time.
-func (q *nodes) place(points []float64, others int) bool {
+func (q *nodes) placeNodes(points []float64, others int) bool {
 	n := len(points)
 	low, high := points[0], points[n-1]
 	k := nodeCount(high - low)
 	if n*others <= k*(others+2*n) {
 		return false
 	}
-	q.at, q.x, q.weight, q.coef = grow(q.at, k), grow(q.x, k), grow(q.weight, k), grow(q.coef, k)
+	q.at, q.x, q.weight, q.coef = growSlice(q.at, k), growSlice(q.x, k), growSlice(q.weight, k), growSlice(q.coef, k)
 	middle, half := (low+high)/2, (high-low)/2
 	for i := range q.x {
 		q.x[i] = math.Cos((float64(i) + 0.5) * math.Pi / float64(k))
 		q.at[i] = middle + half*q.x[i]
 	}
-	q.points, q.out = grow(q.points, n), grow(q.out, n)
+	q.points, q.out = growSlice(q.points, n), growSlice(q.out, n)
 	for i, c := range points {
 		q.points[i] = 0
 		if half > 0 {
@@ -53,33 +53,33 @@ func (q *nodes) place(points []float64, others int) bool {
 		}
 	}
 	// w_k = 1/K [M_0 + 2 Σ_j M_j T_j(x_k)] with M_j = Σ_p T_j(c_p).
-	q.each(q.points, func(j int, t []float64) {
+	q.eachChebyshev(q.points, func(j int, t []float64) {
 		q.coef[j] = 0
 		for _, v := range t {
 			q.coef[j] += v
 		}
 	})
-	q.sum(q.weight, q.x, q.coef)
+	q.sumSeries(q.weight, q.x, q.coef)
 	return true
 }
 
-// interpolate returns the values at the points, interpolated from those at the nodes.
-func (q *nodes) interpolate(values []float64) []float64 {
-	q.each(q.x, func(j int, t []float64) {
+// interpolateNodes returns the values at the points, interpolated from those at the nodes.
+func (q *nodes) interpolateNodes(values []float64) []float64 {
+	q.eachChebyshev(q.x, func(j int, t []float64) {
 		q.coef[j] = 0
 		for i, v := range t {
 			q.coef[j] += v * values[i]
 		}
 	})
-	q.sum(q.out, q.points, q.coef)
+	q.sumSeries(q.out, q.points, q.coef)
 	return q.out
 }
 
-// sum returns 1/K [c_0 + 2 Σ_j c_j T_j(x)] at every x.
-func (q *nodes) sum(dst, x, coef []float64) {
+// sumSeries returns 1/K [c_0 + 2 Σ_j c_j T_j(x)] at every x.
+func (q *nodes) sumSeries(dst, x, coef []float64) {
 	k := float64(len(coef))
 	clear(dst)
-	q.each(x, func(j int, t []float64) {
+	q.eachChebyshev(x, func(j int, t []float64) {
 		c := 2 * coef[j] / k
 		if j == 0 {
 			c /= 2
@@ -90,9 +90,9 @@ func (q *nodes) sum(dst, x, coef []float64) {
 	})
 }
 
-// each calls use with T_0 … T_{K-1} at x, computed by T_{j+1} = 2x·T_j - T_{j-1}.
-func (q *nodes) each(x []float64, use func(j int, t []float64)) {
-	q.now, q.last = grow(q.now, len(x)), grow(q.last, len(x))
+// eachChebyshev calls use with T_0 … T_{K-1} at x, computed by T_{j+1} = 2x·T_j - T_{j-1}.
+func (q *nodes) eachChebyshev(x []float64, use func(j int, t []float64)) {
+	q.now, q.last = growSlice(q.now, len(x)), growSlice(q.last, len(x))
 	for i := range x {
 		q.now[i], q.last[i] = 1, x[i] // T_0, T_{-1}
 	}

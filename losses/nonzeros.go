@@ -26,14 +26,14 @@ type nonzeros struct {
 // sparsest is the largest density at which the list is used: one entry in sparsest.
 const sparsest = 32
 
-// begin clears the list and makes room for at most so many entries of n rows.
-func (f *nonzeros) begin(n, most int) {
+// beginList clears the list and makes room for at most so many entries of n rows.
+func (f *nonzeros) beginList(n, most int) {
 	f.few, f.most = true, most
-	f.cols, f.ends = grow(f.cols, f.most)[:0], grow(f.ends, n)[:0]
+	f.cols, f.ends = growSlice(f.cols, f.most)[:0], growSlice(f.ends, n)[:0]
 }
 
-// join appends the list of the rows that follow.
-func (f *nonzeros) join(next *nonzeros) {
+// joinList appends the list of the rows that follow.
+func (f *nonzeros) joinList(next *nonzeros) {
 	f.few = f.few && next.few && len(f.cols)+len(next.cols) <= f.most
 	if !f.few {
 		return
@@ -45,8 +45,8 @@ func (f *nonzeros) join(next *nonzeros) {
 	}
 }
 
-// narrow writes a row of dS over out, and lists its entries.
-func (f *nonzeros) narrow(out []float32, d []float64) {
+// narrowListed writes a row of dS over out, and lists its entries.
+func (f *nonzeros) narrowListed(out []float32, d []float64) {
 	cols := f.cols
 	out = out[:len(d)]
 	for j, v := range d {
@@ -54,7 +54,7 @@ func (f *nonzeros) narrow(out []float32, d []float64) {
 		if v != 0 { // also true for NaN
 			if len(cols) == f.most {
 				f.few = false
-				narrow(out[j:], d[j:])
+				narrowFloats(out[j:], d[j:])
 				return
 			}
 			cols = append(cols, int32(j))
@@ -63,32 +63,32 @@ func (f *nonzeros) narrow(out []float32, d []float64) {
 	f.cols, f.ends = cols, append(f.ends, len(cols))
 }
 
-// narrow writes a row of dS over out.
-func narrow(out []float32, d []float64) {
+// narrowFloats writes a row of dS over out.
+func narrowFloats(out []float32, d []float64) {
 	out = out[:len(d)]
 	for j, v := range d {
 		out[j] = float32(v)
 	}
 }
 
-// multiply writes scale·W·v to dst, sharing the rows among all cores. The result does not depend on their
+// multiplySparse writes scale·W·v to dst, sharing the rows among all cores. The result does not depend on their
 // number.
-func (f *nonzeros) multiply(dst, w, v blas32.General, scale float32) {
+func (f *nonzeros) multiplySparse(dst, w, v blas32.General, scale float32) {
 	const worth = 1 << 20 // multiplications that make a goroutine worth its start
 	n := min(runtime.GOMAXPROCS(0), w.Rows, len(f.cols)*v.Cols/worth)
 	if n < 2 {
-		f.rows(dst, w, v, scale, 0, w.Rows)
+		f.multiplyPart(dst, w, v, scale, 0, w.Rows)
 		return
 	}
 	var wait sync.WaitGroup
 	for k := range n {
-		wait.Go(func() { f.rows(dst, w, v, scale, k*w.Rows/n, (k+1)*w.Rows/n) })
+		wait.Go(func() { f.multiplyPart(dst, w, v, scale, k*w.Rows/n, (k+1)*w.Rows/n) })
 	}
 	wait.Wait()
 }
 
-// rows does the rows from … end of multiply.
-func (f *nonzeros) rows(dst, w, v blas32.General, scale float32, from, end int) {
+// multiplyPart does the rows from … end of multiply.
+func (f *nonzeros) multiplyPart(dst, w, v blas32.General, scale float32, from, end int) {
 	first := 0
 	if from > 0 {
 		first = f.ends[from-1]

@@ -17,7 +17,7 @@ import (
 // scattered draws a matrix with one non-zero entry in every, and its list of entries.
 func scattered(rng *rand.Rand, n, r, every int) (blas32.General, *nonzeros) {
 	w, list := features.NewMatrix(n, r), new(nonzeros)
-	list.begin(n, n*r/sparsest)
+	list.beginList(n, n*r/sparsest)
 	d := make([]float64, r)
 	for i := range n {
 		clear(d)
@@ -27,9 +27,9 @@ func scattered(rng *rand.Rand, n, r, every int) (blas32.General, *nonzeros) {
 			}
 		}
 		if list.few {
-			list.narrow(features.Row(w, i), d)
+			list.narrowListed(features.Row(w, i), d)
 		} else {
-			narrow(features.Row(w, i), d)
+			narrowFloats(features.Row(w, i), d)
 		}
 	}
 	return w, list
@@ -58,7 +58,7 @@ func TestNonzeros(t *testing.T) {
 		for i, cores := range []int{1, 4} {
 			was := runtime.GOMAXPROCS(cores)
 			results[i] = features.NewMatrix(c.n, 256)
-			list.multiply(results[i], w, v, 0.25)
+			list.multiplySparse(results[i], w, v, 0.25)
 			runtime.GOMAXPROCS(was)
 		}
 		if !slices.Equal(results[0].Data, results[1].Data) {
@@ -120,7 +120,7 @@ func BenchmarkNonzeros(b *testing.B) {
 		w, list := scattered(rand.New(rand.NewPCG(1, 1)), 64, 8192, every)
 		b.Run(fmt.Sprintf("list/%d", every), func(b *testing.B) {
 			for b.Loop() {
-				list.multiply(out, w, v, 1)
+				list.multiplySparse(out, w, v, 1)
 			}
 		})
 		b.Run(fmt.Sprintf("product/%d", every), func(b *testing.B) {

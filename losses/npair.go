@@ -39,11 +39,11 @@ var nPairEntry = Entry{
 	},
 }
 
-func (l *nPair) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *nPair) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	clear(dS)
-	l.choose(p)
+	l.choosePairs(p)
 	r, m := len(p.cols), len(l.anchors)
-	l.e = grow(l.e, m)
+	l.e = growSlice(l.e, m)
 	for k, a := range l.anchors {
 		s := S[int(a)*r : int(a+1)*r]
 		top := math.Inf(-1)
@@ -64,18 +64,18 @@ func (l *nPair) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 		d[l.positives[k]]--
 	}
 	if l.l2 > 0 && p.self {
-		sum += l.lengths(dS, S, r)
+		sum += l.lengthPenalty(dS, S, r)
 	}
 	return sum, float64(m)
 }
 
-// choose finds the pairs: the first row of a class and the first column that is a positive of it.
-func (l *nPair) choose(p *pairs) {
+// choosePairs finds the pairs: the first row of a class and the first column that is a positive of it.
+func (l *nPair) choosePairs(p *pairs) {
 	classes := 0
 	for _, y := range p.rows {
 		classes = max(classes, y+1)
 	}
-	l.place = grow(l.place, classes)
+	l.place = growSlice(l.place, classes)
 	clear(l.place)
 	l.anchors, l.positives = l.anchors[:0], l.positives[:0]
 	for i, y := range p.rows {
@@ -88,7 +88,7 @@ func (l *nPair) choose(p *pairs) {
 		if y >= classes || l.place[y] == 0 {
 			continue
 		}
-		if k := l.place[y] - 1; l.positives[k] < 0 && p.apart(int(l.anchors[k]), j) {
+		if k := l.place[y] - 1; l.positives[k] < 0 && p.areApart(int(l.anchors[k]), j) {
 			l.positives[k] = int32(j)
 		}
 	}
@@ -102,8 +102,8 @@ func (l *nPair) choose(p *pairs) {
 	l.anchors, l.positives = l.anchors[:m], l.positives[:m]
 }
 
-// lengths returns the penalty; ‖z_i‖² is the similarity of row i with itself.
-func (l *nPair) lengths(dS, S []float64, r int) float64 {
+// lengthPenalty returns the penalty; ‖z_i‖² is the similarity of row i with itself.
+func (l *nPair) lengthPenalty(dS, S []float64, r int) float64 {
 	var sum float64
 	for _, rows := range [2][]int32{l.anchors, l.positives} {
 		for _, i := range rows {

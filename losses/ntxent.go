@@ -37,14 +37,14 @@ var ntxentEntry = Entry{
 	},
 }
 
-func (l *ntxent) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *ntxent) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r, inverse := len(p.cols), 1/l.temperature
-	l.e = grow(l.e, r)
+	l.e = growSlice(l.e, r)
 	for i := range p.rows {
-		s, d := row(S, i, r), row(dS, i, r)
+		s, d := rowOfBlock(S, i, r), rowOfBlock(dS, i, r)
 		clear(d)
 		var top float64
-		l.positives, top = p.rivals(l.e, l.positives[:0], s, i)
+		l.positives, top = p.prepareRivals(l.e, l.positives[:0], s, i)
 		terms += float64(len(l.positives))
 		if len(l.positives) == 0 || math.IsInf(top, -1) {
 			continue // no negatives: every quotient is 1
@@ -53,7 +53,7 @@ func (l *ntxent) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 		whole := top*inverse + math.Log(total)
 		var push float64
 		for _, j := range l.positives {
-			value, slope := softplus(whole - s[j]*inverse)
+			value, slope := softplusSlope(whole - s[j]*inverse)
 			sum += value
 			push += slope
 			if d != nil {

@@ -218,7 +218,7 @@ func TestMatchingFindsTheShares(t *testing.T) {
 	count := slices.Repeat([]float64{1}, n)
 	for _, simplex := range []bool{false, true} {
 		m := matching{simplex: simplex}
-		m.group(seq(n), append(labels, make([]int, len(rows)-n)...), count, d)
+		m.groupRows(seq(n), append(labels, make([]int, len(rows)-n)...), count, d)
 		if v := matchUnlabelled(&m, flatRows(rows), rowsOf[float64]{}, seq(len(rows))[n:], 1); v > 1e-20 {
 			t.Errorf("residual %v, expected 0", v)
 		}
@@ -248,7 +248,7 @@ func TestMatchingWithoutAUniqueSolution(t *testing.T) {
 			m := matching{printed: printed}
 			rows := append(slices.Clone(c.means), c.u)
 			n := len(c.means)
-			m.group(seq(n), seq(n+1), slices.Repeat([]float64{1}, n), len(c.u))
+			m.groupRows(seq(n), seq(n+1), slices.Repeat([]float64{1}, n), len(c.u))
 			v := matchUnlabelled(&m, flatRows(rows), rowsOf[float64]{}, []int{n}, 1)
 			var sum float64
 			for _, theta := range m.theta {

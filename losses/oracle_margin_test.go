@@ -222,12 +222,12 @@ func TestDistanceWeightedDraws(t *testing.T) {
 	}
 	check := func(what string, w *distanceWeighted, want []float64) {
 		t.Helper()
-		if !w.prepare(delta, cols, 1) {
+		if !w.prepareAnchor(delta, cols, 1) {
 			t.Fatalf("%s: nothing to draw", what)
 		}
 		counts := make([]float64, n)
 		for range rounds {
-			counts[w.draw(rng)]++
+			counts[w.drawNegative(rng)]++
 		}
 		var total float64
 		for _, v := range want {
@@ -259,16 +259,16 @@ func TestDistanceWeightedDraws(t *testing.T) {
 	for what, w := range map[string]*distanceWeighted{
 		"none eligible": {dim: dim, near: 0.1, far: 0.2}, "far below near": {dim: dim, near: 0.5, far: 0.4},
 	} {
-		if w.prepare(delta, cols, 1) {
+		if w.prepareAnchor(delta, cols, 1) {
 			t.Errorf("%s: something to draw", what)
 		}
 	}
 	far := []float64{2, 2, 0}
-	if w := (&distanceWeighted{dim: 3, far: 3}); w.prepare(far, []int{1, 2, 2}, 1) {
+	if w := (&distanceWeighted{dim: 3, far: 3}); w.prepareAnchor(far, []int{1, 2, 2}, 1) {
 		t.Error("draws at distance 2 or 0")
 	}
-	if w := (&distanceWeighted{dim: 512, near: 0.5, far: 3, uniform: true}); !w.prepare(far, []int{1, 1, 2}, 1) ||
-		w.draw(rng) != 2 {
+	if w := (&distanceWeighted{dim: 512, near: 0.5, far: 3, uniform: true}); !w.prepareAnchor(far, []int{1, 1, 2}, 1) ||
+		w.drawNegative(rng) != 2 {
 		t.Error("does not draw the one negative there is")
 	}
 }
@@ -359,7 +359,7 @@ func TestLadderCounts(t *testing.T) {
 		}
 		slices.Sort(x)
 		var l ladder
-		l.build(x)
+		l.buildLadder(x)
 		for range 30 {
 			g := 0.9 + 1.2*rng.Float64()
 			if n > 0 && rng.IntN(2) == 0 {

@@ -288,7 +288,7 @@ func tripletByTriplet(s slowSettings, p *pairs, S []float64) (sum float64, count
 	d := func(v float64) float64 { return slowDistance(s.dist, v) }
 	between := func(j, k int) float64 { return S[j*r+k] }
 	if !p.self {
-		between = p.amid.pair
+		between = p.amid.pairSimilarity
 	}
 	slope := func(v float64) float64 {
 		switch s.dist {
@@ -352,7 +352,7 @@ func TestSetsTripletByTriplet(t *testing.T) {
 				l := mustNew(t, "triplet", s.values(),
 					testEnv(conformDim, conformClasses, 1)).(*similarity).fn.(*triplet)
 				dS := make([]float64, len(S))
-				sum, terms := l.eval(dS, S, p)
+				sum, terms := l.evalPairs(dS, S, p)
 				want, count, slopes := tripletByTriplet(s, p, S)
 				what := fmt.Sprintf("seed %d %+v", seed, s)
 				if !near(sum, want, 1e-11, 1e-12) || int(terms) != count {
@@ -391,7 +391,7 @@ func TestNodesKeepTheirError(t *testing.T) {
 			}
 			slices.Sort(points)
 			var q nodes
-			if !q.place(points, 500) {
+			if !q.placeNodes(points, 500) {
 				t.Fatalf("length %v: nodes are said not to pay for 500 points", length)
 			}
 			if again := nodeCount(points[499] - points[0]); len(q.at) != again || again > 31 {
@@ -401,11 +401,11 @@ func TestNodesKeepTheirError(t *testing.T) {
 				var want, got, wantSlope, gotSlope float64
 				slopes := make([]float64, len(q.at))
 				for _, c := range points {
-					v, g := softplus(c - delta)
+					v, g := softplusSlope(c - delta)
 					want, wantSlope = want+v, wantSlope+g
 				}
 				for k, c := range q.at {
-					v, g := softplus(c - delta)
+					v, g := softplusSlope(c - delta)
 					got, gotSlope = got+q.weight[k]*v, gotSlope+q.weight[k]*g
 					slopes[k] = g
 				}
@@ -413,15 +413,15 @@ func TestNodesKeepTheirError(t *testing.T) {
 					t.Errorf("length %v from %v, δ %v: sums are off by %.3g and %.3g", length, start, delta, got-want,
 						gotSlope-wantSlope)
 				}
-				for i, g := range q.interpolate(slopes) {
-					if _, exact := softplus(points[i] - delta); !near(g, exact, 0, 1e-13) {
+				for i, g := range q.interpolateNodes(slopes) {
+					if _, exact := softplusSlope(points[i] - delta); !near(g, exact, 0, 1e-13) {
 						t.Fatalf("length %v from %v, δ %v: a slope is off by %.3g", length, start, delta, g-exact)
 					}
 				}
 			}
 		}
 	}
-	if (&nodes{}).place([]float64{0, 1, 2}, 1000) {
+	if (&nodes{}).placeNodes([]float64{0, 1, 2}, 1000) {
 		t.Error("nodes are said to pay for three points")
 	}
 }
@@ -459,9 +459,9 @@ func TestAmidABank(t *testing.T) {
 	js := []int32{3, 7, 9, 0}
 	got, want := make([]float64, len(js)*30), make([]float64, len(js)*30)
 	for range 2 {
-		bank.rows(got, js)
+		bank.rowSimilarities(got, js)
 	}
-	exact.rows(want, js)
+	exact.rowSimilarities(want, js)
 	for i, j := range js {
 		for k := range 30 {
 			g, w := got[i*30+k], want[i*30+k]
@@ -469,8 +469,8 @@ func TestAmidABank(t *testing.T) {
 			if w > nearby {
 				tol = 1e-9 // from differences
 			}
-			if !near(g, w, 0, tol) || !near(bank.pair(int(j), k), w, 0, tol) {
-				t.Errorf("%d and %d: %v in rows, %v as a pair, expected %v", j, k, g, bank.pair(int(j), k), w)
+			if !near(g, w, 0, tol) || !near(bank.pairSimilarity(int(j), k), w, 0, tol) {
+				t.Errorf("%d and %d: %v in rows, %v as a pair, expected %v", j, k, g, bank.pairSimilarity(int(j), k), w)
 			}
 		}
 	}

@@ -27,8 +27,8 @@ type pairs struct {
 	amid       amid       // of a bank, for losses that compare its vectors with each other; nil if self
 }
 
-// apart reports whether anchor i and column j, which have the same label, are a positive pair.
-func (p *pairs) apart(i, j int) bool {
+// areApart reports whether anchor i and column j, which have the same label, are a positive pair.
+func (p *pairs) areApart(i, j int) bool {
 	if !p.self {
 		return true
 	}
@@ -36,8 +36,8 @@ func (p *pairs) apart(i, j int) bool {
 	return i != j && (p.ids == nil || p.ids[i] != p.ids[j])
 }
 
-// positive reports whether j ∈ P(i).
-func (p *pairs) positive(i, j int) bool { return p.rows[i] == p.cols[j] && p.apart(i, j) }
+// isPositive reports whether j ∈ P(i).
+func (p *pairs) isPositive(i, j int) bool { return p.rows[i] == p.cols[j] && p.areApart(i, j) }
 
 // checkSet panics if a caller breaks the contract of Eval. User errors are checked at the doors.
 func checkSet(what string, s features.Set, dim int) {

@@ -19,8 +19,8 @@ type parametric struct {
 // panics if there is no parameter for one of them.
 type ownSim interface {
 	simLoss
-	load(p *features.Param, labels []int)
-	store(p *features.Param, loss float64)
+	loadOwn(p *features.Param, labels []int)
+	storeOwn(p *features.Param, loss float64)
 }
 
 // Params implements [Trainable]; it returns none if the settings fix the parameter.
@@ -33,10 +33,10 @@ func (l *parametric) Params() []*features.Param {
 
 // Eval implements [Loss].
 func (l *parametric) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
-	l.own.load(l.p, z.Labels)
+	l.own.loadOwn(l.p, z.Labels)
 	loss := l.similarity.Eval(grad, z, ref)
 	if grad != nil && l.p != nil {
-		l.own.store(l.p, loss)
+		l.own.storeOwn(l.p, loss)
 	}
 	return loss
 }

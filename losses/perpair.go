@@ -5,7 +5,7 @@ package losses
 type pairSum interface {
 	simLoss
 	// pairs returns the number that divides the value of some rows, each with so many pairs, to a mean over pairs.
-	pairs(rows, each int) float64
+	pairCount(rows, each int) float64
 }
 
 // Pairs returns the number by which the value of a loss over rows, each compared with others vectors, is divided to be
@@ -17,13 +17,13 @@ func Pairs(l Loss, rows, others int) float64 {
 		return 1
 	}
 	if fn, ok := s.fn.(pairSum); ok {
-		return fn.pairs(rows, others)
+		return fn.pairCount(rows, others)
 	}
 	return 1
 }
 
-// pairs implements [pairSum]: the value is a mean over anchors, or, if summed, a sum over them.
-func (l *contrastive) pairs(rows, each int) float64 {
+// pairCount implements [pairSum]: the value is a mean over anchors, or, if summed, a sum over them.
+func (l *contrastive) pairCount(rows, each int) float64 {
 	if l.summed {
 		return float64(rows) * float64(each)
 	}

@@ -66,91 +66,91 @@ func (l *proxied) Eval(grad *blas32.General, z features.Set, ref *features.Set) 
 	checkGrad(grad, z)
 	if z.Len() == 0 {
 		l.noted = l.noted[:0]
-		return l.nothing(grad)
+		return l.emptyResult(grad)
 	}
 	clear(l.pull)
-	l.measure()
-	sum, terms := l.run(z.X, l.p.Matrix(), pairs{rows: z.Labels, cols: l.cols}, grad != nil)
-	l.divide(terms)
+	l.invertNorms()
+	sum, terms := l.runChain(z.X, l.p.Matrix(), pairs{rows: z.Labels, cols: l.cols}, grad != nil)
+	l.divideTerms(terms)
 	value := 0.0
 	if terms > 0 {
 		value = sum / terms
 	}
 	if grad != nil {
-		l.backward(grad, z.X, terms)
+		l.backProxies(grad, z.X, terms)
 	}
 	if l.within != nil {
-		value += l.inside(grad != nil)
+		value += l.insideTerm(grad != nil)
 	}
 	return value
 }
 
-// nothing returns the result for an empty batch.
-func (l *proxied) nothing(grad *blas32.General) float64 {
+// emptyResult returns the result for an empty batch.
+func (l *proxied) emptyResult(grad *blas32.General) float64 {
 	if grad != nil {
 		clear(l.p.Grad)
 	}
-	return nothing(grad)
+	return zeroGradient(grad)
 }
 
-// measure computes 1/‖p_j‖.
-func (l *proxied) measure() {
+// invertNorms computes 1/‖p_j‖.
+func (l *proxied) invertNorms() {
 	for j := range l.scale {
-		l.scale[j] = 1 / max(math.Sqrt(blas32.DDot(l.proxy(j), l.proxy(j))), shortest)
+		l.scale[j] = 1 / max(math.Sqrt(blas32.DDot(l.proxyVector(j), l.proxyVector(j))), shortest)
 	}
 }
 
-// backward turns W, which c.s holds divided by the norms, into the two gradients.
-func (l *proxied) backward(grad *blas32.General, z blas32.General, terms float64) {
+// backProxies turns W, which c.s holds divided by the norms, into the two gradients.
+func (l *proxied) backProxies(grad *blas32.General, z blas32.General, terms float64) {
 	if terms == 0 {
-		l.nothing(grad)
+		l.emptyResult(grad)
 		return
 	}
 	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, l.s, l.p.Matrix(), 0, *grad)
 	blas32.Gemm(blas.Trans, blas.NoTrans, 1, l.s, z, 0, l.p.GradMatrix())
 	scaleMatrix(*grad, float32(1/terms))
 	for j, pull := range l.pull {
-		l.project(j, 1/terms, pull/terms)
+		l.projectProxy(j, 1/terms, pull/terms)
 	}
 }
 
-// project divides the gradient of proxy j by the number of terms, while it is in the cache, and removes its
+// projectProxy divides the gradient of proxy j by the number of terms, while it is in the cache, and removes its
 // part along = g_j·p̂_j: changing the length of a proxy changes no loss.
-func (l *proxied) project(j int, share, along float64) {
+func (l *proxied) projectProxy(j int, share, along float64) {
 	g := blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.GradMatrix(), j)}
 	vek32.MulNumber_Inplace(g.Data, float32(share))
 	if k := l.scale[j]; k < 1/shortest {
-		blas32.Axpy(float32(-along*k*k), l.proxy(j), g)
+		blas32.Axpy(float32(-along*k*k), l.proxyVector(j), g)
 	}
 }
 
-// inside returns the term between proxies of one class; if grad, it adds to their gradient.
-func (l *proxied) inside(grad bool) float64 {
+// insideTerm returns the term between proxies of one class; if grad, it adds to their gradient.
+func (l *proxied) insideTerm(grad bool) float64 {
 	var sum float64
 	for a := range l.p.Rows {
 		for b := a + 1; b < (a/l.perClass+1)*l.perClass; b++ {
-			s := blas32.DDot(l.proxy(a), l.proxy(b)) * l.scale[a] * l.scale[b]
+			s := blas32.DDot(l.proxyVector(a), l.proxyVector(b)) * l.scale[a] * l.scale[b]
 			value, slope := l.within(s)
 			sum += value
 			if grad {
-				l.turn(a, b, s, slope*l.weight)
-				l.turn(b, a, s, slope*l.weight)
+				l.turnProxy(a, b, s, slope*l.weight)
+				l.turnProxy(b, a, s, slope*l.weight)
 			}
 		}
 	}
 	return sum * l.weight
 }
 
-// turn adds slope·∂s/∂p_a, where s = p̂_a·p̂_b, to the gradient of proxy a.
-func (l *proxied) turn(a, b int, s, slope float64) {
+// turnProxy adds slope·∂s/∂p_a, where s = p̂_a·p̂_b, to the gradient of proxy a.
+func (l *proxied) turnProxy(a, b int, s, slope float64) {
 	g := blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.GradMatrix(), a)}
-	blas32.Axpy(float32(slope*l.scale[a]*l.scale[b]), l.proxy(b), g)
+	blas32.Axpy(float32(slope*l.scale[a]*l.scale[b]), l.proxyVector(b), g)
 	if l.scale[a] < 1/shortest {
-		blas32.Axpy(float32(-slope*s*l.scale[a]*l.scale[a]), l.proxy(a), g)
+		blas32.Axpy(float32(-slope*s*l.scale[a]*l.scale[a]), l.proxyVector(a), g)
 	}
 }
 
-func (l *proxied) proxy(j int) blas32.Vector {
+func (l *proxied) proxyVector(j int) blas32.Vector {
 	return blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.Matrix(), j)}
 }
 

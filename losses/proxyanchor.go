@@ -51,30 +51,30 @@ var proxyAnchorEntry = Entry{
 	},
 }
 
-func (l *proxyAnchor) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *proxyAnchor) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	e := dS
 	if e == nil {
-		l.e = grow(l.e, len(S))
+		l.e = growSlice(l.e, len(S))
 		e = l.e
 	}
 	expSlice(e, S, l.alpha, l.alpha*l.delta)
-	l.gather(e, S, p)
-	share, rest := 1/float64(l.count(p.rows)), 1/float64(l.classes)
+	l.gatherExponentials(e, S, p)
+	share, rest := 1/float64(l.countClasses(p.rows)), 1/float64(l.classes)
 	for j, v := range l.pull {
 		sum += share*math.Log1p(v) + rest*math.Log1p(l.push[j])
 		l.pull[j] = -l.alpha * share / (1 + v)
 		l.push[j] = l.alpha * rest / (1 + l.push[j])
 	}
 	if dS != nil {
-		l.spread(dS, p)
+		l.spreadExponentials(dS, p)
 	}
-	return sum, p.plain()
+	return sum, p.plainTerms()
 }
 
-// gather adds up the columns of e, and gives every row its exponential for its own class.
-func (l *proxyAnchor) gather(e, S []float64, p *pairs) {
+// gatherExponentials adds up the columns of e, and gives every row its exponential for its own class.
+func (l *proxyAnchor) gatherExponentials(e, S []float64, p *pairs) {
 	r := len(p.cols)
-	l.pull, l.push = grow(l.pull, r), grow(l.push, r)
+	l.pull, l.push = growSlice(l.pull, r), growSlice(l.push, r)
 	clear(l.pull)
 	clear(l.push)
 	push := l.push
@@ -94,8 +94,8 @@ func (l *proxyAnchor) gather(e, S []float64, p *pairs) {
 	}
 }
 
-// spread turns the exponentials into derivatives; pull and push hold their factors.
-func (l *proxyAnchor) spread(e []float64, p *pairs) {
+// spreadExponentials turns the exponentials into derivatives; pull and push hold their factors.
+func (l *proxyAnchor) spreadExponentials(e []float64, p *pairs) {
 	r := len(p.cols)
 	push := l.push
 	for i, y := range p.rows {
@@ -113,8 +113,8 @@ func (l *proxyAnchor) spread(e []float64, p *pairs) {
 	}
 }
 
-// count returns the number of classes in the batch.
-func (l *proxyAnchor) count(labels []int) int {
+// countClasses returns the number of classes in the batch.
+func (l *proxyAnchor) countClasses(labels []int) int {
 	l.calls++
 	n := 0
 	for _, y := range labels {

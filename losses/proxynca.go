@@ -44,20 +44,20 @@ var proxyNCAEntry = Entry{
 	},
 }
 
-func (l *proxyNCA) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *proxyNCA) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
 	if l.original && r == 1 {
 		clear(dS)
 		return 0, 0
 	}
-	l.row = grow(l.row, r)
+	l.row = growSlice(l.row, r)
 	for i, y := range p.rows {
 		d, s := l.row, S[i*r:(i+1)*r]
 		if dS != nil {
 			d = dS[i*r : (i+1)*r]
 		}
 		if l.original {
-			sum += l.others(d, s, y)
+			sum += l.lossOfOthers(d, s, y)
 		} else {
 			sum += softmaxLoss(d, s, l.scale, y)
 		}
@@ -65,9 +65,9 @@ func (l *proxyNCA) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, float64(len(p.rows))
 }
 
-// others returns the loss of one row, leaving its own class out of the sum; d becomes the derivative.
-func (l *proxyNCA) others(d, s []float64, y int) float64 {
-	top := max(largest(s[:y]), largest(s[y+1:]))
+// lossOfOthers returns the loss of one row, leaving its own class out of the sum; d becomes the derivative.
+func (l *proxyNCA) lossOfOthers(d, s []float64, y int) float64 {
+	top := max(maxValue(s[:y]), maxValue(s[y+1:]))
 	shift := -l.scale * top
 	weight := expSlice(d[:y], s[:y], l.scale, shift) + expSlice(d[y+1:], s[y+1:], l.scale, shift)
 	k := l.scale / weight

@@ -86,20 +86,20 @@ var quadrupletEntry = Entry{
 	},
 }
 
-func (l *quadruplet) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *quadruplet) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	n := len(p.rows)
-	l.delta, l.slope = grow(l.delta, n), grow(l.slope, n)
+	l.delta, l.slope = growSlice(l.delta, n), growSlice(l.slope, n)
 	clear(dS)
 	l.sortRows(p.rows)
 	if len(l.classes) < 2 {
 		return 0, 0
 	}
-	triplets := l.gather(S, p)
+	triplets := l.gatherPositives(S, p)
 	if triplets == 0 {
 		return 0, 0
 	}
-	sum = l.triplets(dS, S, p, 1/triplets)
-	if quadruplets := l.quadruplets(); quadruplets > 0 {
+	sum = l.meanTriplets(dS, S, p, 1/triplets)
+	if quadruplets := l.countQuadruplets(); quadruplets > 0 {
 		sum += l.pairsOfOthers(dS, S, 1/quadruplets)
 	}
 	return sum, 1
@@ -108,7 +108,7 @@ func (l *quadruplet) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 // sortRows groups the rows by label.
 func (l *quadruplet) sortRows(labels []int) {
 	n := len(labels)
-	l.order, l.of = grow(l.order, n), grow(l.of, n)
+	l.order, l.of = growSlice(l.order, n), growSlice(l.of, n)
 	for i := range l.order {
 		l.order[i] = int32(i)
 	}
@@ -127,8 +127,8 @@ func (l *quadruplet) sortRows(labels []int) {
 	}
 }
 
-// gather lists the positive pairs and returns the number of triplets.
-func (l *quadruplet) gather(S []float64, p *pairs) (triplets float64) {
+// gatherPositives lists the positive pairs and returns the number of triplets.
+func (l *quadruplet) gatherPositives(S []float64, p *pairs) (triplets float64) {
 	n := len(p.rows)
 	l.couples = l.couples[:0]
 	for k := range l.classes {
@@ -137,9 +137,9 @@ func (l *quadruplet) gather(S []float64, p *pairs) (triplets float64) {
 		rows := l.order[c.from : c.from+c.size]
 		for a, i := range rows {
 			for _, j := range rows[a+1:] {
-				if p.apart(int(i), int(j)) {
+				if p.areApart(int(i), int(j)) {
 					var g [1]float64
-					l.distance.of(g[:], nil, S[int(i)*n+int(j):int(i)*n+int(j)+1])
+					l.distance.fillDistances(g[:], nil, S[int(i)*n+int(j):int(i)*n+int(j)+1])
 					l.couples = append(l.couples, couple{i, j, g[0]})
 				}
 			}
@@ -150,9 +150,9 @@ func (l *quadruplet) gather(S []float64, p *pairs) (triplets float64) {
 	return triplets
 }
 
-// quadruplets returns the number of quadruplets: for every unordered positive pair, the unordered negative pairs
+// countQuadruplets returns the number of quadruplets: for every unordered positive pair, the unordered negative pairs
 // without a row of its class.
-func (l *quadruplet) quadruplets() (count float64) {
+func (l *quadruplet) countQuadruplets() (count float64) {
 	n := float64(len(l.order))
 	all := n * n
 	for _, c := range l.classes {
@@ -165,15 +165,15 @@ func (l *quadruplet) quadruplets() (count float64) {
 	return count
 }
 
-// triplets returns the first mean; share is 1/triplets.
-func (l *quadruplet) triplets(dS, S []float64, p *pairs, share float64) (sum float64) {
+// meanTriplets returns the first mean; share is 1/triplets.
+func (l *quadruplet) meanTriplets(dS, S []float64, p *pairs, share float64) (sum float64) {
 	n := len(p.rows)
 	for i, y := range p.rows {
 		c := &l.classes[l.of[i]]
-		l.distance.of(l.delta, l.slope, S[i*n:(i+1)*n])
+		l.distance.fillDistances(l.delta, l.slope, S[i*n:(i+1)*n])
 		l.ends = l.ends[:0]
 		for _, j := range l.order[c.from : c.from+c.size] {
-			if p.apart(i, int(j)) {
+			if p.areApart(i, int(j)) {
 				l.ends = append(l.ends, j)
 			}
 		}
@@ -185,10 +185,10 @@ func (l *quadruplet) triplets(dS, S []float64, p *pairs, share float64) (sum flo
 		for _, j := range l.ends {
 			l.x = append(l.x, l.delta[j]+l.m1)
 		}
-		l.below.build(l.x)
-		l.near = grow(l.near, len(l.x)+1)
+		l.below.buildLadder(l.x)
+		l.near = growSlice(l.near, len(l.x)+1)
 		clear(l.near)
-		d := row(dS, i, n)
+		d := rowOfBlock(dS, i, n)
 		top := l.x[len(l.x)-1]
 		for j, g := range l.delta[:n] {
 			if g >= top || p.cols[j] == y {
@@ -217,10 +217,10 @@ func (l *quadruplet) triplets(dS, S []float64, p *pairs, share float64) (sum flo
 // pairsOfOthers returns the second mean; share is 1/quadruplets. Unordered pairs are above the diagonal.
 func (l *quadruplet) pairsOfOthers(dS, S []float64, share float64) float64 {
 	n := len(l.order)
-	l.raise()
+	l.raiseLadders()
 	top := l.below.x[len(l.below.x)-1]
 	for i := range n {
-		l.distance.of(l.delta, l.slope, S[i*n:(i+1)*n])
+		l.distance.fillDistances(l.delta, l.slope, S[i*n:(i+1)*n])
 		own := &l.classes[l.of[i]]
 		for j := i + 1; j < n; j++ {
 			g := l.delta[j]
@@ -229,26 +229,26 @@ func (l *quadruplet) pairsOfOthers(dS, S []float64, share float64) float64 {
 			}
 			other := &l.classes[l.of[j]]
 			k, mine, theirs := l.below.upTo(g), own.steps.upTo(g), other.steps.upTo(g)
-			l.near[k].add(g)
-			l.touching[own.gaps+mine].add(g)
-			l.touching[other.gaps+theirs].add(g)
+			l.near[k].addNegativeValue(g)
+			l.touching[own.gaps+mine].addNegativeValue(g)
+			l.touching[other.gaps+theirs].addNegativeValue(g)
 			if dS != nil {
 				above := len(l.below.x) - k - (len(own.steps.x) - mine) - (len(other.steps.x) - theirs)
 				dS[i*n+j] -= share * l.slope[j] * float64(above)
 			}
 		}
 	}
-	return l.drop(dS, share) * share
+	return l.dropNegatives(dS, share) * share
 }
 
-func (g *negative) add(v float64) {
+func (g *negative) addNegativeValue(v float64) {
 	g.count++
 	g.sum += v
 }
 
-// raise builds the ladder of all positive pairs and one per class, and clears the places between their steps.
-func (l *quadruplet) raise() {
-	l.x = grow(l.x, len(l.couples))
+// raiseLadders builds the ladder of all positive pairs and one per class, and clears the places between their steps.
+func (l *quadruplet) raiseLadders() {
+	l.x = growSlice(l.x, len(l.couples))
 	gaps := 0
 	for k := range l.classes {
 		c := &l.classes[k]
@@ -258,20 +258,20 @@ func (l *quadruplet) raise() {
 		}
 		c.gaps = gaps
 		gaps += c.last - c.first + 1
-		c.steps.build(l.x[c.first:c.last])
+		c.steps.buildLadder(l.x[c.first:c.last])
 	}
 	l.sorted = append(l.sorted[:0], l.x...)
 	slices.Sort(l.sorted)
-	l.below.build(l.sorted)
-	l.near = grow(l.near, len(l.sorted)+1)
-	l.touching = grow(l.touching, gaps)
+	l.below.buildLadder(l.sorted)
+	l.near = growSlice(l.near, len(l.sorted)+1)
+	l.touching = growSlice(l.touching, gaps)
 	clear(l.near)
 	clear(l.touching)
 }
 
-// drop gives every positive pair the negative pairs nearer than its threshold, except those that touch its
+// dropNegatives gives every positive pair the negative pairs nearer than its threshold, except those that touch its
 // class.
-func (l *quadruplet) drop(dS []float64, share float64) (sum float64) {
+func (l *quadruplet) dropNegatives(dS []float64, share float64) (sum float64) {
 	n := len(l.order)
 	for k := range l.sorted {
 		l.near[k+1].count += l.near[k].count
@@ -295,7 +295,7 @@ func (l *quadruplet) drop(dS []float64, share float64) (sum float64) {
 			}
 			pair := l.couples[u]
 			slope := [1]float64{}
-			l.distance.slope(slope[:], []float64{pair.g})
+			l.distance.distanceSlope(slope[:], []float64{pair.g})
 			dS[int(pair.i)*n+int(pair.j)] += share * slope[0] * count
 		}
 	}

@@ -52,26 +52,26 @@ var rdmlEntry = Entry{
 	},
 }
 
-func (l *rdml) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *rdml) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.delta = grow(l.delta, r)
+	l.delta = growSlice(l.delta, r)
 	clear(dS)
 	var t tally
 	for i := range p.rows {
-		l.distance.of(l.delta, nil, S[i*r:(i+1)*r])
-		t.d, t.touched = row(dS, i, r), false
-		l.anchor(&t, i, p)
+		l.distance.fillDistances(l.delta, nil, S[i*r:(i+1)*r])
+		t.d, t.touched = rowOfBlock(dS, i, r), false
+		l.addAnchor(&t, i, p)
 		if t.touched {
-			l.distance.chain(t.d, l.delta)
+			l.distance.chainDistance(t.d, l.delta)
 		}
 	}
-	return t.sum, t.divisor(l.reduce, p)
+	return t.sum, t.tallyDivisor(l.reduce, p)
 }
 
-// tails computes the tails of X and Q; it also clears the slopes' steps.
-func (l *rdml) tails(reach []float64) {
+// computeTails computes the tails of X and Q; it also clears the slopes' steps.
+func (l *rdml) computeTails(reach []float64) {
 	n := len(reach)
-	l.x, l.q, l.steps = grow(l.x, n+1), grow(l.q, n+1), grow(l.steps, n+1)
+	l.x, l.q, l.steps = growSlice(l.x, n+1), growSlice(l.q, n+1), growSlice(l.steps, n+1)
 	clear(l.steps)
 	l.x[n], l.q[n] = 0, 0
 	for k := n - 1; k >= 0; k-- {
@@ -80,14 +80,14 @@ func (l *rdml) tails(reach []float64) {
 	}
 }
 
-func (l *rdml) anchor(t *tally, i int, p *pairs) {
-	n := l.mates.rank(l.delta, i, p, selection{take: takeAll}, l.margin)
+func (l *rdml) addAnchor(t *tally, i int, p *pairs) {
+	n := l.mates.rankPositives(l.delta, i, p, selection{take: takeAll}, l.margin)
 	if n == 0 {
 		return
 	}
-	reach, rise := l.mates.reach, grow(l.rise, len(l.delta))
+	reach, rise := l.mates.reach, growSlice(l.rise, len(l.delta))
 	l.rise = rise
-	l.tails(reach)
+	l.computeTails(reach)
 	expSlice(rise, l.delta, l.eta, 0)
 	scale := -1 / math.Expm1(-l.eta) // 1 / (1 - e^{-η})
 	y, farthest, before := p.rows[i], reach[n-1], t.active

@@ -2,10 +2,10 @@ package losses
 
 import "math"
 
-// rivals prepares the row of anchor i for losses of exponentials: dst gets the similarities of N(i) and -Inf
+// prepareRivals prepares the row of anchor i for losses of exponentials: dst gets the similarities of N(i) and -Inf
 // everywhere else, so that exp needs no test of labels; top is their maximum, or -Inf if N(i) is empty. P(i) is
 // appended to positives.
-func (p *pairs) rivals(dst []float64, positives []int32, s []float64, i int) (_ []int32, top float64) {
+func (p *pairs) prepareRivals(dst []float64, positives []int32, s []float64, i int) (_ []int32, top float64) {
 	top = math.Inf(-1)
 	y, cols := p.rows[i], p.cols[:len(s)]
 	dst = dst[:len(s)]
@@ -18,7 +18,7 @@ func (p *pairs) rivals(dst []float64, positives []int32, s []float64, i int) (_ 
 			continue
 		}
 		dst[j] = math.Inf(-1)
-		if p.apart(i, j) {
+		if p.areApart(i, j) {
 			positives = append(positives, int32(j))
 		}
 	}

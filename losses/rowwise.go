@@ -39,8 +39,8 @@ func (c *chain) NoteTerms() bool {
 // Terms implements [RowWise].
 func (c *chain) Terms() []float64 { return c.noted }
 
-// divide turns the sums of the rows into terms; divisor is that of the loss.
-func (c *chain) divide(divisor float64) {
+// divideTerms turns the sums of the rows into terms; divisor is that of the loss.
+func (c *chain) divideTerms(divisor float64) {
 	if !c.noting {
 		return
 	}
@@ -53,8 +53,8 @@ func (c *chain) divide(divisor float64) {
 	}
 }
 
-// silence sets the terms of anchors without a positive to NaN.
-func (c *chain) silence(p *pairs) {
+// silenceLonely sets the terms of anchors without a positive to NaN.
+func (c *chain) silenceLonely(p *pairs) {
 	for i := range c.noted {
 		if !p.hasPositive(i) {
 			c.noted[i] = math.NaN()
@@ -65,7 +65,7 @@ func (c *chain) silence(p *pairs) {
 // hasPositive reports whether P(i) is not empty.
 func (p *pairs) hasPositive(i int) bool {
 	for j := range p.cols {
-		if p.positive(i, j) {
+		if p.isPositive(i, j) {
 			return true
 		}
 	}

@@ -71,10 +71,10 @@ var sclRHEEntry = Entry{
 		fn := &sclRHE{inverse: 1 / v.Number("temperature"), tilt: -v.Number("beta"), tiltNeg: v.Number("beta_neg")}
 		var err error
 		pos, neg := falseRates(v.Number("tau"), env.Classes)
-		if fn.falsePos, err = rate(v, "tau_p", pos); err != nil {
+		if fn.falsePos, err = rateSetting(v, "tau_p", pos); err != nil {
 			return nil, err
 		}
-		if fn.falseN, err = rate(v, "tau_n", neg); err != nil {
+		if fn.falseN, err = rateSetting(v, "tau_n", neg); err != nil {
 			return nil, err
 		}
 		if env.Printed {
@@ -97,8 +97,8 @@ func falseRates(tau float64, classes int) (positive, negative float64) {
 	return 2*tau - tau*tau - tau*tau/others, 2*tau*(1-tau)/others + tau*tau*(others-1)/(others*others)
 }
 
-// rate returns a setting that is a rate, or otherwise if it is -1.
-func rate(v Values, name string, otherwise float64) (float64, error) {
+// rateSetting returns a setting that is a rate, or otherwise if it is -1.
+func rateSetting(v Values, name string, otherwise float64) (float64, error) {
 	given := v.Number(name)
 	if given == -1 {
 		return otherwise, nil
@@ -109,25 +109,25 @@ func rate(v Values, name string, otherwise float64) (float64, error) {
 	return given, nil
 }
 
-func (l *sclRHE) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *sclRHE) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.e, l.h, l.f = grow(l.e, r), grow(l.h, r), grow(l.f, r)
+	l.e, l.h, l.f = growSlice(l.e, r), growSlice(l.h, r), growSlice(l.f, r)
 	for i := range p.rows {
-		s, d := row(S, i, r), row(dS, i, r)
+		s, d := rowOfBlock(S, i, r), rowOfBlock(dS, i, r)
 		clear(d)
-		l.raise(s)
-		pos, neg := l.collect(i, p)
+		l.raisePowers(s)
+		pos, neg := l.collectTilts(i, p)
 		if pos.count == 0 || neg.count == 0 {
 			continue
 		}
-		value, a, b, ok := l.anchor(&pos, &neg)
+		value, a, b, ok := l.anchorLoss(&pos, &neg)
 		if !ok {
 			continue
 		}
 		sum += value
 		terms++
 		if d != nil {
-			l.spread(d, i, p, l.pull(&pos, a.pos, b.pos), l.pull(&neg, a.neg, b.neg))
+			l.spreadTilts(d, i, p, l.pullCoefficients(&pos, a.pos, b.pos), l.pullCoefficients(&neg, a.neg, b.neg))
 		}
 	}
 	return sum, terms
@@ -136,9 +136,9 @@ func (l *sclRHE) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 // side is the derivative of l_i with respect to the two estimates iw in A, or those in B.
 type side struct{ pos, neg float64 }
 
-// anchor returns l_i and its derivatives with respect to iw(P, ±β), iw(N, ±β) of A and iw(P, β'), iw(N, β') of
+// anchorLoss returns l_i and its derivatives with respect to iw(P, ±β), iw(N, ±β) of A and iw(P, β'), iw(N, β') of
 // B. ok is false if l_i is undefined.
-func (l *sclRHE) anchor(pos, neg *tilted) (value float64, da, db side, ok bool) {
+func (l *sclRHE) anchorLoss(pos, neg *tilted) (value float64, da, db side, ok bool) {
 	ka, kb := pos.count/(1-l.falsePos), neg.count/(1-l.falseN)
 	a := ka * (pos.eh/pos.h - l.falsePos*neg.eh/neg.h)
 	b := kb * (neg.ef/neg.f - l.falseN*pos.ef/pos.f)

@@ -2,10 +2,10 @@ package losses
 
 import "math"
 
-// raise computes the powers of e for one row of similarities.
-func (l *sclRHE) raise(s []float64) {
+// raisePowers computes the powers of e for one row of similarities.
+func (l *sclRHE) raisePowers(s []float64) {
 	expSlice(l.e, s, l.inverse, 0)
-	power(l.f, l.e, s, l.tiltNeg, l.inverse)
+	fillPowers(l.f, l.e, s, l.tiltNeg, l.inverse)
 	switch l.tilt {
 	case l.tiltNeg:
 		copy(l.h, l.f)
@@ -14,12 +14,12 @@ func (l *sclRHE) raise(s []float64) {
 			l.h[j] = 1 / f
 		}
 	default:
-		power(l.h, l.e, s, l.tilt, l.inverse)
+		fillPowers(l.h, l.e, s, l.tilt, l.inverse)
 	}
 }
 
-// power fills dst with e^{b·s·inverse}, where e holds e^{s·inverse}.
-func power(dst, e, s []float64, b, inverse float64) {
+// fillPowers fills dst with e^{b·s·inverse}, where e holds e^{s·inverse}.
+func fillPowers(dst, e, s []float64, b, inverse float64) {
 	switch b {
 	case 0:
 		for j := range dst {
@@ -39,7 +39,7 @@ func power(dst, e, s []float64, b, inverse float64) {
 // tilted holds the sums over P(i) or N(i) that make up iw: Σ e^{(1+b)v} and Σ e^{bv} for both tilts.
 type tilted struct{ count, eh, h, ef, f float64 }
 
-func (l *sclRHE) collect(i int, p *pairs) (pos, neg tilted) {
+func (l *sclRHE) collectTilts(i int, p *pairs) (pos, neg tilted) {
 	y, cols := p.rows[i], p.cols
 	e, h, f := l.e[:len(cols)], l.h[:len(cols)], l.f[:len(cols)]
 	var count int
@@ -51,7 +51,7 @@ func (l *sclRHE) collect(i int, p *pairs) (pos, neg tilted) {
 			sumH += h[j]
 			sumEF += e[j] * f[j]
 			sumF += f[j]
-		} else if p.apart(i, j) {
+		} else if p.areApart(i, j) {
 			pos.count++
 			pos.eh += e[j] * h[j]
 			pos.h += h[j]
@@ -62,9 +62,9 @@ func (l *sclRHE) collect(i int, p *pairs) (pos, neg tilted) {
 	return pos, tilted{float64(count), sumEH, sumH, sumEF, sumF}
 }
 
-// pull returns the coefficients k of the derivatives for one group: ∂l_i/∂s_j = h_j (k₀ e_j + k₁) + f_j (k₂
+// pullCoefficients returns the coefficients k of the derivatives for one group: ∂l_i/∂s_j = h_j (k₀ e_j + k₁) + f_j (k₂
 // e_j + k₃), from ∂iw(v, b)/∂v_j = e^{bv_j} [(1+b) e^{v_j} - b·iw] / Σ e^{bv}.
-func (l *sclRHE) pull(g *tilted, byTilt, byTiltNeg float64) [4]float64 {
+func (l *sclRHE) pullCoefficients(g *tilted, byTilt, byTiltNeg float64) [4]float64 {
 	u, w := byTilt*l.inverse/g.h, byTiltNeg*l.inverse/g.f
 	return [4]float64{
 		u * (1 + l.tilt), -u * l.tilt * (g.eh / g.h),
@@ -72,14 +72,14 @@ func (l *sclRHE) pull(g *tilted, byTilt, byTiltNeg float64) [4]float64 {
 	}
 }
 
-// spread writes the derivatives of anchor i; d is 0 where there is no pair.
-func (l *sclRHE) spread(d []float64, i int, p *pairs, pos, neg [4]float64) {
+// spreadTilts writes the derivatives of anchor i; d is 0 where there is no pair.
+func (l *sclRHE) spreadTilts(d []float64, i int, p *pairs, pos, neg [4]float64) {
 	y, cols := p.rows[i], p.cols[:len(d)]
 	e, h, f := l.e[:len(d)], l.h[:len(d)], l.f[:len(d)]
 	for j, c := range cols {
 		if c != y {
 			d[j] = h[j]*(neg[0]*e[j]+neg[1]) + f[j]*(neg[2]*e[j]+neg[3])
-		} else if p.apart(i, j) {
+		} else if p.areApart(i, j) {
 			d[j] = h[j]*(pos[0]*e[j]+pos[1]) + f[j]*(pos[2]*e[j]+pos[3])
 		}
 	}

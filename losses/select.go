@@ -62,36 +62,36 @@ var selectionDocs = []string{
 	"all with δ_an > δ_ap + g",
 }
 
-// every reports whether all negatives of a window are taken.
-func (s selection) every() bool { return s.take >= takeAll }
+// takesEvery reports whether all negatives of a window are taken.
+func (s selection) takesEvery() bool { return s.take >= takeAll }
 
-// draws reports whether one negative of a window is drawn.
-func (s selection) draws() bool { return s.take <= takeRandom }
+// drawsOne reports whether one negative of a window is drawn.
+func (s selection) drawsOne() bool { return s.take <= takeRandom }
 
-// window returns the bounds low ≤ δ_an < high for a positive at distance ap; both are increasing in ap.
-func (s selection) window(ap float64) (low, high float64) {
+// windowBounds returns the bounds low ≤ δ_an < high for a positive at distance ap; both are increasing in ap.
+func (s selection) windowBounds(ap float64) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	switch s.take {
 	case takeViolating:
-		high = above(ap + s.gap)
+		high = nextAbove(ap + s.gap)
 	case takeHard:
-		high = above(ap)
+		high = nextAbove(ap)
 	case takeSemihardAll:
-		low, high = above(ap), above(ap+s.gap)
+		low, high = nextAbove(ap), nextAbove(ap+s.gap)
 	case takeEasy:
-		low = above(ap + s.gap)
+		low = nextAbove(ap + s.gap)
 	case takeSemihard:
 		low, high = ap, ap+s.gap
 	case takeRandom:
 		high = ap + s.gap
 	case takeFixed:
-		low = above(ap)
+		low = nextAbove(ap)
 	}
 	return low, high
 }
 
-// above returns the next larger number, so that d ≤ x is the same as d < above(x).
-func above(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
+// nextAbove returns the next larger number, so that d ≤ x is the same as d < above(x).
+func nextAbove(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
 // positives are P(i) of one anchor sorted by distance, each with the window of its negatives and its reach
 // c = δ_ap + m. For a negative at distance δ, the positives whose window contains it are contiguous, and so are
@@ -102,23 +102,23 @@ type positives struct {
 	whole            bool // every window contains every negative
 }
 
-// rank loads and sorts P(i), and returns their number.
-func (q *positives) rank(delta []float64, i int, p *pairs, s selection, margin float64) int {
+// rankPositives loads and sorts P(i), and returns their number.
+func (q *positives) rankPositives(delta []float64, i int, p *pairs, s selection, margin float64) int {
 	q.sortPositives(delta, i, p)
 	n := len(q.order)
-	q.low, q.high, q.reach = grow(q.low, n), grow(q.high, n), grow(q.reach, n)
+	q.low, q.high, q.reach = growSlice(q.low, n), growSlice(q.high, n), growSlice(q.reach, n)
 	q.whole = s.take == takeAll
 	for k, j := range q.order {
 		q.reach[k] = delta[j] + margin
 		if !q.whole {
-			q.low[k], q.high[k] = s.window(delta[j])
+			q.low[k], q.high[k] = s.windowBounds(delta[j])
 		}
 	}
 	return n
 }
 
-// choosing returns the range of positives whose window contains a negative at distance an.
-func (q *positives) choosing(an float64) (from, to int) {
+// choosingRange returns the range of positives whose window contains a negative at distance an.
+func (q *positives) choosingRange(an float64) (from, to int) {
 	if q.whole {
 		return 0, len(q.order)
 	}

@@ -49,14 +49,14 @@ type rowsOf[T float32 | float64] struct {
 	stride, cols int
 }
 
-func (m rowsOf[T]) row(i int) []T { return m.data[i*m.stride : i*m.stride+m.cols] }
+func (m rowsOf[T]) rowAt(i int) []T { return m.data[i*m.stride : i*m.stride+m.cols] }
 
-// group sorts the labelled rows by class and computes their weights: weight[k] is n_i/Σn of row order[k]. count
+// groupRows sorts the labelled rows by class and computes their weights: weight[k] is n_i/Σn of row order[k]. count
 // is parallel to rows.
-func (m *matching) group(rows, labels []int, count []float64, d int) {
+func (m *matching) groupRows(rows, labels []int, count []float64, d int) {
 	n := len(rows)
-	m.order, m.weight, m.chosen = grow(m.order, n), grow(m.weight, n), m.chosen[:0]
-	m.shift = grow(m.shift, d)
+	m.order, m.weight, m.chosen = growSlice(m.order, n), growSlice(m.weight, n), m.chosen[:0]
+	m.shift = growSlice(m.shift, d)
 	for k := range m.order {
 		m.order[k] = k
 	}
@@ -85,11 +85,11 @@ func matchClasses[T float32 | float64](m *matching, z, grad rowsOf[T], weight fl
 		clear(m.shift)
 		even := 1 / float64(c.to-c.from)
 		for k := c.from; k < c.to; k++ {
-			addScaled(m.shift, m.weight[k]-even, z.row(m.order[k]))
+			addScaled(m.shift, m.weight[k]-even, z.rowAt(m.order[k]))
 		}
 		sum += floats.Dot(m.shift, m.shift)
 		for k := c.from; k < c.to && grad.data != nil; k++ {
-			addScaled(grad.row(m.order[k]), 2*weight*(m.weight[k]-even), m.shift)
+			addScaled(grad.rowAt(m.order[k]), 2*weight*(m.weight[k]-even), m.shift)
 		}
 	}
 	return weight * sum
@@ -101,19 +101,19 @@ func matchUnlabelled[T float32 | float64](m *matching, z, grad rowsOf[T], others
 		return 0
 	}
 	d := z.cols
-	m.phi, m.u = grow(m.phi, len(m.chosen)*d), grow(m.u, d)
+	m.phi, m.u = growSlice(m.phi, len(m.chosen)*d), growSlice(m.u, d)
 	clear(m.phi)
 	clear(m.u)
 	for y, c := range m.chosen {
 		for k := c.from; k < c.to; k++ {
-			addScaled(m.phi[y*d:(y+1)*d], m.weight[k], z.row(m.order[k]))
+			addScaled(m.phi[y*d:(y+1)*d], m.weight[k], z.rowAt(m.order[k]))
 		}
 	}
 	even := 1 / float64(len(others))
 	for _, i := range others {
-		addScaled(m.u, even, z.row(i))
+		addScaled(m.u, even, z.rowAt(i))
 	}
-	m.solve(d)
+	m.solveTheta(d)
 	r := m.shift
 	for k, v := range m.u {
 		r[k] = -v
@@ -124,21 +124,21 @@ func matchUnlabelled[T float32 | float64](m *matching, z, grad rowsOf[T], others
 	if grad.data != nil {
 		for y, c := range m.chosen {
 			for k := c.from; k < c.to; k++ {
-				addScaled(grad.row(m.order[k]), 2*weight*m.theta[y]*m.weight[k], r)
+				addScaled(grad.rowAt(m.order[k]), 2*weight*m.theta[y]*m.weight[k], r)
 			}
 		}
 		for _, i := range others {
-			addScaled(grad.row(i), -2*weight*even, r)
+			addScaled(grad.rowAt(i), -2*weight*even, r)
 		}
 	}
 	return weight * floats.Dot(r, r)
 }
 
-// solve computes theta.
-func (m *matching) solve(d int) {
+// solveTheta computes theta.
+func (m *matching) solveTheta(d int) {
 	n := len(m.chosen) - 1
-	m.theta = grow(m.theta, n+1)
-	m.a, m.normal = grow(m.a, n*d), grow(m.normal, n*n)
+	m.theta = growSlice(m.theta, n+1)
+	m.a, m.normal = growSlice(m.a, n*d), growSlice(m.normal, n*n)
 	first, b := m.phi[:d], m.theta[1:]
 	for y := range n {
 		row := m.a[y*d : (y+1)*d]
@@ -149,18 +149,18 @@ func (m *matching) solve(d int) {
 			b[y] -= floats.Dot(row, first)
 		}
 	}
-	m.squares(d, n, m.ridge)
-	if !factor(m.normal, n) {
+	m.fillSquares(d, n, m.ridge)
+	if !factorCholesky(m.normal, n) {
 		mean := 0.0
 		for y := range n {
 			row := m.a[y*d : (y+1)*d]
 			mean += floats.Dot(row, row) / float64(n)
 		}
 		// If the mean is 0 all class means are equal, and every θ is as good.
-		m.squares(d, n, m.ridge+max(1e-6*mean, 1e-300))
-		factor(m.normal, n)
+		m.fillSquares(d, n, m.ridge+max(1e-6*mean, 1e-300))
+		factorCholesky(m.normal, n)
 	}
-	substitute(m.normal, b)
+	substituteBack(m.normal, b)
 	m.theta[0] = 1
 	for _, v := range b {
 		m.theta[0] -= v
@@ -170,8 +170,8 @@ func (m *matching) solve(d int) {
 	}
 }
 
-// squares fills the lower half of normal with AᵀA + ridge.
-func (m *matching) squares(d, n int, ridge float64) {
+// fillSquares fills the lower half of normal with AᵀA + ridge.
+func (m *matching) fillSquares(d, n int, ridge float64) {
 	for y := range n {
 		for x := range y + 1 {
 			m.normal[y*n+x] = floats.Dot(m.a[y*d:(y+1)*d], m.a[x*d:(x+1)*d])
@@ -180,9 +180,9 @@ func (m *matching) squares(d, n int, ridge float64) {
 	}
 }
 
-// factor replaces the lower half of the n×n matrix g by its Cholesky factor, and reports whether g is far enough
-// from singular for one.
-func factor(g []float64, n int) bool {
+// factorCholesky replaces the lower half of the n×n matrix g by its Cholesky factor, and reports whether g is far
+// enough from singular for one.
+func factorCholesky(g []float64, n int) bool {
 	for i := range n {
 		whole := g[i*n+i]
 		for j := range i + 1 {
@@ -200,8 +200,8 @@ func factor(g []float64, n int) bool {
 	return true
 }
 
-// substitute solves L·Lᵀ·x = b in place.
-func substitute(l, b []float64) {
+// substituteBack solves L·Lᵀ·x = b in place.
+func substituteBack(l, b []float64) {
 	n := len(b)
 	for i := range n {
 		b[i] = (b[i] - floats.Dot(l[i*n:i*n+i], b[:i])) / l[i*n+i]

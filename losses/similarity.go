@@ -20,28 +20,28 @@ type similarity struct{ chain }
 // Eval implements [Loss].
 func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
 	checkGrad(grad, z)
-	p, other := sides(z, ref, l.views)
+	p, other := batchPairs(z, ref, l.views)
 	if ref != nil {
 		l.bank.x = ref.X
 		p.amid = &l.bank
 	}
 	if z.Len() == 0 || other.Rows == 0 {
 		l.noted = l.noted[:0]
-		return nothing(grad)
+		return zeroGradient(grad)
 	}
 	l.listing = ref != nil && !l.columns
-	sum, terms := l.run(z.X, other, p, grad != nil)
+	sum, terms := l.runChain(z.X, other, p, grad != nil)
 	if l.noting {
-		l.divide(terms)
-		l.silence(&p)
+		l.divideTerms(terms)
+		l.silenceLonely(&p)
 	}
 	if terms == 0 {
-		return nothing(grad)
+		return zeroGradient(grad)
 	}
 	switch {
 	case grad == nil:
 	case l.entries.few:
-		l.entries.multiply(*grad, l.s, other, float32(1/terms))
+		l.entries.multiplySparse(*grad, l.s, other, float32(1/terms))
 	default:
 		if ref == nil {
 			addTransposed(l.s)
@@ -51,9 +51,9 @@ func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Se
 	return sum / terms
 }
 
-// sides returns the pairs of a batch with itself (ref nil) or with ref, and the vectors it is compared with.
+// batchPairs returns the pairs of a batch with itself (ref nil) or with ref, and the vectors it is compared with.
 // views says that rows of one image are views of it.
-func sides(z features.Set, ref *features.Set, views bool) (pairs, blas32.General) {
+func batchPairs(z features.Set, ref *features.Set, views bool) (pairs, blas32.General) {
 	checkSet("the batch", z, z.Dim())
 	if ref == nil {
 		p := pairs{rows: z.Labels, cols: z.Labels, self: true, ids: z.IDs, anchors: z.IDs, members: z.IDs}
@@ -66,8 +66,8 @@ func sides(z features.Set, ref *features.Set, views bool) (pairs, blas32.General
 	return pairs{rows: z.Labels, cols: ref.Labels, anchors: z.IDs, members: ref.IDs}, ref.X
 }
 
-// nothing returns the result when there is nothing to compare.
-func nothing(grad *blas32.General) float64 {
+// zeroGradient returns the result when there is nothing to compare.
+func zeroGradient(grad *blas32.General) float64 {
 	if grad != nil {
 		clearMatrix(*grad)
 	}

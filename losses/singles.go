@@ -1,52 +1,52 @@
 package losses
 
-// singles lists the positives of anchor i, each with the one negative that the selection takes, or -1 if it
+// listSingles lists the positives of anchor i, each with the one negative that the selection takes, or -1 if it
 // takes none. Drawn negatives come in the order of the columns, nearest ones in rising distance of the
 // positive. The next anchor overwrites both slices.
-func (l *triplet) singles(i int, p *pairs) (mates, negatives []int32) {
-	if l.choose.draws() {
-		return l.drawn(i, p)
+func (l *triplet) listSingles(i int, p *pairs) (mates, negatives []int32) {
+	if l.choose.drawsOne() {
+		return l.drawSingles(i, p)
 	}
-	return l.nearest(i, p)
+	return l.takeNearest(i, p)
 }
 
-// drawn draws one negative from every window.
-func (l *triplet) drawn(i int, p *pairs) (mates, negatives []int32) {
-	if !l.gather(i, p) {
+// drawSingles draws one negative from every window.
+func (l *triplet) drawSingles(i int, p *pairs) (mates, negatives []int32) {
+	if !l.gatherWindows(i, p) {
 		return nil, nil
 	}
-	l.first = grow(l.first, len(l.mates.members))
+	l.first = growSlice(l.first, len(l.mates.members))
 	for k, j := range l.mates.members {
 		l.first[k] = -1
-		if some := l.candidates(j); len(some) > 0 {
+		if some := l.windowNegatives(j); len(some) > 0 {
 			l.first[k] = some[p.draw.IntN(len(some))]
 		}
 	}
 	return l.mates.members, l.first
 }
 
-// gather sorts P(i) and the negatives in any of its windows; it reports whether there is a positive.
-func (l *triplet) gather(i int, p *pairs) bool {
-	n := l.mates.rank(l.delta, i, p, l.choose, l.margin)
+// gatherWindows sorts P(i) and the negatives in any of its windows; it reports whether there is a positive.
+func (l *triplet) gatherWindows(i int, p *pairs) bool {
+	n := l.mates.rankPositives(l.delta, i, p, l.choose, l.margin)
 	if n == 0 {
 		return false
 	}
-	l.near.sort(l.delta, p.cols, p.rows[i], l.mates.low[0], l.mates.high[n-1])
+	l.near.loadBand(l.delta, p.cols, p.rows[i], l.mates.low[0], l.mates.high[n-1])
 	return true
 }
 
-// candidates returns the negatives in the window of a positive, nearest first.
-func (l *triplet) candidates(j int32) []int32 {
-	from, to := l.near.between(l.choose.window(l.delta[j]))
+// windowNegatives returns the negatives in the window of a positive, nearest first.
+func (l *triplet) windowNegatives(j int32) []int32 {
+	from, to := l.near.bandRange(l.choose.windowBounds(l.delta[j]))
 	return l.near.order[from:max(from, to)]
 }
 
-// nearest takes the first negative of every window, without sorting the negatives. Windows have no upper end,
+// takeNearest takes the first negative of every window, without sorting the negatives. Windows have no upper end,
 // so a negative can be the first for the farthest positive that it lies beyond, and for the positives before
 // that one as long as they have no nearer negative.
-func (l *triplet) nearest(i int, p *pairs) (mates, negatives []int32) {
-	n := l.mates.rank(l.delta, i, p, l.choose, l.margin)
-	l.first = grow(l.first, n)
+func (l *triplet) takeNearest(i int, p *pairs) (mates, negatives []int32) {
+	n := l.mates.rankPositives(l.delta, i, p, l.choose, l.margin)
+	l.first = growSlice(l.first, n)
 	for k := range l.first {
 		l.first[k] = -1
 	}
@@ -57,7 +57,7 @@ func (l *triplet) nearest(i int, p *pairs) (mates, negatives []int32) {
 		if y == p.rows[i] {
 			continue
 		}
-		if _, to := l.mates.choosing(l.delta[j]); to > 0 {
+		if _, to := l.mates.choosingRange(l.delta[j]); to > 0 {
 			if f := l.first[to-1]; f < 0 || l.delta[j] < l.delta[f] {
 				l.first[to-1] = int32(j)
 			}
@@ -71,15 +71,15 @@ func (l *triplet) nearest(i int, p *pairs) (mates, negatives []int32) {
 	return l.mates.order, l.first
 }
 
-// hardest returns the farthest positive and the nearest negative of anchor i, or -1 for one that it lacks.
-func (l *triplet) hardest(i int, p *pairs) (far, near int) {
+// findHardest returns the farthest positive and the nearest negative of anchor i, or -1 for one that it lacks.
+func (l *triplet) findHardest(i int, p *pairs) (far, near int) {
 	far, near = -1, -1
 	for j, y := range p.cols {
 		if y != p.rows[i] {
 			if near < 0 || l.delta[j] < l.delta[near] {
 				near = j
 			}
-		} else if p.apart(i, j) && (far < 0 || l.delta[j] > l.delta[far]) {
+		} else if p.areApart(i, j) && (far < 0 || l.delta[j] > l.delta[far]) {
 			far = j
 		}
 	}

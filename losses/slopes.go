@@ -18,8 +18,8 @@ func Slopes(l Loss, z features.Set) (slopes blas32.General, ok bool) {
 	if z.Len() == 0 {
 		return blas32.General{}, true
 	}
-	p, other := sides(z, nil, s.views)
-	if _, terms := s.run(z.X, other, p, true); terms == 0 {
+	p, other := batchPairs(z, nil, s.views)
+	if _, terms := s.runChain(z.X, other, p, true); terms == 0 {
 		clearMatrix(s.s)
 	} else {
 		scaleMatrix(s.s, float32(1/terms))

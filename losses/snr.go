@@ -70,44 +70,44 @@ func (l *snr) showViews() { l.views = true }
 // Eval implements [Loss].
 func (l *snr) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
 	checkGrad(grad, z)
-	p, other := sides(z, ref, l.views)
+	p, other := batchPairs(z, ref, l.views)
 	n, d := z.Len(), z.Dim()
 	if n == 0 || other.Rows == 0 {
-		return nothing(grad)
+		return zeroGradient(grad)
 	}
-	l.ones = grow(l.ones, d)
+	l.ones = growSlice(l.ones, d)
 	for k := range l.ones {
 		l.ones[k] = 1
 	}
-	finite := l.rows.measure(z.X, l.ones)
+	finite := l.rows.measureRows(z.X, l.ones)
 	cols := &l.rows
 	if ref != nil {
 		cols = &l.cols
-		finite = cols.measure(other, l.ones) && finite
+		finite = cols.measureRows(other, l.ones) && finite
 	}
 	if !finite {
 		return notANumber(grad)
 	}
-	l.centre(z.X)
+	l.computeCentre(z.X)
 	factor := other // valid because c_i·z_j = c_i·c_j
 	if ref == nil {
 		factor = l.c // backward must have no part along (1, …, 1)
 	}
 	l.s = features.Resize(l.s, n, other.Rows)
 	blas32.Gemm(blas.NoTrans, blas.Trans, 1, l.c, factor, 0, l.s)
-	pos, neg, any := l.ratios(z.X, other, cols, &p)
+	pos, neg, any := l.addRatios(z.X, other, cols, &p)
 	if !any {
-		return nothing(grad)
+		return zeroGradient(grad)
 	}
 	if grad != nil {
-		l.backward(*grad, factor, cols, &p, pos.each(1), neg.each(-1))
+		l.backRatios(*grad, factor, cols, &p, pos.shareOfPair(1), neg.shareOfPair(-1))
 	}
-	return pos.mean() + neg.mean() + l.balance(grad)
+	return pos.groupMean() + neg.groupMean() + l.balanceTerm(grad)
 }
 
-// measure computes the values for the rows of x and reports whether all are finite.
-func (m *spreads) measure(x blas32.General, ones []float32) (finite bool) {
-	m.mean, m.q = grow(m.mean, x.Rows), grow(m.q, x.Rows)
+// measureRows computes the values for the rows of x and reports whether all are finite.
+func (m *spreads) measureRows(x blas32.General, ones []float32) (finite bool) {
+	m.mean, m.q = growSlice(m.mean, x.Rows), growSlice(m.q, x.Rows)
 	finite = true
 	one := blas32.Vector{N: x.Cols, Inc: 1, Data: ones}
 	for i := range x.Rows {
@@ -123,8 +123,8 @@ func (m *spreads) measure(x blas32.General, ones []float32) (finite bool) {
 	return finite
 }
 
-// centre computes l.c.
-func (l *snr) centre(x blas32.General) {
+// computeCentre computes l.c.
+func (l *snr) computeCentre(x blas32.General) {
 	l.c = features.Resize(l.c, x.Rows, x.Cols)
 	for i := range x.Rows {
 		c, mean := features.Row(l.c, i), float32(l.rows.mean[i])
@@ -137,19 +137,19 @@ func (l *snr) centre(x blas32.General) {
 // group adds up the terms above 0 of the positives or of the negatives.
 type group struct{ sum, active float64 }
 
-func (g group) mean() float64 { return g.each(g.sum) }
+func (g group) groupMean() float64 { return g.shareOfPair(g.sum) }
 
-// each returns the share of one active pair in the mean.
-func (g group) each(v float64) float64 {
+// shareOfPair returns the share of one active pair in the mean.
+func (g group) shareOfPair(v float64) float64 {
 	if g.active == 0 {
 		return 0
 	}
 	return v / g.active
 }
 
-// ratios replaces the products by v and adds up the terms. any reports whether there is a pair whose anchor is
+// addRatios replaces the products by v and adds up the terms. any reports whether there is a pair whose anchor is
 // not constant. v is rounded to float32 before it is judged, as backward will see it.
-func (l *snr) ratios(x, other blas32.General, cols *spreads, p *pairs) (pos, neg group, any bool) {
+func (l *snr) addRatios(x, other blas32.General, cols *spreads, p *pairs) (pos, neg group, any bool) {
 	for i, y := range p.rows {
 		q := l.rows.q[i]
 		if q == 0 {
@@ -171,7 +171,7 @@ func (l *snr) ratios(x, other blas32.General, cols *spreads, p *pairs) (pos, neg
 					neg.sum += l.negMargin - v
 					neg.active++
 				}
-			} else if p.apart(i, j) {
+			} else if p.areApart(i, j) {
 				any = true
 				if v > l.posMargin {
 					pos.sum += v - l.posMargin

@@ -9,10 +9,10 @@ import (
 	"winnow/features"
 )
 
-// backward turns v into -W·2/q, row by row, and then into the gradient; pos and neg are ∂L/∂v of an active
+// backRatios turns v into -W·2/q, row by row, and then into the gradient; pos and neg are ∂L/∂v of an active
 // pair.
-func (l *snr) backward(grad, factor blas32.General, cols *spreads, p *pairs, pos, neg float64) {
-	l.pull, l.shift = grow(l.pull, len(p.rows)), grow(l.shift, len(p.rows))
+func (l *snr) backRatios(grad, factor blas32.General, cols *spreads, p *pairs, pos, neg float64) {
+	l.pull, l.shift = growSlice(l.pull, len(p.rows)), growSlice(l.shift, len(p.rows))
 	clear(l.pull)
 	clear(l.shift)
 	for i := range p.rows {
@@ -22,7 +22,7 @@ func (l *snr) backward(grad, factor blas32.General, cols *spreads, p *pairs, pos
 			clear(s)
 			continue
 		}
-		l.weigh(s, i, cols, p, 2*pos/q, 2*neg/q)
+		l.weighRow(s, i, cols, p, 2*pos/q, 2*neg/q)
 	}
 	if p.self {
 		addTransposed(l.s)
@@ -41,8 +41,8 @@ func (l *snr) backward(grad, factor blas32.General, cols *spreads, p *pairs, pos
 	}
 }
 
-// weigh converts row i: s holds v and becomes -w, where w of an active pair is pos or neg.
-func (l *snr) weigh(s []float32, i int, cols *spreads, p *pairs, pos, neg float64) {
+// weighRow converts row i: s holds v and becomes -w, where w of an active pair is pos or neg.
+func (l *snr) weighRow(s []float32, i int, cols *spreads, p *pairs, pos, neg float64) {
 	y, labels := p.rows[i], p.cols[:len(s)]
 	means := cols.mean[:len(s)]
 	var pull, shift float64
@@ -52,7 +52,7 @@ func (l *snr) weigh(s []float32, i int, cols *spreads, p *pairs, pos, neg float6
 			if v < l.negMargin {
 				w = neg
 			}
-		} else if v > l.posMargin && p.apart(i, j) {
+		} else if v > l.posMargin && p.areApart(i, j) {
 			w = pos
 		}
 		s[j] = float32(-w)
@@ -70,8 +70,8 @@ func (l *snr) weigh(s []float32, i int, cols *spreads, p *pairs, pos, neg float6
 	l.shift[i] = shift
 }
 
-// balance returns the last term and adds its gradient.
-func (l *snr) balance(grad *blas32.General) float64 {
+// balanceTerm returns the last term and adds its gradient.
+func (l *snr) balanceTerm(grad *blas32.General) float64 {
 	if l.reg == 0 {
 		return 0
 	}

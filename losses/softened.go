@@ -2,7 +2,7 @@ package losses
 
 import "math"
 
-// softSums is the scratch of [triplet.softened] and of swap: terms log(1 + e^c·e^{-δ}) of points c and
+// softSums is the scratch of [triplet.addSoftened] and of swap: terms log(1 + e^c·e^{-δ}) of points c and
 // negatives at δ, where points have weights. With u = e^c·e^{-δ} a term needs no exp. It needs hardly a log
 // either, because one logarithm is taken of a product of many factors 1 + u; its slope is u/(1+u). Distances
 // and margins are at most 4, so e⁻⁴ ≤ u ≤ e⁸: a product of perLog factors is below 1e223, and the sum of their
@@ -21,11 +21,11 @@ type softSums struct {
 
 const perLog = 64
 
-// start loads points; without weights each counts once.
-func (s *softSums) start(points, weight []float64) {
+// loadPoints loads points; without weights each counts once.
+func (s *softSums) loadPoints(points, weight []float64) {
 	n := len(points)
-	s.rise, s.weight = grow(s.rise, n), grow(s.weight, n)
-	s.factor, s.value, s.slope = grow(s.factor, n), grow(s.value, n), grow(s.slope, n)
+	s.rise, s.weight = growSlice(s.rise, n), growSlice(s.weight, n)
+	s.factor, s.value, s.slope = growSlice(s.factor, n), growSlice(s.value, n), growSlice(s.slope, n)
 	s.since = 0
 	for k, c := range points {
 		s.rise[k], s.weight[k] = math.Exp(c), 1
@@ -34,9 +34,9 @@ func (s *softSums) start(points, weight []float64) {
 	copy(s.weight, weight)
 }
 
-// whole adds the terms of all points with negatives of e^{-δ} = fall; back receives the weighted sums of
+// addWholeTerms adds the terms of all points with negatives of e^{-δ} = fall; back receives the weighted sums of
 // slopes.
-func (s *softSums) whole(back, fall []float64) {
+func (s *softSums) addWholeTerms(back, fall []float64) {
 	clear(back)
 	for first := 0; first < len(fall); first += perLog {
 		part := fall[first:min(first+perLog, len(fall))]
@@ -56,9 +56,9 @@ func (s *softSums) whole(back, fall []float64) {
 	}
 }
 
-// negative adds the terms of a negative with e^{-δ} = fall and the points from … to. It returns the weighted
+// addNegative adds the terms of a negative with e^{-δ} = fall and the points from … to. It returns the weighted
 // sum of their slopes.
-func (s *softSums) negative(fall float64, from, to int) (slope float64) {
+func (s *softSums) addNegative(fall float64, from, to int) (slope float64) {
 	rise := s.rise[from:to]
 	factor, sum, weight := s.factor[from:to], s.slope[from:to], s.weight[from:to]
 	factor, sum, weight = factor[:len(rise)], sum[:len(rise)], weight[:len(rise)]
@@ -70,12 +70,12 @@ func (s *softSums) negative(fall float64, from, to int) (slope float64) {
 		slope += weight[k] * d
 	}
 	if s.since++; s.since == perLog {
-		s.flush()
+		s.flushSlopes()
 	}
 	return slope
 }
 
-func (s *softSums) flush() {
+func (s *softSums) flushSlopes() {
 	for k, x := range s.factor {
 		if x != 1 {
 			s.value[k] += math.Log(x)
@@ -85,18 +85,18 @@ func (s *softSums) flush() {
 	s.since = 0
 }
 
-// total returns the weighted sum of all terms.
-func (s *softSums) total() (sum float64) {
-	s.flush()
+// totalTerms returns the weighted sum of all terms.
+func (s *softSums) totalTerms() (sum float64) {
+	s.flushSlopes()
 	for k, v := range s.value {
 		sum += s.weight[k] * v
 	}
 	return sum
 }
 
-// softened adds all selected triplets of anchor i with softplus.
-func (l *triplet) softened(t *tally, i int, p *pairs) {
-	n := l.mates.rank(l.delta, i, p, l.choose, l.margin)
+// addSoftened adds all selected triplets of anchor i with softplus.
+func (l *triplet) addSoftened(t *tally, i int, p *pairs) {
+	n := l.mates.rankPositives(l.delta, i, p, l.choose, l.margin)
 	if n == 0 {
 		return
 	}
@@ -105,25 +105,25 @@ func (l *triplet) softened(t *tally, i int, p *pairs) {
 		return
 	}
 	s, y, before := &l.soft, p.rows[i], t.count
-	s.start(l.mates.reach, nil)
-	s.fall = grow(s.fall, len(l.delta))
+	s.loadPoints(l.mates.reach, nil)
+	s.fall = growSlice(s.fall, len(l.delta))
 	expSlice(s.fall, l.delta, -1, 0)
 	for j, c := range p.cols {
 		if c == y {
 			continue
 		}
-		from, to := l.mates.choosing(l.delta[j])
+		from, to := l.mates.choosingRange(l.delta[j])
 		if to <= from {
 			continue
 		}
 		t.count += to - from
-		slope := s.negative(s.fall[j], from, to)
+		slope := s.addNegative(s.fall[j], from, to)
 		if t.d != nil {
 			t.d[j] -= slope
 		}
 	}
 	t.active += t.count - before // softplus is always above 0
-	s.finish(t, l.mates.order, s.slope)
+	s.finishTally(t, l.mates.order, s.slope)
 }
 
 // softenedAll is softened for all triplets. If there are many positives, nodes replace them.
@@ -136,14 +136,14 @@ func (l *triplet) softenedAll(t *tally, i int, p *pairs) {
 		}
 	}
 	expSlice(s.fall, s.fall, -1, 0)
-	s.back = grow(s.back, len(s.fall))
-	fewer := s.nodes.place(l.mates.reach, len(s.fall))
+	s.back = growSlice(s.back, len(s.fall))
+	fewer := s.nodes.placeNodes(l.mates.reach, len(s.fall))
 	if fewer {
-		s.start(s.nodes.at, s.nodes.weight)
+		s.loadPoints(s.nodes.at, s.nodes.weight)
 	} else {
-		s.start(l.mates.reach, nil)
+		s.loadPoints(l.mates.reach, nil)
 	}
-	s.whole(s.back, s.fall)
+	s.addWholeTerms(s.back, s.fall)
 	t.count += n * len(s.fall)
 	t.active += n * len(s.fall)
 	slopes := s.slope
@@ -156,15 +156,15 @@ func (l *triplet) softenedAll(t *tally, i int, p *pairs) {
 			}
 		}
 		if fewer {
-			slopes = s.nodes.interpolate(slopes)
+			slopes = s.nodes.interpolateNodes(slopes)
 		}
 	}
-	s.finish(t, l.mates.order, slopes)
+	s.finishTally(t, l.mates.order, slopes)
 }
 
-// finish adds the value and the slopes of the positives to the tally.
-func (s *softSums) finish(t *tally, order []int32, slopes []float64) {
-	t.sum += s.total()
+// finishTally adds the value and the slopes of the positives to the tally.
+func (s *softSums) finishTally(t *tally, order []int32, slopes []float64) {
+	t.sum += s.totalTerms()
 	if t.d == nil {
 		return
 	}

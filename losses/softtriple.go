@@ -53,22 +53,22 @@ var softTripleEntry = Entry{
 		fn := &softTriple{perClass: k, lambda: v.Number("la"), gamma: v.Number("gamma"), delta: v.Number("margin")}
 		loss := newProxied("soft_triple", fn, env, k)
 		if tau := v.Number("tau"); tau > 0 && k > 1 {
-			loss.within, loss.weight = together, tau/float64(env.Classes*k*(k-1))
+			loss.within, loss.weight = centrePair, tau/float64(env.Classes*k*(k-1))
 		}
 		drawProxies(loss.p, v.Word("init"), env.Init)
 		return loss, nil
 	},
 }
 
-func (l *softTriple) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *softTriple) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r, k := len(p.cols), l.perClass
-	l.s, l.e = grow(l.s, r/k), grow(l.e, r)
+	l.s, l.e = growSlice(l.s, r/k), growSlice(l.e, r)
 	for i, y := range p.rows {
 		d, row := l.e, S[i*r:(i+1)*r]
 		if dS != nil {
 			d = dS[i*r : (i+1)*r]
 		}
-		l.classes(d, row)
+		l.classSums(d, row)
 		l.s[y] -= l.delta
 		sum += softmaxLoss(l.s, l.s, l.lambda, y)
 		if dS == nil {
@@ -84,8 +84,8 @@ func (l *softTriple) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, float64(len(p.rows))
 }
 
-// classes stores S_c for one row of similarities in l.s; d becomes ∂S_c/∂s.
-func (l *softTriple) classes(d, s []float64) {
+// classSums stores S_c for one row of similarities in l.s; d becomes ∂S_c/∂s.
+func (l *softTriple) classSums(d, s []float64) {
 	k := l.perClass
 	expSlice(d, s, l.gamma, -l.gamma)
 	for c := range l.s {
@@ -104,8 +104,8 @@ func (l *softTriple) classes(d, s []float64) {
 	}
 }
 
-// together returns the second term for two centres of a class with cosine s, and its derivative.
-func together(s float64) (value, slope float64) {
+// centrePair returns the second term for two centres of a class with cosine s, and its derivative.
+func centrePair(s float64) (value, slope float64) {
 	value = math.Sqrt(max(0, 2-2*s) + 1e-5)
 	return value, -1 / value
 }

@@ -149,8 +149,8 @@ type spoiledSim struct {
 	after func(dS []float64, sum *float64, p *pairs)
 }
 
-func (l spoiledSim) eval(dS, S []float64, p *pairs) (sum, terms float64) {
-	sum, terms = l.simLoss.eval(dS, S, p)
+func (l spoiledSim) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
+	sum, terms = l.simLoss.evalPairs(dS, S, p)
 	l.after(dS, &sum, p)
 	return sum, terms
 }
@@ -181,8 +181,8 @@ var spoiledSims = map[string]func(fn simLoss) simLoss{
 
 type unwritten struct{ simLoss }
 
-func (l unwritten) eval(_, S []float64, p *pairs) (sum, terms float64) {
-	return l.simLoss.eval(nil, S, p)
+func (l unwritten) evalPairs(_, S []float64, p *pairs) (sum, terms float64) {
+	return l.simLoss.evalPairs(nil, S, p)
 }
 
 func TestSpoiledTwinsFail(t *testing.T) {

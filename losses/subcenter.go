@@ -41,19 +41,19 @@ var subCenterEntry = Entry{
 	New: func(v Values, env Env) (Loss, error) {
 		k := v.Count("centers")
 		fn := &subCenter{perClass: k}
-		fn.own, fn.scale = newAngularMargin(v.Number("margin")).at, v.Number("scale")
+		fn.own, fn.scale = newAngularMargin(v.Number("margin")).marginAt, v.Number("scale")
 		loss := newProxied("sub_center_arcface", fn, env, k)
 		drawProxies(loss.p, v.Word("init"), env.Init)
 		return loss, nil
 	},
 }
 
-func (l *subCenter) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *subCenter) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.s, l.nearest = grow(l.s, r/l.perClass), grow(l.nearest, r/l.perClass)
+	l.s, l.nearest = growSlice(l.s, r/l.perClass), growSlice(l.nearest, r/l.perClass)
 	for i, y := range p.rows {
-		l.classes(S[i*r : (i+1)*r])
-		sum += l.loss(l.s, y)
+		l.classMaxima(S[i*r : (i+1)*r])
+		sum += l.rowLoss(l.s, y)
 		if dS == nil {
 			continue
 		}
@@ -66,8 +66,8 @@ func (l *subCenter) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, float64(len(p.rows))
 }
 
-// classes stores s_c for one row of similarities in l.s.
-func (l *subCenter) classes(s []float64) {
+// classMaxima stores s_c for one row of similarities in l.s.
+func (l *subCenter) classMaxima(s []float64) {
 	for c := range l.s {
 		at := c * l.perClass
 		for j := at + 1; j < (c+1)*l.perClass; j++ {

@@ -63,18 +63,18 @@ var supconEntry = Entry{
 	},
 }
 
-func (l *supcon) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *supcon) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.e = grow(l.e, r)
+	l.e = growSlice(l.e, r)
 	for i := range p.rows {
-		s, d := row(S, i, r), row(dS, i, r)
+		s, d := rowOfBlock(S, i, r), rowOfBlock(dS, i, r)
 		clear(d)
 		var top float64
-		l.positives, top = p.rivals(l.e, l.positives[:0], s, i)
+		l.positives, top = p.prepareRivals(l.e, l.positives[:0], s, i)
 		if len(l.positives) == 0 {
 			continue
 		}
-		value := l.anchor(d, s, top)
+		value := l.anchorTerm(d, s, top)
 		sum += value
 		if !l.active || value != 0 {
 			terms++
@@ -86,9 +86,9 @@ func (l *supcon) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, terms
 }
 
-// anchor returns the term of the anchor with similarities s, whose negatives are in l.e with maximum top; d,
+// anchorTerm returns the term of the anchor with similarities s, whose negatives are in l.e with maximum top; d,
 // unless nil, becomes its derivative.
-func (l *supcon) anchor(d, s []float64, top float64) float64 {
+func (l *supcon) anchorTerm(d, s []float64, top float64) float64 {
 	inverse, count := 1/l.temperature, float64(len(l.positives))
 	highest, mean := math.Inf(-1), 0.0
 	for _, j := range l.positives {
@@ -100,7 +100,7 @@ func (l *supcon) anchor(d, s []float64, top float64) float64 {
 	total := expSlice(l.e, l.e, inverse, -top*inverse)
 	value := math.Log(total) + (top-mean)*inverse
 	if l.inside {
-		value = math.Log(total/l.among(s, highest)*count) + (top-highest)*inverse
+		value = math.Log(total/l.softmaxAmong(s, highest)*count) + (top-highest)*inverse
 	}
 	// negative only by rounding, for example with a single pair
 	if value = l.scale * max(value, 0); d == nil || value == 0 {
@@ -120,8 +120,8 @@ func (l *supcon) anchor(d, s []float64, top float64) float64 {
 	return value
 }
 
-// among stores the softmax over P(i) in l.own and returns the sum of its exponentials.
-func (l *supcon) among(s []float64, highest float64) float64 {
+// softmaxAmong stores the softmax over P(i) in l.own and returns the sum of its exponentials.
+func (l *supcon) softmaxAmong(s []float64, highest float64) float64 {
 	l.own = l.own[:0]
 	for _, j := range l.positives {
 		l.own = append(l.own, s[j])

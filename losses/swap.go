@@ -21,7 +21,7 @@ type exchange struct {
 	falls   []float64 // e^{-δ} of rows
 }
 
-func (x *exchange) take(l *triplet, dS []float64, p *pairs) {
+func (x *exchange) takeExchange(l *triplet, dS []float64, p *pairs) {
 	x.width, x.amid, x.dist = len(p.cols), p.amid, l.distance
 	x.delta, x.dS = l.matrix, dS
 	if !p.self {
@@ -29,13 +29,13 @@ func (x *exchange) take(l *triplet, dS []float64, p *pairs) {
 	}
 }
 
-// between returns δ of two columns.
-func (x *exchange) between(j, k int) float64 {
+// columnDistance returns δ of two columns.
+func (x *exchange) columnDistance(j, k int) float64 {
 	if x.delta != nil {
 		return x.delta[j*x.width+k]
 	}
-	x.s[0] = x.amid.pair(j, k)
-	x.dist.of(x.d[:], nil, x.s[:])
+	x.s[0] = x.amid.pairSimilarity(j, k)
+	x.dist.fillDistances(x.d[:], nil, x.s[:])
 	return x.d[0]
 }
 
@@ -43,15 +43,15 @@ func (x *exchange) between(j, k int) float64 {
 // slopes are added (nil: nowhere).
 type outlook struct{ delta, fall, d []float64 }
 
-// exchanged adds all selected triplets of all anchors, one by one.
-func (l *triplet) exchanged(t *tally, dS []float64, p *pairs) {
+// addExchanged adds all selected triplets of all anchors, one by one.
+func (l *triplet) addExchanged(t *tally, dS []float64, p *pairs) {
 	x, r := &l.cross, len(p.cols)
 	if l.smooth {
-		x.fall = grow(x.fall, len(l.matrix))
+		x.fall = growSlice(x.fall, len(l.matrix))
 		expSlice(x.fall, l.matrix, -1, 0)
 	}
 	view := func(i int) outlook {
-		s := outlook{delta: l.matrix[i*r : (i+1)*r], d: row(dS, i, r)}
+		s := outlook{delta: l.matrix[i*r : (i+1)*r], d: rowOfBlock(dS, i, r)}
 		if l.smooth {
 			s.fall = x.fall[i*r : (i+1)*r]
 		}
@@ -60,7 +60,7 @@ func (l *triplet) exchanged(t *tally, dS []float64, p *pairs) {
 	if p.self {
 		for i := range p.rows {
 			for j := range p.cols {
-				if p.positive(i, j) {
+				if p.isPositive(i, j) {
 					l.exchangedPair(t, p, p.rows[i], j, view(i), view(j))
 				}
 			}
@@ -91,11 +91,11 @@ func (l *triplet) exchangedClass(t *tally, p *pairs, y int, view func(i int) out
 	}
 	step := max(1, rowsAtOnce/r)
 	for some := range slices.Chunk(x.members, step) {
-		x.rows = grow(x.rows, len(some)*r)
-		p.amid.rows(x.rows, some)
-		l.distance.of(x.rows, nil, x.rows)
+		x.rows = growSlice(x.rows, len(some)*r)
+		p.amid.rowSimilarities(x.rows, some)
+		l.distance.fillDistances(x.rows, nil, x.rows)
 		if l.smooth {
-			x.falls = grow(x.falls, len(x.rows))
+			x.falls = growSlice(x.falls, len(x.rows))
 			expSlice(x.falls, x.rows, -1, 0)
 		}
 		for i, label := range p.rows {
@@ -115,7 +115,7 @@ func (l *triplet) exchangedClass(t *tally, p *pairs, y int, view func(i int) out
 
 // exchangedPair adds the triplets of an anchor with label y and its positive j.
 func (l *triplet) exchangedPair(t *tally, p *pairs, y, j int, anchor, positive outlook) {
-	low, high := l.choose.window(anchor.delta[j])
+	low, high := l.choose.windowBounds(anchor.delta[j])
 	reach := anchor.delta[j] + l.margin
 	before := t.active
 	var pull float64

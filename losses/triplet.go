@@ -24,7 +24,7 @@ import (
 //	semihard, random_semihard          O(r) for evenly spread distances, O(r log r) at worst; |P| random numbers
 //	fixed_semihard                     O(r log |P|)
 //	batch_hard                         O(r)
-//	all and the other sets, hinge      O(r log |P|), see [triplet.hinges]
+//	all and the other sets, hinge      O(r log |P|), see [triplet.addHinges]
 //	all, smooth                        O(r·min(|P|, 31)) and one exp per negative, see [nodes]
 //	the other sets, smooth             O(|P|·r) at about 2 ns: every negative has its own range of positives
 //	all sets with swap                 O(|P|·r) at 3 to 6 ns: min(δ_an, δ_pn) depends on the whole triplet
@@ -98,73 +98,73 @@ func newTriplet(v Values, env Env) (Loss, error) {
 			"is always 0: expected smooth, swap or a gap below the margin", fn.choose.gap, fn.margin)
 	}
 	loss := &similarity{chain{fn: fn, exact: true, whole: fn.swap}}
-	if fn.choose.draws() {
+	if fn.choose.drawsOne() {
 		loss.draw = env.Step
 	}
 	return withMatch(loss, &loss.chain, selected{by: fn.distance}, v.Number("match")), nil
 }
 
-func (l *triplet) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *triplet) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.matrix = grow(l.matrix, len(S))
-	l.distance.of(l.matrix, nil, S)
+	l.matrix = growSlice(l.matrix, len(S))
+	l.distance.fillDistances(l.matrix, nil, S)
 	clear(dS)
 	var t tally
 	if l.swap {
-		l.cross.take(l, dS, p)
+		l.cross.takeExchange(l, dS, p)
 	}
-	if l.swap && l.choose.every() {
-		l.exchanged(&t, dS, p)
+	if l.swap && l.choose.takesEvery() {
+		l.addExchanged(&t, dS, p)
 	} else {
 		for i := range p.rows {
-			l.delta, t.d, t.touched = l.matrix[i*r:(i+1)*r], row(dS, i, r), false
-			l.anchor(&t, i, p)
+			l.delta, t.d, t.touched = l.matrix[i*r:(i+1)*r], rowOfBlock(dS, i, r), false
+			l.addAnchorTriplets(&t, i, p)
 			if t.touched && !l.swap {
-				l.distance.chain(t.d, l.delta)
+				l.distance.chainDistance(t.d, l.delta)
 			}
 		}
 	}
 	if l.swap && dS != nil {
 		for i := range p.rows {
-			l.distance.chain(dS[i*r:(i+1)*r], l.matrix[i*r:(i+1)*r])
+			l.distance.chainDistance(dS[i*r:(i+1)*r], l.matrix[i*r:(i+1)*r])
 		}
 	}
-	return t.sum, t.divisor(l.reduce, p)
+	return t.sum, t.tallyDivisor(l.reduce, p)
 }
 
-// anchor adds the triplets of anchor i to the tally; l.delta holds the distances.
-func (l *triplet) anchor(t *tally, i int, p *pairs) {
+// addAnchorTriplets adds the triplets of anchor i to the tally; l.delta holds the distances.
+func (l *triplet) addAnchorTriplets(t *tally, i int, p *pairs) {
 	switch {
 	case l.choose.take == takeHardest:
-		if far, near := l.hardest(i, p); far >= 0 && near >= 0 {
-			l.add(t, far, near)
+		if far, near := l.findHardest(i, p); far >= 0 && near >= 0 {
+			l.addTriplet(t, far, near)
 		}
-	case !l.choose.every():
-		mates, negatives := l.singles(i, p)
+	case !l.choose.takesEvery():
+		mates, negatives := l.listSingles(i, p)
 		for k, j := range mates {
 			if n := negatives[k]; n >= 0 {
-				l.add(t, int(j), int(n))
+				l.addTriplet(t, int(j), int(n))
 			}
 		}
 	case l.smooth:
-		l.softened(t, i, p)
+		l.addSoftened(t, i, p)
 	default:
-		l.hinges(t, i, p)
+		l.addHinges(t, i, p)
 	}
 }
 
-// add counts the triplet of the current anchor with positive j and negative k.
-func (l *triplet) add(t *tally, j, k int) {
+// addTriplet counts the triplet of the current anchor with positive j and negative k.
+func (l *triplet) addTriplet(t *tally, j, k int) {
 	an, d := l.delta[k], t.d
 	if l.swap {
-		if pn := l.cross.between(j, k); pn < an {
-			an, d = pn, row(l.cross.dS, j, l.cross.width)
+		if pn := l.cross.columnDistance(j, k); pn < an {
+			an, d = pn, rowOfBlock(l.cross.dS, j, l.cross.width)
 		}
 	}
 	v := l.delta[j] + l.margin - an
 	slope := 1.0
 	if l.smooth {
-		v, slope = softplus(v)
+		v, slope = softplusSlope(v)
 	} else if v <= 0 {
 		v, slope = 0, 0
 	}
@@ -211,18 +211,18 @@ type tally struct {
 	touched       bool
 }
 
-func (t *tally) divisor(reduce reduction, p *pairs) float64 {
+func (t *tally) tallyDivisor(reduce reduction, p *pairs) float64 {
 	switch reduce {
 	case meanOfActive:
 		return float64(t.active)
 	case plainSum:
-		return p.plain()
+		return p.plainTerms()
 	}
 	return float64(t.count)
 }
 
-// softplus returns log(1 + eᵛ) and its derivative, without overflow.
-func softplus(v float64) (value, slope float64) {
+// softplusSlope returns log(1 + eᵛ) and its derivative, without overflow.
+func softplusSlope(v float64) (value, slope float64) {
 	e := math.Exp(-math.Abs(v))
 	value = max(v, 0) + math.Log1p(e)
 	if v >= 0 {

@@ -35,17 +35,17 @@ var unhingedTripletEntry = Entry{
 	},
 }
 
-func (l *unhingedTriplet) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *unhingedTriplet) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.delta, l.slope = grow(l.delta, r), grow(l.slope, r)
+	l.delta, l.slope = growSlice(l.delta, r), growSlice(l.slope, r)
 	for i, y := range p.rows {
-		l2.of(l.delta, nil, S[i*r:(i+1)*r])
+		l2.fillDistances(l.delta, nil, S[i*r:(i+1)*r])
 		var near, far, pos, neg float64 // Σ d_ap, Σ d_an, |P|, |N|
 		for j, c := range p.cols {
 			if c != y {
 				far += l.delta[j]
 				neg++
-			} else if p.apart(i, j) {
+			} else if p.areApart(i, j) {
 				near += l.delta[j]
 				pos++
 			}
@@ -56,12 +56,12 @@ func (l *unhingedTriplet) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 			continue
 		}
 		d := dS[i*r : (i+1)*r]
-		l2.slope(l.slope, l.delta)
+		l2.distanceSlope(l.slope, l.delta)
 		for j, c := range p.cols {
 			switch {
 			case c != y:
 				d[j] = -pos * l.slope[j]
-			case p.apart(i, j):
+			case p.areApart(i, j):
 				d[j] = neg * l.slope[j]
 			default:
 				d[j] = 0

@@ -52,39 +52,39 @@ func (l *weightedSimilarity) SetWeights(w []float64) { l.to.setWeights(w) }
 
 func (l *weightedMS) setWeights(w []float64) { l.w = w }
 
-func (l *weightedMS) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+func (l *weightedMS) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
 	if p.first == 0 {
-		l.members(p.members, r)
+		l.lookUpWeights(p.members, r)
 	}
 	for i := range p.rows {
-		s, d := row(S, i, r), row(dS, i, r)
+		s, d := rowOfBlock(S, i, r), rowOfBlock(dS, i, r)
 		own := 1.0
 		if l.w != nil {
-			own = l.weight(p.anchors, p.first+i)
+			own = l.rowWeight(p.anchors, p.first+i)
 		}
 		if l.dropZero && own == 0 {
 			clear(d)
 			continue
 		}
 		terms++
-		w := l.miner.window(s, i, p, l.absent)
-		near, far := l.means(s, i, p, w)
-		pull, push := l.anchor(d, s, i, p, w, l.absent)
+		w := l.miner.limitWindow(s, i, p, l.absent)
+		near, far := l.meanWeights(s, i, p, w)
+		pull, push := l.anchorTerms(d, s, i, p, w, l.absent)
 		sum += own * (near*pull.value + far*push.value)
-		weigh(d, own*near*pull.slope, own*far*push.slope)
+		weighExponentials(d, own*near*pull.slope, own*far*push.slope)
 	}
 	return sum, terms
 }
 
-// members looks up the weights of the columns.
-func (l *weightedMS) members(ids []int, r int) {
-	l.of = grow(l.of, r)
+// lookUpWeights looks up the weights of the columns.
+func (l *weightedMS) lookUpWeights(ids []int, r int) {
+	l.of = growSlice(l.of, r)
 	l.absent = l.absent[:0]
 	for j := range l.of {
 		l.of[j] = 1
 		if l.w != nil {
-			l.of[j] = l.weight(ids, j)
+			l.of[j] = l.rowWeight(ids, j)
 		}
 	}
 	if !l.dropZero || l.w == nil {
@@ -96,8 +96,8 @@ func (l *weightedMS) members(ids []int, r int) {
 	}
 }
 
-// weight returns the weight of row i of the rows with these IDs.
-func (l *weightedMS) weight(ids []int, i int) float64 {
+// rowWeight returns the weight of row i of the rows with these IDs.
+func (l *weightedMS) rowWeight(ids []int, i int) float64 {
 	if i >= len(ids) || ids[i] < 0 || ids[i] >= len(l.w) {
 		panic(fmt.Sprintf("losses: weighted_multi_similarity: row %d has no ID with a weight: found %d "+
 			"ids and %d weights", i, len(ids), len(l.w)))
@@ -105,8 +105,8 @@ func (l *weightedMS) weight(ids []int, i int) float64 {
 	return l.w[ids[i]]
 }
 
-// means returns the mean weights of the selected pairs of anchor i, or 0 if there are none.
-func (l *weightedMS) means(s []float64, i int, p *pairs, w window) (near, far float64) {
+// meanWeights returns the mean weights of the selected pairs of anchor i, or 0 if there are none.
+func (l *weightedMS) meanWeights(s []float64, i int, p *pairs, w window) (near, far float64) {
 	var nears, fars int
 	y, cols, of := p.rows[i], p.cols[:len(s)], l.of[:len(s)]
 	for j, v := range s {
@@ -117,7 +117,7 @@ func (l *weightedMS) means(s []float64, i int, p *pairs, w window) (near, far fl
 				far += of[j]
 				fars++
 			}
-		case v < w.below && p.apart(i, j):
+		case v < w.below && p.areApart(i, j):
 			near += of[j]
 			nears++
 		}

@@ -24,30 +24,30 @@ func (r *Registry) AddFile(path, name string, s Settings, try func(*Backbone) (*
 		return nil, nil, fmt.Errorf("models: %w", err)
 	}
 	b := &Backbone{Path: path, Entry: Entry{Name: name, File: path}}
-	b.of(data)
-	m, err := b.read()
+	b.fillStored(data)
+	m, err := b.readNetworkGraph()
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := r.describe(b, m, s); err != nil {
+	if err := r.describeFile(b, m, s); err != nil {
 		return nil, nil, err
 	}
 	b.File = path
 	if try == nil {
-		try = func(b *Backbone) (*Prepared, error) { return b.prepare(m, "") }
+		try = func(b *Backbone) (*Prepared, error) { return b.prepareGraph(m, "") }
 	}
 	p, err := try(b)
 	if err != nil {
 		return nil, nil, err
 	}
-	return b, p, r.add(b.Entry)
+	return b, p, r.addEntry(b.Entry)
 }
 
-// describe fills in what is known about a file to be added.
-func (r *Registry) describe(b *Backbone, m *graph.Model, s Settings) error {
+// describeFile fills in what is known about a file to be added.
+func (r *Registry) describeFile(b *Backbone, m *graph.Model, s Settings) error {
 	known := knownEntries()
 	like := slices.IndexFunc(known, func(k Entry) bool {
-		return k.SHA256 == b.SHA256 || b.Name == k.Name && k.SHA256 == "" && compiled()[k.File] == nil
+		return k.SHA256 == b.SHA256 || b.Name == k.Name && k.SHA256 == "" && compiledFiles()[k.File] == nil
 	})
 	if like < 0 {
 		if b.Name == "" {
@@ -56,7 +56,7 @@ func (r *Registry) describe(b *Backbone, m *graph.Model, s Settings) error {
 		if err := checkName(b.Name); err != nil {
 			return err
 		}
-		return b.guess(m, s)
+		return b.guessPreprocessing(m, s)
 	}
 	sum, name := b.SHA256, b.Name
 	b.Entry = known[like]
@@ -64,5 +64,5 @@ func (r *Registry) describe(b *Backbone, m *graph.Model, s Settings) error {
 	if name != "" {
 		b.Name = name
 	}
-	return b.settle(s)
+	return b.settlePreprocessing(s)
 }

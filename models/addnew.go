@@ -15,7 +15,7 @@ import (
 // next to the registry under the entry's name. An existing file is never replaced unless it is identical. Nothing
 // is written if the name is taken or the model cannot be cut to a feature vector.
 func (r *Registry) AddNew(e Entry, data []byte, path string) (*Backbone, *Prepared, error) {
-	if err := r.free(e); err != nil {
+	if err := r.checkNameFree(e); err != nil {
 		return nil, nil, err
 	}
 	path = cmp.Or(path, filepath.Join(filepath.Dir(r.path), e.Name+".onnx"))
@@ -32,11 +32,11 @@ func (r *Registry) AddNew(e Entry, data []byte, path string) (*Backbone, *Prepar
 	if err := writeNew(path, data); err != nil {
 		return nil, nil, err
 	}
-	return b, p, r.add(e)
+	return b, p, r.addEntry(e)
 }
 
-// free returns an error if add would reject the entry's name; it is called before the file is written.
-func (r *Registry) free(e Entry) error {
+// checkNameFree returns an error if add would reject the entry's name; it is called before the file is written.
+func (r *Registry) checkNameFree(e Entry) error {
 	if err := checkName(e.Name); err != nil {
 		return err
 	}

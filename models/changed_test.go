@@ -24,7 +24,7 @@ func TestChangedSinceRecorded(t *testing.T) {
 	}
 	entry := before.Entry
 	entry.Name, entry.File, entry.SHA256 = "mine", file, before.SHA256
-	if err := r.add(entry); err != nil {
+	if err := r.addEntry(entry); err != nil {
 		t.Fatal(err)
 	}
 	other := save(t, "b.onnx", classifier(graph.Free("N"), 3, 64))

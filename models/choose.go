@@ -54,9 +54,9 @@ func (r *Registry) meritOf(e Entry) string {
 	return "yours"
 }
 
-// place returns where an entry stands in the list: known backbones for photographs from the best on, then those for
+// entryRank returns where an entry stands in the list: known backbones for photographs from the best on, then those for
 // other images, then the user's own.
-func (r *Registry) place(e Entry) int {
+func (r *Registry) entryRank(e Entry) int {
 	switch at := slices.Index(byQuality, e.Name); {
 	case at >= 0:
 		return at
@@ -86,7 +86,7 @@ func (r *Registry) Choose() (name, why string, ok bool) {
 		name, why = byQuality[best], fmt.Sprintf("the best known of %d backbones installed", n)
 	}
 	for _, m := range slices.Backward(own) { // a file is read only if it may be the chosen one
-		if name == "" && !drawn(m.Path) {
+		if name == "" && !isRandomFile(m.Path) {
 			name, why = m.Name, fmt.Sprintf("the one added last of %d backbones installed", n)
 		}
 	}
@@ -106,9 +106,9 @@ func (r *Registry) Missing() (Entry, bool) {
 	return last, !found
 }
 
-// drawn reports whether a file is a network whose metadata say that its weights are random. It reports false for an
-// unreadable file, which is rejected elsewhere.
-func drawn(file string) bool {
+// isRandomFile reports whether a file is a network whose metadata say that its weights are random. It reports false for
+// an unreadable file, which is rejected elsewhere.
+func isRandomFile(file string) bool {
 	data, err := regular.ReadFile(file, MaxFile)
 	if err != nil {
 		return false

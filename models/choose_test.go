@@ -70,7 +70,7 @@ func TestChoose(t *testing.T) {
 func TestByQuality(t *testing.T) {
 	var names []string
 	for _, e := range knownEntries() {
-		if compiled()[e.File] == nil {
+		if compiledFiles()[e.File] == nil {
 			names = append(names, e.Name)
 		}
 	}

@@ -23,7 +23,7 @@ func TestExternalData(t *testing.T) {
 	file := filepath.Join(dir, "net.onnx")
 	put(t, file, model)
 	put(t, file+".data", data)
-	small := Settings{Size: &Size{32, 32}}.sized(presets["unit"])
+	small := Settings{Size: &Size{32, 32}}.withSize(presets["unit"])
 	one := &Backbone{Entry: Entry{File: "one.onnx", Preprocessing: small}, Data: m.Marshal()}
 	want, err := Prepare(one, "")
 	if err != nil {

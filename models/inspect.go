@@ -74,7 +74,7 @@ const candidates = 12
 func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 	rep := &Report{Candidates: []TensorSummary{}, Choices: []ChoiceReport{}, Stages: []StageReport{},
 		Problems: []string{}, Warnings: []string{}}
-	b, recorded, err := r.load(name)
+	b, recorded, err := r.loadBackbone(name)
 	if err != nil {
 		e, ok := r.Entry(name)
 		if !ok {
@@ -82,11 +82,11 @@ func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 		}
 		rep.Entry, rep.Recorded = e, true
 		rep.Path, _ = r.Locate(e)
-		rep.published(r)
+		rep.fillPublished(r)
 		rep.Problems = append(rep.Problems, err.Error())
 		return rep, nil
 	}
-	m, err := b.read()
+	m, err := b.readNetworkGraph()
 	if err != nil {
 		return nil, err
 	}
@@ -97,44 +97,44 @@ func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 		return err != nil
 	}
 	if recorded {
-		err = b.settle(s)
+		err = b.settlePreprocessing(s)
 	} else {
-		err = b.guess(m, s)
+		err = b.guessPreprocessing(m, s)
 	}
 	unclear := problem(err)
 	rep.Entry, rep.Path, rep.Beside, rep.Found, rep.Recorded = b.Entry, b.Path, b.Beside, true, recorded
-	rep.published(r)
+	rep.fillPublished(r)
 	rep.Compiled = b.Path == ""
 	rep.Warnings = append(rep.Warnings, b.Warnings...)
-	rep.Structure = structure(m, b.Size)
-	rep.Candidates = summaries(graph.Candidates(m, candidates))
+	rep.Structure = newStructure(m, b.Size)
+	rep.Candidates = summariseTensors(graph.Candidates(m, candidates))
 	if unclear {
 		return rep, nil
 	}
 	for _, c := range graph.Choices(sizedForTokens(m, b.Preprocessing)) {
 		rep.Choices = append(rep.Choices, ChoiceReport(c))
 	}
-	if p, err := b.prepare(m, ""); !problem(err) {
+	if p, err := b.prepareGraph(m, ""); !problem(err) {
 		rep.Feature = &FeatureReport{p.Cut, p.Dim, p.Why}
 		rep.Warnings = append(rep.Warnings, p.Warnings...)
-		rep.Stages = stages(p)
+		rep.Stages = reportStages(p)
 	}
 	return rep, nil
 }
 
-// published fills in what is known about an entry's file without reading it.
-func (rep *Report) published(r *Registry) {
+// fillPublished fills in what is known about an entry's file without reading it.
+func (rep *Report) fillPublished(r *Registry) {
 	if !rep.Recorded {
 		return
 	}
-	rep.Checked = r.checked(rep.Entry)
+	rep.Checked = r.describeChecked(rep.Entry)
 	if pub, ok := rep.Entry.Published(); ok {
 		rep.Published = &pub
 	}
 }
 
-// stages lists the stages of a prepared model, without weights that only affect other outputs.
-func stages(p *Prepared) []StageReport {
+// reportStages lists the stages of a prepared model, without weights that only affect other outputs.
+func reportStages(p *Prepared) []StageReport {
 	list := []StageReport{}
 	m, err := graph.Read(p.Model)
 	if err != nil || p.Folder != "" { // the weights are too large to be trained
@@ -146,15 +146,15 @@ func stages(p *Prepared) []StageReport {
 	return list
 }
 
-func structure(m *graph.Model, size int64) *Structure {
+func newStructure(m *graph.Model, size int64) *Structure {
 	return &Structure{
 		Producer: m.Producer, IRVersion: m.IRVersion, Opset: m.Opset(), Nodes: len(m.Graph.Nodes),
 		Parameters: m.Graph.Parameters(), Bytes: size,
-		Inputs: summaries(m.Graph.DataInputs()), Outputs: summaries(m.Graph.Outputs),
+		Inputs: summariseTensors(m.Graph.DataInputs()), Outputs: summariseTensors(m.Graph.Outputs),
 	}
 }
 
-func summaries(list []*graph.ValueInfo) []TensorSummary {
+func summariseTensors(list []*graph.ValueInfo) []TensorSummary {
 	out := make([]TensorSummary, len(list))
 	for i, v := range list {
 		out[i] = TensorSummary{v.Name, v.Type.String(), v.Shape.String()}

@@ -127,7 +127,7 @@ func TestRecallAndMatch(t *testing.T) {
 		!strings.Contains(err.Error(), "it was changed or is another model") {
 		t.Errorf("a changed file: %v", err)
 	}
-	data := compiled()["glyphnet.onnx"]
+	data := compiledFiles()["glyphnet.onnx"]
 	if data == nil {
 		t.Skip("glyphnet is not part of this build")
 	}

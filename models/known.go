@@ -8,8 +8,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// compiled holds the model files that are part of the program, by file name.
-func compiled() map[string][]byte { return map[string][]byte{"glyphnet.onnx": glyphnet} }
+// compiledFiles holds the model files that are part of the program, by file name.
+func compiledFiles() map[string][]byte { return map[string][]byte{"glyphnet.onnx": glyphnet} }
 
 //go:embed glyphnet.onnx
 var glyphnet []byte
@@ -95,8 +95,8 @@ func Instead(name string) string {
 	return ""
 }
 
-// checked says how an entry's preprocessing was checked, with a summary before the colon.
-func (r *Registry) checked(e Entry) string {
+// describeChecked says how an entry's preprocessing was checked, with a summary before the colon.
+func (r *Registry) describeChecked(e Entry) string {
 	list := readKnown()
 	at := slices.IndexFunc(list, func(k knownBackbone) bool {
 		return k.Name == e.Name || k.SHA256 != "" && k.SHA256 == e.SHA256

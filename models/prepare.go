@@ -33,11 +33,11 @@ type Prepared struct {
 // output may be a feature of a vision transformer by name (see [graph.Choices]). A tensor that is not one vector per
 // image is converted into one (see [graph.Vector]).
 func Prepare(b *Backbone, output string) (*Prepared, error) {
-	m, err := b.read()
+	m, err := b.readNetworkGraph()
 	if err != nil {
 		return nil, err
 	}
-	return b.prepare(m, output)
+	return b.prepareGraph(m, output)
 }
 
 // Graph reads the backbone's file.
@@ -48,21 +48,21 @@ func (b *Backbone) Graph() (*graph.Model, error) {
 	return graph.ReadNamed(b.File, b.Data)
 }
 
-// read is Graph. If the images have their channels last, the model gets an input with channels first, as all images
-// here have them.
-func (b *Backbone) read() (*graph.Model, error) {
+// readNetworkGraph is Graph. If the images have their channels last, the model gets an input with channels first, as
+// all images here have them.
+func (b *Backbone) readNetworkGraph() (*graph.Model, error) {
 	m, err := b.Graph()
 	if err != nil {
 		return nil, err
 	}
 	if b.Seen != nil {
-		m.Graph.ValueInfo = append(m.Graph.ValueInfo, b.seen(m))
+		m.Graph.ValueInfo = append(m.Graph.ValueInfo, b.seenInput(m))
 	}
 	return graph.ChannelsFirst(m), nil
 }
 
-// seen returns Seen with the images counted as the input counts them.
-func (b *Backbone) seen(m *graph.Model) *graph.ValueInfo {
+// seenInput returns Seen with the images counted as the input counts them.
+func (b *Backbone) seenInput(m *graph.Model) *graph.ValueInfo {
 	v := *b.Seen
 	if in := m.Graph.DataInputs(); len(in) == 1 && len(in[0].Shape) > 0 && len(v.Shape) > 0 && !v.Shape[0].Known() {
 		v.Shape = slices.Clone(v.Shape)
@@ -71,7 +71,7 @@ func (b *Backbone) seen(m *graph.Model) *graph.ValueInfo {
 	return &v
 }
 
-func (b *Backbone) prepare(m *graph.Model, output string) (*Prepared, error) {
+func (b *Backbone) prepareGraph(m *graph.Model, output string) (*Prepared, error) {
 	e := b.Entry
 	makers := m.Graph.Producers()
 	m, changed := graph.ForInference(m)
@@ -140,7 +140,7 @@ func (b *Backbone) prepare(m *graph.Model, output string) (*Prepared, error) {
 	if e.Input != "" && e.Input != in.name {
 		return nil, fmt.Errorf("models: %s: found the input %q, expected %q", e.File, in.name, e.Input)
 	}
-	if err := in.fits(e.Preprocessing); err != nil {
+	if err := in.checkFits(e.Preprocessing); err != nil {
 		return nil, err
 	}
 	p.Half = graph.Half(cut)

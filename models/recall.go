@@ -18,7 +18,7 @@ func (r *Registry) Recall(sum string, paths ...string) (*Backbone, error) {
 		if e.SHA256 != sum && e.SHA256 != "" {
 			continue
 		}
-		b, err := r.open(e)
+		b, err := r.openEntry(e)
 		if err == nil && b.SHA256 == sum {
 			return b, nil
 		}
@@ -28,7 +28,7 @@ func (r *Registry) Recall(sum string, paths ...string) (*Backbone, error) {
 	}
 	other := ""
 	for _, path := range paths {
-		b, _, err := r.load(path)
+		b, _, err := r.loadBackbone(path)
 		if err == nil && b.SHA256 == sum {
 			return b, nil
 		}
@@ -47,7 +47,7 @@ func (r *Registry) Recall(sum string, paths ...string) (*Backbone, error) {
 
 // Match reads the backbone of a name or path. It is an error if its sha256 differs from sum.
 func (r *Registry) Match(name, sum string) (*Backbone, error) {
-	b, _, err := r.load(name)
+	b, _, err := r.loadBackbone(name)
 	if err != nil {
 		return nil, err
 	}

@@ -38,10 +38,10 @@ type registryFile struct {
 // bare name are searched in folders, in order.
 func Open(path string, folders ...string) (*Registry, error) {
 	r := &Registry{path: path, folders: folders}
-	return r, r.read()
+	return r, r.readRegistry()
 }
 
-func (r *Registry) read() error {
+func (r *Registry) readRegistry() error {
 	data, err := regular.ReadFile(r.path, regular.Most)
 	if errors.Is(err, fs.ErrNotExist) {
 		r.user = nil
@@ -133,10 +133,10 @@ func (r *Registry) Own(name string) bool {
 
 // Locate finds an entry's file: compiled in (path ""), at the recorded path, or in the folders.
 func (r *Registry) Locate(e Entry) (path string, ok bool) {
-	if !filepath.IsAbs(e.File) && compiled()[e.File] != nil {
+	if !filepath.IsAbs(e.File) && compiledFiles()[e.File] != nil {
 		return "", true
 	}
-	for _, p := range r.places(e) {
+	for _, p := range r.filePaths(e) {
 		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() {
 			return p, true
 		}
@@ -144,8 +144,8 @@ func (r *Registry) Locate(e Entry) (path string, ok bool) {
 	return "", false
 }
 
-// places returns the paths at which an entry's file may be.
-func (r *Registry) places(e Entry) []string {
+// filePaths returns the paths at which an entry's file may be.
+func (r *Registry) filePaths(e Entry) []string {
 	if filepath.IsAbs(e.File) {
 		return []string{e.File}
 	}
@@ -156,13 +156,13 @@ func (r *Registry) places(e Entry) []string {
 	return list
 }
 
-// add adds an entry to the user's registry and writes the registry. The name must be free, or that of a known entry
-// whose file the user provides.
-func (r *Registry) add(e Entry) error {
+// addEntry adds an entry to the user's registry and writes the registry. The name must be free, or that of a known
+// entry whose file the user provides.
+func (r *Registry) addEntry(e Entry) error {
 	if err := checkName(e.Name); err != nil {
 		return err
 	}
-	held, err := r.hold()
+	held, err := r.lockRegistry()
 	if err != nil {
 		return err
 	}
@@ -172,12 +172,12 @@ func (r *Registry) add(e Entry) error {
 			"with --name", e.Name, e.Name)
 	}
 	for _, k := range knownEntries() {
-		if k.Name == e.Name && (k.SHA256 != "" && k.SHA256 != e.SHA256 || compiled()[k.File] != nil) {
+		if k.Name == e.Name && (k.SHA256 != "" && k.SHA256 != e.SHA256 || compiledFiles()[k.File] != nil) {
 			return fmt.Errorf("models: name %q belongs to a known model with sha256 %s, the file has %s: choose "+
 				"another with --name", e.Name, orNone(k.SHA256), e.SHA256)
 		}
 	}
-	return r.write(append(slices.Clone(r.user), e))
+	return r.writeRegistry(append(slices.Clone(r.user), e))
 }
 
 func orNone(sum string) string {
@@ -189,7 +189,7 @@ func orNone(sum string) string {
 
 // Remove removes an entry from the user's registry. The model file stays.
 func (r *Registry) Remove(name string) error {
-	held, err := r.hold()
+	held, err := r.lockRegistry()
 	if err != nil {
 		return err
 	}
@@ -200,11 +200,11 @@ func (r *Registry) Remove(name string) error {
 		}
 		return fmt.Errorf("models: %q: %s has no such entry", name, r.path)
 	}
-	return r.write(slices.DeleteFunc(slices.Clone(r.user), func(e Entry) bool { return e.Name == name }))
+	return r.writeRegistry(slices.DeleteFunc(slices.Clone(r.user), func(e Entry) bool { return e.Name == name }))
 }
 
-// hold locks the registry until it is closed, and reads what others wrote before.
-func (r *Registry) hold() (io.Closer, error) {
+// lockRegistry locks the registry until it is closed, and reads what others wrote before.
+func (r *Registry) lockRegistry() (io.Closer, error) {
 	dir := filepath.Dir(r.path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("models: %w", err)
@@ -218,14 +218,14 @@ func (r *Registry) hold() (io.Closer, error) {
 		if err != nil {
 			return nil, fmt.Errorf("models: %w", err)
 		}
-		if err := r.read(); err != nil {
+		if err := r.readRegistry(); err != nil {
 			return nil, errors.Join(err, held.Close())
 		}
 		return held, nil
 	}
 }
 
-func (r *Registry) write(user []Entry) error {
+func (r *Registry) writeRegistry(user []Entry) error {
 	data, err := json.MarshalIndent(registryFile{registryVersion, user}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("models: %w", err)

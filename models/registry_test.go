@@ -75,7 +75,7 @@ func TestRegistryFile(t *testing.T) {
 		t.Fatalf("found %d entries in an empty registry, expected the %d known", n, len(knownEntries()))
 	}
 	for _, name := range []string{"one", "two"} {
-		if err := r.add(mine(name)); err != nil {
+		if err := r.addEntry(mine(name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,7 +91,7 @@ func TestRegistryFile(t *testing.T) {
 		{Name: "a/b"}:            "expected a word",
 		{Name: "googlenet-bvlc"}: "choose another with --name",
 	} {
-		if err := again.add(*e); err == nil || !strings.Contains(err.Error(), want) {
+		if err := again.addEntry(*e); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
 	}
@@ -115,7 +115,7 @@ func TestRegistryShared(t *testing.T) {
 	var all errgroup.Group
 	for i := range writers {
 		r := open(t, path)
-		all.Go(func() error { return r.add(mine(fmt.Sprint("model", i))) })
+		all.Go(func() error { return r.addEntry(mine(fmt.Sprint("model", i))) })
 	}
 	if err := all.Wait(); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestRegistryStrict(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "models.json")
 	r := open(t, path)
-	if err := r.add(mine("one")); err != nil {
+	if err := r.addEntry(mine("one")); err != nil {
 		t.Fatal(err)
 	}
 	good, err := os.ReadFile(path)
@@ -203,7 +203,7 @@ func TestSettings(t *testing.T) {
 	num := func(v int) *int { return &v }
 	scale := 1.0
 	p, err := Settings{Preset: "caffe", Crop: num(192), Resize: num(200), Mean: []float64{1, 2, 3}, Std: []float64{4},
-		Channels: "rgb", Scale: &scale, Interpolation: "lanczos"}.preprocessing(presets["imagenet"])
+		Channels: "rgb", Scale: &scale, Interpolation: "lanczos"}.applySettings(presets["imagenet"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestSettings(t *testing.T) {
 	for fit, want := range map[string]string{"squash": "resize to 192×192", "short": "resize the shorter side to 256",
 		"long": "resize the longer side to 192"} {
 		s := Settings{Fit: fit, Crop: num(192)}
-		if p, err := s.preprocessing(presets["imagenet"]); err != nil || !strings.HasPrefix(p.Describe(), want) ||
+		if p, err := s.applySettings(presets["imagenet"]); err != nil || !strings.HasPrefix(p.Describe(), want) ||
 			!s.Shaped() {
 			t.Errorf("%s: found %s, %v, expected %s", fit, p.Describe(), err, want)
 		}
@@ -235,7 +235,7 @@ func TestSettings(t *testing.T) {
 		"scale is 0":                 {Scale: &zero},
 		"mean of channel 0 is 1e+09": {Mean: []float64{1e9}},
 	} {
-		if _, err := s.preprocessing(presets["imagenet"]); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.applySettings(presets["imagenet"]); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
 	}

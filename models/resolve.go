@@ -20,24 +20,24 @@ import (
 // winnow wrote it. If neither says anything and the input is an ordinary colour image, ImageNet's preprocessing is
 // assumed, with a warning.
 func (r *Registry) Resolve(name string, s Settings) (*Backbone, error) {
-	b, recorded, err := r.load(name)
+	b, recorded, err := r.loadBackbone(name)
 	if err != nil {
 		return nil, err
 	}
 	if recorded {
-		return b, b.settle(s)
+		return b, b.settlePreprocessing(s)
 	}
-	m, err := b.read()
+	m, err := b.readNetworkGraph()
 	if err != nil {
 		return nil, err
 	}
-	return b, b.guess(m, s)
+	return b, b.guessPreprocessing(m, s)
 }
 
-// load finds and reads a backbone. recorded reports whether an entry records its preprocessing.
-func (r *Registry) load(name string) (b *Backbone, recorded bool, err error) {
+// loadBackbone finds and reads a backbone. recorded reports whether an entry records its preprocessing.
+func (r *Registry) loadBackbone(name string) (b *Backbone, recorded bool, err error) {
 	if e, ok := r.Entry(name); ok {
-		b, err = r.open(e)
+		b, err = r.openEntry(e)
 		return b, true, err
 	}
 	b = &Backbone{Path: name}
@@ -51,21 +51,21 @@ func (r *Registry) load(name string) (b *Backbone, recorded bool, err error) {
 	for _, e := range r.Entries() {
 		if e.SHA256 == s.sum {
 			b.Entry = e
-			b.of(s)
+			b.fillStored(s)
 			return b, true, nil
 		}
 	}
-	if err := r.changed(name, s.sum); err != nil {
+	if err := r.checkChanged(name, s.sum); err != nil {
 		return nil, false, err
 	}
 	b.Name = strings.TrimSuffix(filepath.Base(name), ".onnx")
 	b.File, b.Untried = name, true
-	b.of(s)
+	b.fillStored(s)
 	return b, false, nil
 }
 
-// changed returns an error if an entry of the user's was recorded with the file at path, and another sum.
-func (r *Registry) changed(path, sum string) error {
+// checkChanged returns an error if an entry of the user's was recorded with the file at path, and another sum.
+func (r *Registry) checkChanged(path, sum string) error {
 	here, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("models: %w", err)
@@ -84,13 +84,13 @@ func (r *Registry) changed(path, sum string) error {
 	return nil
 }
 
-// of fills in what was read.
-func (b *Backbone) of(s stored) {
+// fillStored fills in what was read.
+func (b *Backbone) fillStored(s stored) {
 	b.Data, b.SHA256, b.Folder, b.Beside, b.Size = s.data, s.sum, s.folder, s.beside, s.size
 }
 
-// open reads an entry's file and checks its sha256.
-func (r *Registry) open(e Entry) (*Backbone, error) {
+// openEntry reads an entry's file and checks its sha256.
+func (r *Registry) openEntry(e Entry) (*Backbone, error) {
 	path, ok := r.Locate(e)
 	if !ok {
 		how := "winnow models show " + e.Name + " says how to get it"
@@ -98,10 +98,10 @@ func (r *Registry) open(e Entry) (*Backbone, error) {
 			how = "winnow models get " + e.Name + " fetches it"
 		}
 		return nil, fmt.Errorf("models: %q: its file was not found, looked at %s: %s", e.Name,
-			strings.Join(orName(r.places(e), e.File), ", "), how)
+			strings.Join(orName(r.filePaths(e), e.File), ", "), how)
 	}
 	b := &Backbone{Entry: e, Path: path}
-	s := stored{data: compiled()[e.File]}
+	s := stored{data: compiledFiles()[e.File]}
 	if s.sum, s.size = Sum(s.data), int64(len(s.data)); path != "" {
 		var err error
 		if s, err = readFile(path); err != nil {
@@ -116,7 +116,7 @@ func (r *Registry) open(e Entry) (*Backbone, error) {
 		return nil, fmt.Errorf("models: %q: %s%s has sha256 %s, expected %s: it was changed or is another model",
 			e.Name, path, with, s.sum, e.SHA256)
 	}
-	b.of(s)
+	b.fillStored(s)
 	return b, nil
 }
 
@@ -127,12 +127,12 @@ func orName(places []string, name string) []string {
 	return places
 }
 
-// settle applies the settings to an entry's preprocessing. What is recorded beats a preset, which says less; single
-// settings change it.
-func (b *Backbone) settle(s Settings) (err error) {
+// settlePreprocessing applies the settings to an entry's preprocessing. What is recorded beats a preset, which says
+// less; single settings change it.
+func (b *Backbone) settlePreprocessing(s Settings) (err error) {
 	if s.Preset != "" {
 		p, err := Settings{Preset: s.Preset, Size: &Size{b.Preprocessing.High(), b.Preprocessing.Crop}}.
-			preprocessing(b.Preprocessing)
+			applySettings(b.Preprocessing)
 		if err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (b *Backbone) settle(s Settings) (err error) {
 		}
 		s.Preset = ""
 	}
-	b.Preprocessing, err = s.preprocessing(b.Preprocessing)
+	b.Preprocessing, err = s.applySettings(b.Preprocessing)
 	b.Shaped = b.Shaped || s.Shaped()
 	if s.Output != "" {
 		b.Output = s.Output
@@ -170,8 +170,8 @@ func metadataPreprocessing(m *graph.Model) (p backbone.Preprocessing, told bool,
 // ErrUnprepared means that neither the registry nor the file gives a model's preprocessing.
 var ErrUnprepared = errors.New("unknown preprocessing")
 
-// guess determines the preprocessing of an unknown file.
-func (b *Backbone) guess(m *graph.Model, s Settings) error {
+// guessPreprocessing determines the preprocessing of an unknown file.
+func (b *Backbone) guessPreprocessing(m *graph.Model, s Settings) error {
 	in, err := imageInput(m)
 	if err != nil {
 		return fmt.Errorf("models: %s: %w", b.Path, err)
@@ -201,12 +201,12 @@ func (b *Backbone) guess(m *graph.Model, s Settings) error {
 	if s.Size == nil && s.Crop == nil && (!told || s.Preset != "") && in.high > 0 && in.wide > 0 {
 		s.Size = &Size{in.high, in.wide}
 	}
-	p, err := s.preprocessing(start)
+	p, err := s.applySettings(start)
 	if err != nil {
 		return err
 	}
 	b.Preprocessing, b.Shaped = p, told && s.Preset == "" || s.Shaped()
-	return in.takes(p)
+	return in.checkChannels(p)
 }
 
 // image is the only input of a backbone, float32 [N,planes,high,wide].
@@ -248,8 +248,8 @@ func (in image) sizeText() string {
 	return fmt.Sprintf("%v×%v", in.info.Shape[2], in.info.Shape[3])
 }
 
-// takes checks the preprocessing against the channels of the input.
-func (in image) takes(p backbone.Preprocessing) error {
+// checkChannels checks the preprocessing against the channels of the input.
+func (in image) checkChannels(p backbone.Preprocessing) error {
 	if in.planes == 0 || in.planes == p.Planes() {
 		return nil
 	}
@@ -261,9 +261,9 @@ func (in image) takes(p backbone.Preprocessing) error {
 		in.planes, p.Channels, p.Planes())
 }
 
-// fits checks the preprocessing against the channels and the size of the input.
-func (in image) fits(p backbone.Preprocessing) error {
-	if err := in.takes(p); err != nil {
+// checkFits checks the preprocessing against the channels and the size of the input.
+func (in image) checkFits(p backbone.Preprocessing) error {
+	if err := in.checkChannels(p); err != nil {
 		return err
 	}
 	if in.wide != 0 && in.wide != p.Crop || in.high != 0 && in.high != p.High() {

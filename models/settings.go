@@ -38,8 +38,8 @@ type Size struct{ High, Wide int }
 // Presets returns the names of the presets, sorted.
 func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
 
-// preprocessing returns p, or the preset if one is named, with the other settings applied.
-func (s Settings) preprocessing(p backbone.Preprocessing) (backbone.Preprocessing, error) {
+// applySettings returns p, or the preset if one is named, with the other settings applied.
+func (s Settings) applySettings(p backbone.Preprocessing) (backbone.Preprocessing, error) {
 	if s.Fit != "" && s.Exact != nil {
 		return p, fmt.Errorf("models: found both a way to resize, %s, and exact, expected one of them", s.Fit)
 	}
@@ -56,18 +56,18 @@ func (s Settings) preprocessing(p backbone.Preprocessing) (backbone.Preprocessin
 		p = p.WithSize(*s.Crop, *s.Crop)
 	}
 	if s.Size != nil {
-		p = s.sized(p)
+		p = s.withSize(p)
 	}
-	set(&p.Resize, s.Resize)
-	set(&p.Exact, s.Exact)
+	setIfGiven(&p.Resize, s.Resize)
+	setIfGiven(&p.Exact, s.Exact)
 	if s.Exact != nil && *s.Exact {
 		p.Long = false
 	}
 	if s.Fit != "" {
 		p = p.Fitted(s.Fit)
 	}
-	set(&p.EXIF, s.EXIF)
-	set(&p.Decoder, s.Decoder)
+	setIfGiven(&p.EXIF, s.EXIF)
+	setIfGiven(&p.Decoder, s.Decoder)
 	if s.Interpolation != "" {
 		p.Interpolation = s.Interpolation
 	}
@@ -77,10 +77,10 @@ func (s Settings) preprocessing(p backbone.Preprocessing) (backbone.Preprocessin
 	if s.Scale != nil {
 		p.Scale = float32(*s.Scale)
 	}
-	if err := three(&p.Mean, s.Mean, "mean"); err != nil {
+	if err := setThree(&p.Mean, s.Mean, "mean"); err != nil {
 		return p, err
 	}
-	if err := three(&p.Std, s.Std, "std"); err != nil {
+	if err := setThree(&p.Std, s.Std, "std"); err != nil {
 		return p, err
 	}
 	return p, p.Validate()
@@ -91,8 +91,8 @@ func (s Settings) Shaped() bool {
 	return s.Fit != "" || s.Resize != nil || s.Exact != nil || s.Crop != nil
 }
 
-// sized returns p with the wanted size of the network's input, and the resize in proportion.
-func (s Settings) sized(p backbone.Preprocessing) backbone.Preprocessing {
+// withSize returns p with the wanted size of the network's input, and the resize in proportion.
+func (s Settings) withSize(p backbone.Preprocessing) backbone.Preprocessing {
 	was := p.Crop
 	p = p.WithSize(s.Size.Wide, s.Size.High)
 	p.Resize = (p.Resize*p.Crop + was/2) / was
@@ -109,13 +109,13 @@ func (s Settings) greyLike() string {
 	return ""
 }
 
-func set[T any](dst *T, v *T) {
+func setIfGiven[T any](dst *T, v *T) {
 	if v != nil {
 		*dst = *v
 	}
 }
 
-func three(dst *[3]float32, list []float64, what string) error {
+func setThree(dst *[3]float32, list []float64, what string) error {
 	switch len(list) {
 	case 0:
 	case 1:

@@ -28,13 +28,23 @@ func (r *Registry) List() []Listed {
 	var list []Listed
 	for _, e := range r.Entries() {
 		path, found := r.Locate(e)
-		m := Listed{Entry: e, Own: r.Own(e.Name), Found: found, Path: path, Checked: r.checked(e), Why: r.meritOf(e)}
+		m := Listed{
+			Entry:   e,
+			Own:     r.Own(e.Name),
+			Found:   found,
+			Path:    path,
+			Checked: r.describeChecked(e),
+			Why:     r.meritOf(e),
+		}
 		if pub, ok := e.Published(); ok {
 			m.Published = &pub
 		}
 		list = append(list, m)
 	}
-	slices.SortStableFunc(list, func(a, b Listed) int { return cmp.Compare(r.place(a.Entry), r.place(b.Entry)) })
+	slices.SortStableFunc(
+		list,
+		func(a, b Listed) int { return cmp.Compare(r.entryRank(a.Entry), r.entryRank(b.Entry)) },
+	)
 	return list
 }
 

@@ -24,15 +24,15 @@ const (
 // WriteAudited writes the page of an audit of images to a file: what was found, in which classes, and the most
 // suspect of the labels flagged, with pictures. next is the command to continue with.
 func WriteAudited(ctx context.Context, h Host, a *inspect.Report, file, next string) error {
-	content, err := audited(ctx, h, a, next)
+	content, err := newAuditPage(ctx, h, a, next)
 	if err != nil {
 		return err
 	}
 	return atomicfile.Write(file, content.WriteHTML)
 }
 
-// audited returns the page of an audit of images.
-func audited(ctx context.Context, h Host, a *inspect.Report, next string) (page.Report, error) {
+// newAuditPage returns the page of an audit of images.
+func newAuditPage(ctx context.Context, h Host, a *inspect.Report, next string) (page.Report, error) {
 	source, err := a.Source().Absolute()
 	if err != nil {
 		source = a.Source()
@@ -44,16 +44,16 @@ func audited(ctx context.Context, h Host, a *inspect.Report, next string) (page.
 		Foremost: true,
 	}
 	list := a.Called()
-	content.Suspects, err = pictured(ctx, h, a.Root(), "audit", a.Names, list[:min(auditedSuspects, len(list))])
+	content.Suspects, err = newSuspectCards(ctx, h, a.Root(), "audit", a.Names, list[:min(auditedSuspects, len(list))])
 	if err != nil {
 		return content, err
 	}
-	content.Galleries, err = galleries(ctx, h, a)
+	content.Galleries, err = makeGalleries(ctx, h, a)
 	return content, err
 }
 
-// galleries returns the findings besides suspects as pictures.
-func galleries(ctx context.Context, h Host, a *inspect.Report) (list []page.Gallery, err error) {
+// makeGalleries returns the findings besides suspects as pictures.
+func makeGalleries(ctx context.Context, h Host, a *inspect.Report) (list []page.Gallery, err error) {
 	found := a.Galleries()
 	var files []string
 	for i, g := range found {

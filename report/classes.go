@@ -38,8 +38,8 @@ func classTables(worst, all string, head []string, rows [][]string) []page.Table
 	return tables
 }
 
-// classes says how well the images of each class find their own class.
-func (r *Run) classes() page.Section {
+// describeClasses says how well the images of each class find their own class.
+func (r *Run) describeClasses() page.Section {
 	s := page.Section{Title: "Classes"}
 	list := slices.DeleteFunc(slices.Clone(r.measured.Classes), func(c eval.ClassRetrieval) bool {
 		return c.Retrieval.N == 0
@@ -79,8 +79,8 @@ func (r *Run) classes() page.Section {
 	return s
 }
 
-// labels returns what the audit says of the training labels.
-func (r *Run) labels() page.Section {
+// describeLabels returns what the audit says of the training labels.
+func (r *Run) describeLabels() page.Section {
 	a := r.audited
 	s := page.Section{
 		Title: "The training labels", Charts: []chart.Drawing{namedScores(LabelScores(a.Images), a.Scorer)},
@@ -211,8 +211,8 @@ func (r *Run) labelRows() [][]string {
 	return rows
 }
 
-// definitions explains the numbers on the page.
-func (r *Run) definitions() []page.Fact {
+// explainNumbers explains the numbers on the page.
+func (r *Run) explainNumbers() []page.Fact {
 	list := append(retrievalDefinitions(),
 		page.Fact{Name: "found instead",
 			Value: "of the queries whose nearest image is of another class: the most frequent one, and how often"},
@@ -257,7 +257,7 @@ func (r *Run) definitions() []page.Fact {
 				"mean weight: the mean over classes of their mean weights"})
 	}
 	unseen := ""
-	if r.unseen() && r.Split != datasets.Train {
+	if r.hasUnseenClasses() && r.Split != datasets.Train {
 		unseen = "; none of its classes has a training image"
 	}
 	return append(list, page.Fact{Name: "split", Value: r.SplitText() + unseen})

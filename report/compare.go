@@ -8,9 +8,9 @@ import (
 	"winnow/run/config"
 )
 
-// differing returns a row for each setting that is not the same in all runs: its key and its values.
-func differing(runs []config.Run) (rows [][]string) {
-	flat := flattened(runs)
+// listDiffering returns a row for each setting that is not the same in all runs: its key and its values.
+func listDiffering(runs []config.Run) (rows [][]string) {
+	flat := flattenSettings(runs)
 	for _, key := range settingKeys(runs...) {
 		row, same := []string{key}, true
 		for _, f := range flat {
@@ -38,7 +38,7 @@ func InWords(dirs []string) ([]string, error) {
 		list, configs = append(list, c), append(configs, c.Settings)
 	}
 	words := []string{measuredInWords(list)}
-	rows := differing(configs)
+	rows := listDiffering(configs)
 	if len(rows) == 0 {
 		return append(words, "Their settings are the same."), nil
 	}

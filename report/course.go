@@ -83,7 +83,7 @@ func (c *Course) Standing() Standing {
 	epoch := max(c.Facts.StepsPerEpoch, 1)
 	s := Standing{Steps: c.Facts.Steps, Epochs: (c.Facts.Steps + epoch - 1) / epoch,
 		Measure: measureText(c.Settings.Validation.Measure)}
-	if s.Frozen, s.Whitened = c.untrained(); c.Settings.Validation.Measure != config.MeasureP1 {
+	if s.Frozen, s.Whitened = c.findUntrained(); c.Settings.Validation.Measure != config.MeasureP1 {
 		s.Frozen, s.Whitened = nil, nil
 	}
 	kept, rows := 0, 0
@@ -106,7 +106,7 @@ func (c *Course) Standing() Standing {
 		share := float64(kept) / float64(rows)
 		s.Kept = &share
 	}
-	if _, y := c.curve(pairLossOf); len(y) > 0 {
+	if _, y := c.extractCurve(pairLossOf); len(y) > 0 {
 		smooth := filters.Smooth(smoothing, y)
 		s.PairLoss = &smooth[len(smooth)-1]
 	}
@@ -121,8 +121,8 @@ func orLess(v *float64) float64 {
 	return *v
 }
 
-// untrained returns P@1 of the validation split without training, as far as it is known.
-func (c *Course) untrained() (frozen, whitened *float64) {
+// findUntrained returns P@1 of the validation split without training, as far as it is known.
+func (c *Course) findUntrained() (frozen, whitened *float64) {
 	if u := c.Facts.Untrained; u != nil {
 		return &u.Frozen, &u.Whitened
 	}
@@ -147,7 +147,7 @@ func (c *Course) Dropped() (list []train.Dropped, epoch int, judge string) {
 
 // Charts returns the curves: first those that a person reads, then all others.
 func (c *Course) Charts() (first, others []chart.Drawing) {
-	first, others = c.readable(), c.curves()
+	first, others = c.drawReadableCurves(), c.drawOtherCurves()
 	if c.Settings.Filter.Scorer != config.NoFilter {
 		kept, more := c.filterCurves()
 		first, others = append(first, kept...), append(others, more...)
@@ -156,7 +156,7 @@ func (c *Course) Charts() (first, others []chart.Drawing) {
 }
 
 // perPair reports whether a term of the loss is a sum over pairs.
-func (c *Course) perPair() bool { x, _ := c.curve(perPairOf); return len(x) > 0 }
+func (c *Course) perPair() bool { x, _ := c.extractCurve(perPairOf); return len(x) > 0 }
 
 // LossNote says why the loss rises; "" if it does not for that reason.
 func (c *Course) LossNote() string {
@@ -195,8 +195,8 @@ func (c *Course) filterNotes() []string {
 	return []string{fmt.Sprintf("%s; it was told to drop %.1f %%.", note, 100*c.Settings.Filter.Rate.Share)}
 }
 
-// rounds shows the rounds of self-paced weights.
-func (c *Course) rounds() page.Section {
+// describeRounds shows the rounds of self-paced weights.
+func (c *Course) describeRounds() page.Section {
 	s := page.Section{Title: "Self-paced rounds"}
 	table := page.Table{
 		Caption: "Every round computes the weights of all samples again",

@@ -15,8 +15,8 @@ import (
 // smoothing is the weight of the past in curves that have a value for every step.
 const smoothing = 0.9
 
-// curve returns one number of the metrics over epochs.
-func (c *Course) curve(of func(train.Metric) *float64) (x, y []float64) {
+// extractCurve returns one number of the metrics over epochs.
+func (c *Course) extractCurve(of func(train.Metric) *float64) (x, y []float64) {
 	for _, m := range c.metrics {
 		if v := of(m); v != nil {
 			x, y = append(x, float64(m.Step)/float64(max(c.Facts.StepsPerEpoch, 1))), append(y, *v)
@@ -25,9 +25,9 @@ func (c *Course) curve(of func(train.Metric) *float64) (x, y []float64) {
 	return x, y
 }
 
-// line returns such a curve with a name, smoothed if it is of single steps.
-func (c *Course) line(name string, tone int, smooth bool, of func(train.Metric) *float64) chart.Line {
-	x, y := c.curve(of)
+// newCurveLine returns such a curve with a name, smoothed if it is of single steps.
+func (c *Course) newCurveLine(name string, tone int, smooth bool, of func(train.Metric) *float64) chart.Line {
+	x, y := c.extractCurve(of)
 	if smooth {
 		y = filters.Smooth(smoothing, y)
 	}
@@ -75,15 +75,19 @@ func termOf(name string, of func(train.Metric) map[string]float64) func(train.Me
 	}
 }
 
-// readable returns the curves that a person reads: validation beside what needs no training, and the loss.
-func (c *Course) readable() (list []chart.Drawing) {
-	score := c.line("validation", 0, false, validationOf)
-	averaged := c.line("average of the weights", 1, false, averagedOf)
+// drawReadableCurves returns the curves that a person reads: validation beside what needs no training, and the loss.
+func (c *Course) drawReadableCurves() (list []chart.Drawing) {
+	score := c.newCurveLine("validation", 0, false, validationOf)
+	averaged := c.newCurveLine("average of the weights", 1, false, averagedOf)
 	score.Dots, averaged.Dots = len(score.X) <= 60, len(score.X) <= 60
 	lines := []chart.Line{score, averaged}
 	if c.Settings.Validation.Measure == config.MeasureP1 && len(score.X) > 0 {
-		frozen, whitened := c.untrained()
-		lines = append(lines, level("frozen", 2, frozen, score.X), level("whitened", 3, whitened, score.X))
+		frozen, whitened := c.findUntrained()
+		lines = append(
+			lines,
+			newLevelLine("frozen", 2, frozen, score.X),
+			newLevelLine("whitened", 3, whitened, score.X),
+		)
 	}
 	measure := measureText(c.Settings.Validation.Measure)
 	frame := chart.Frame{Title: "Validation: " + measure, Y: measure, Percent: true}
@@ -94,23 +98,23 @@ func (c *Course) readable() (list []chart.Drawing) {
 	list = drawnIfAny(frame, lines...)
 	if c.perPair() {
 		list = append(list, drawnIfAny(chart.Frame{Title: "Training loss per pair (smoothed)", Y: "loss per pair"},
-			c.line("loss per pair", 0, true, pairLossOf))...)
+			c.newCurveLine("loss per pair", 0, true, pairLossOf))...)
 	}
 	return list
 }
 
-// level returns a dashed line at one value, along x; a line without points if the value is not known.
-func level(name string, tone int, at *float64, x []float64) chart.Line {
+// newLevelLine returns a dashed line at one value, along x; a line without points if the value is not known.
+func newLevelLine(name string, tone int, at *float64, x []float64) chart.Line {
 	if at == nil {
 		return chart.Line{}
 	}
 	return chart.Line{Name: name, Tone: tone, Dashed: true, X: []float64{x[0], x[len(x)-1]}, Y: []float64{*at, *at}}
 }
 
-// curves returns the charts of one run's training that are not among the readable ones.
-func (c *Course) curves() (list []chart.Drawing) {
-	losses := []chart.Line{c.line("loss", 0, true, lossOf)}
-	pulls := []chart.Line{c.line("all terms", 0, true, pullOf)}
+// drawOtherCurves returns the charts of one run's training that are not among the readable ones.
+func (c *Course) drawOtherCurves() (list []chart.Drawing) {
+	losses := []chart.Line{c.newCurveLine("loss", 0, true, lossOf)}
+	pulls := []chart.Line{c.newCurveLine("all terms", 0, true, pullOf)}
 	terms := map[string]bool{}
 	for _, m := range c.metrics {
 		for name := range m.Terms {
@@ -120,18 +124,24 @@ func (c *Course) curves() (list []chart.Drawing) {
 	for i, name := range slices.Sorted(maps.Keys(terms)) {
 		loss := termOf(name, func(m train.Metric) map[string]float64 { return m.Terms })
 		pull := termOf(name, func(m train.Metric) map[string]float64 { return m.Pulls })
-		losses, pulls = append(losses, c.line(name, i+1, true, loss)), append(pulls, c.line(name, i+1, true, pull))
+		losses, pulls = append(
+			losses,
+			c.newCurveLine(name, i+1, true, loss),
+		), append(
+			pulls,
+			c.newCurveLine(name, i+1, true, pull),
+		)
 	}
 	list = append(list,
 		drawnIfAny(chart.Frame{Title: "Training loss and its terms (smoothed)", Y: "loss"}, losses...)...)
 	list = append(list, drawnIfAny(chart.Frame{Title: "Learning rates", Y: "learning rate"},
-		c.line("head", 0, false, rateOf),
-		c.line("loss's parameters", 1, false, func(m train.Metric) *float64 { return m.LossLR }),
-		c.line("backbone", 3, false, func(m train.Metric) *float64 { return m.BackboneLR }),
-		c.line("second network", 4, false, func(m train.Metric) *float64 { return m.PeerLR }))...)
+		c.newCurveLine("head", 0, false, rateOf),
+		c.newCurveLine("loss's parameters", 1, false, func(m train.Metric) *float64 { return m.LossLR }),
+		c.newCurveLine("backbone", 3, false, func(m train.Metric) *float64 { return m.BackboneLR }),
+		c.newCurveLine("second network", 4, false, func(m train.Metric) *float64 { return m.PeerLR }))...)
 	list = append(list, c.rangeCurves()...)
 	list = append(list, drawnIfAny(chart.Frame{Title: "Length of the gradient (smoothed)", Y: "length"},
-		c.line("gradient", 0, true, normOf))...)
+		c.newCurveLine("gradient", 0, true, normOf))...)
 	pull := chart.Frame{Title: "Length of the loss terms' gradients at the embedding (smoothed)", Y: "length"}
 	return append(list, drawnIfAny(pull, pulls...)...)
 }
@@ -141,9 +151,9 @@ func (c *Course) curves() (list []chart.Drawing) {
 func (c *Course) filterCurves() (kept, others []chart.Drawing) {
 	kept = drawnIfAny(
 		chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true},
-		c.line("kept", 0, true, keptOf))
+		c.newCurveLine("kept", 0, true, keptOf))
 	others = drawnIfAny(chart.Frame{Title: "Score below which labels are dropped", Y: "threshold"},
-		c.line("threshold", 0, false, thresholdOf))
+		c.newCurveLine("threshold", 0, false, thresholdOf))
 	boxes := kappaBoxes("How close the classes lie together: concentration κ", namedDiagnoses{"κ", c.diagnoses})
 	if len(boxes.Places) > 0 {
 		others = append(others, readableBoxes(boxes))

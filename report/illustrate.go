@@ -35,7 +35,7 @@ type Illustration struct {
 
 // Illustrate adds suspects, queries and the map to the page of a run.
 func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Illustration) (err error) {
-	h = h.complete()
+	h = h.withDefaults()
 	var examples measure.Examples
 	if len(measure.Askers(r.now)) > 0 {
 		examples, err = measure.ExamplesAmong(ctx, r.Manifest, r.Split, r.now, measure.ExampleOptions{
@@ -49,7 +49,7 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 	files := map[string][]byte{}
 	if o.Pictures {
 		if files, err = pictureFiles(ctx, h, r.Run, examples.Paths(), shownSide); err == nil {
-			content.Suspects, err = pictured(ctx, h, r.ImageRoot(), r.For, r.names, list)
+			content.Suspects, err = newSuspectCards(ctx, h, r.ImageRoot(), r.For, r.names, list)
 		}
 		if err != nil {
 			return hint.With(err, "name the folder of the images, or a .zip file of it, with %s, or leave the "+
@@ -97,10 +97,10 @@ func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (chart.Drawin
 	if m.set.Len() < 5 {
 		return nil, nil
 	}
-	if err := m.draw(ctx, h, r.Run, asked); err != nil {
+	if err := m.computeMap(ctx, h, r.Run, asked); err != nil {
 		return nil, err
 	}
-	drawn := m.readable()
+	drawn := m.withClassNames()
 	drawn.Title = fmt.Sprintf("%d of %d images of %s by t-SNE, coloured by their given labels", m.Points, m.Of,
 		r.SplitText())
 	return drawn, nil

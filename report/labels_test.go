@@ -25,7 +25,7 @@ func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 	r.measured.Detection = r.audited.Detection
 	text := func() string {
 		var b bytes.Buffer
-		content := page.Report{Sections: []page.Section{r.labels()},
+		content := page.Report{Sections: []page.Section{r.describeLabels()},
 			Rows: []page.Row{{Name: "trained", Detection: r.measured.Detection}}}
 		if err := content.WriteHTML(&b); err != nil {
 			t.Fatal(err)

@@ -64,7 +64,7 @@ type Map struct {
 
 // DrawMap maps images of a run, or of a store, to the plane.
 func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, error) {
-	h = h.complete()
+	h = h.withDefaults()
 	m, err := chooseMap(ctx, run, o)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, 
 	if n := len(m.LeftOut); n > 0 {
 		h.Note("%d images are left out, the first is %s: %s", n, m.LeftOut[0].Path, m.LeftOut[0].Reason)
 	}
-	return m, m.draw(ctx, h, run, o)
+	return m, m.computeMap(ctx, h, run, o)
 }
 
 // chooseMap chooses and embeds the images of a map.
@@ -100,9 +100,9 @@ func chooseMap(ctx context.Context, run *folder.Run, o MapOptions) (m *Map, err 
 	return m, nil
 }
 
-// draw computes the positions and the colours.
-func (m *Map) draw(ctx context.Context, h Host, run *folder.Run, o MapOptions) (err error) {
-	plane, err := m.flatten(ctx, h, o.TSNE)
+// computeMap computes the positions and the colours.
+func (m *Map) computeMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (err error) {
+	plane, err := m.flattenVectors(ctx, h, o.TSNE)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (m *Map) draw(ctx context.Context, h Host, run *folder.Run, o MapOptions) (
 		}
 		return d.Classes[id]
 	}
-	m.drawn = atlas.Map{Title: m.title(run)}
+	m.drawn = atlas.Map{Title: m.describeMap(run)}
 	for i, id := range m.set.IDs {
 		s := d.Samples[id]
 		p := atlas.Point{
@@ -131,8 +131,8 @@ func (m *Map) draw(ctx context.Context, h Host, run *folder.Run, o MapOptions) (
 	return groupPoints(&m.drawn, o, d)
 }
 
-// flatten maps the vectors to the plane.
-func (m *Map) flatten(ctx context.Context, h Host, o tsne.Options) ([]tsne.Point, error) {
+// flattenVectors maps the vectors to the plane.
+func (m *Map) flattenVectors(ctx context.Context, h Host, o tsne.Options) ([]tsne.Point, error) {
 	start := time.Now()
 	defer func() { m.Took = time.Since(start) }()
 	if m.Method == MethodPCA {
@@ -151,8 +151,8 @@ func (m *Map) flatten(ctx context.Context, h Host, o tsne.Options) ([]tsne.Point
 	return plane, err
 }
 
-// title says what is drawn.
-func (m *Map) title(run *folder.Run) string {
+// describeMap says what is drawn.
+func (m *Map) describeMap(run *folder.Run) string {
 	what := "Features of " + filepath.Base(run.Dir)
 	if run.Head != nil {
 		what = "Embedding of the run " + filepath.Base(run.Dir)
@@ -162,14 +162,14 @@ func (m *Map) title(run *folder.Run) string {
 
 // Write writes the map in the form of the file's extension: .svg (a drawing), .csv or .tsv (coordinates).
 func (m *Map) Write(path string) error {
-	write := m.readable().WriteSVG
+	write := m.withClassNames().WriteSVG
 	switch filepath.Ext(path) {
 	case ".csv":
 		write = func(w io.Writer) error { return m.writeTable(w, ',') }
 	case ".tsv":
 		write = func(w io.Writer) error { return m.writeTable(w, '\t') }
 	}
-	return m.put(path, write)
+	return m.putFile(path, write)
 }
 
 func (m *Map) writeTable(w io.Writer, separator rune) error {
@@ -185,13 +185,13 @@ func (m *Map) WriteProjector(dir string) error {
 		return fmt.Errorf("map: %w", err)
 	}
 	tensors := func(w io.Writer) error { return atlas.WriteTensors(w, m.set.X) }
-	if err := m.put(filepath.Join(dir, "tensors.tsv"), tensors); err != nil {
+	if err := m.putFile(filepath.Join(dir, "tensors.tsv"), tensors); err != nil {
 		return err
 	}
-	return m.put(filepath.Join(dir, "metadata.tsv"), m.drawn.WriteMetadata)
+	return m.putFile(filepath.Join(dir, "metadata.tsv"), m.drawn.WriteMetadata)
 }
 
-func (m *Map) put(path string, write func(io.Writer) error) error {
+func (m *Map) putFile(path string, write func(io.Writer) error) error {
 	if err := atomicfile.Write(path, write); err != nil {
 		return fmt.Errorf("map: %s: %w", path, err)
 	}
@@ -199,8 +199,8 @@ func (m *Map) put(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// readable returns the map with the names of classes in place of labels.
-func (all *Map) readable() atlas.Map {
+// withClassNames returns the map with the names of classes in place of labels.
+func (all *Map) withClassNames() atlas.Map {
 	m, names := all.drawn, all.names
 	m.Points, m.Groups = slices.Clone(m.Points), slices.Clone(m.Groups)
 	for i := range m.Groups {

@@ -28,7 +28,7 @@ import (
 // Page returns the report of one run without suspects, queries and map, which need its images.
 func (r *Run) Page() page.Report {
 	report := page.Report{
-		Command: "report", Title: "Run “" + r.name + "”", Verdict: r.verdict(), Warnings: r.measured.Warnings,
+		Command: "report", Title: "Run “" + r.name + "”", Verdict: r.listVerdict(), Warnings: r.measured.Warnings,
 		RowsTitle: r.rowsTitle(), K: []int{1, 2, 4, 8},
 		Rows: []page.Row{
 			{Name: comparison.FrozenRow, Note: "the backbone's features, no training", Retrieval: r.measured.Frozen},
@@ -38,24 +38,24 @@ func (r *Run) Page() page.Report {
 				Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: true,
 			},
 		},
-		Sections:    []page.Section{r.trainedOn(), r.course()},
-		Definitions: r.definitions(),
+		Sections:    []page.Section{r.trainedOn(), r.describeCourse()},
+		Definitions: r.explainNumbers(),
 	}
 	if r.Config.Filter.Scorer != config.NoFilter {
 		report.Sections = append(report.Sections, page.Section{
 			Title: "The filter", Charts: r.allFilterCurves(), Notes: r.filterNotes(),
 		})
 	}
-	if s := r.rounds(); len(s.Tables) > 0 {
+	if s := r.describeRounds(); len(s.Tables) > 0 {
 		report.Sections = append(report.Sections, s)
 	}
-	report.Sections = append(report.Sections, r.classes(), r.labels())
+	report.Sections = append(report.Sections, r.describeClasses(), r.describeLabels())
 	return report
 }
 
-// verdict says the result in plain words.
-func (r *Run) verdict() []string {
-	text := r.comparison().Verdict()
+// listVerdict says the result in plain words.
+func (r *Run) listVerdict() []string {
+	text := r.compareRows().Verdict()
 	list := []string{fmt.Sprintf("On %s, %s.", r.SplitText(), text)}
 	if d := r.measured.Detection; d != nil && d.Wrong > 0 {
 		list = append(list, fmt.Sprintf("%d of %d training labels are wrong; the scores rank a wrong label "+
@@ -118,7 +118,7 @@ func usualSettings(run config.Run) map[string]string {
 func settingKeys(runs ...config.Run) []string {
 	var keys []string
 	seen := map[string]bool{}
-	for _, flat := range append([]map[string]string{config.Flatten(config.Default())}, flattened(runs)...) {
+	for _, flat := range append([]map[string]string{config.Flatten(config.Default())}, flattenSettings(runs)...) {
 		for key := range flat {
 			if !seen[key] && !strings.HasPrefix(key, "data.") {
 				seen[key], keys = true, append(keys, key)
@@ -129,7 +129,7 @@ func settingKeys(runs ...config.Run) []string {
 	return keys
 }
 
-func flattened(runs []config.Run) (list []map[string]string) {
+func flattenSettings(runs []config.Run) (list []map[string]string) {
 	for _, r := range runs {
 		list = append(list, config.Flatten(r))
 	}
@@ -211,9 +211,9 @@ func hiddenText(hidden []int) string {
 	return fmt.Sprintf(", hidden layers of %v", hidden)
 }
 
-// course shows how the training went.
-func (r *Run) course() page.Section {
-	s := page.Section{Title: "How it went", Charts: append(r.readable(), r.curves()...)}
+// describeCourse shows how the training went.
+func (r *Run) describeCourse() page.Section {
+	s := page.Section{Title: "How it went", Charts: append(r.drawReadableCurves(), r.drawOtherCurves()...)}
 	if note := r.LossNote(); note != "" {
 		s.Notes = append(s.Notes, note)
 	}

@@ -90,7 +90,7 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 		inspect.Host{Host: r.Host}); err != nil {
 		return err
 	}
-	m.Detection, m.Warnings = r.audited.Detection, append([]string{}, r.warnings()...)
+	m.Detection, m.Warnings = r.audited.Detection, append([]string{}, r.listWarnings()...)
 	return nil
 }
 
@@ -107,8 +107,8 @@ func (r *Run) heldBytes() (bytes int64) {
 // Measured returns the measurements.
 func (r *Run) Measured() Measured { return r.measured }
 
-// comparison returns the numbers of the page's rows.
-func (r *Run) comparison() comparison.Comparison {
+// compareRows returns the numbers of the page's rows.
+func (r *Run) compareRows() comparison.Comparison {
 	return comparison.Comparison{
 		FineTuned: r.Tuned != nil, Known: measure.Known(r.Split),
 		Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained,
@@ -129,8 +129,8 @@ func (r *Run) SplitText() string {
 	return r.Split
 }
 
-// unseen reports whether no measured class has a training image.
-func (r *Run) unseen() bool {
+// hasUnseenClasses reports whether no measured class has a training image.
+func (r *Run) hasUnseenClasses() bool {
 	trained := map[int]bool{}
 	for _, i := range r.Manifest.Select(datasets.Train) {
 		trained[r.Manifest.Samples[i].Label] = true
@@ -140,7 +140,7 @@ func (r *Run) unseen() bool {
 
 // rowsTitle returns the heading of the retrieval numbers.
 func (r *Run) rowsTitle() string {
-	if r.unseen() {
+	if r.hasUnseenClasses() {
 		return "Retrieval on classes never seen in training: " + r.SplitText()
 	}
 	return "Retrieval: " + r.SplitText()

@@ -68,9 +68,9 @@ const (
 	nearSide = 96
 )
 
-// pictured returns cards of audited images in a folder or .zip file: each in a large picture, with the nearest
+// newSuspectCards returns cards of audited images in a folder or .zip file: each in a large picture, with the nearest
 // images that support either label in small ones.
-func pictured(ctx context.Context, h Host, where location.Source, command string,
+func newSuspectCards(ctx context.Context, h Host, where location.Source, command string,
 	names classnames.Names, list []suspects.Suspect) ([]page.SuspectCard, error) {
 	var faces, near []string
 	for _, e := range list {

@@ -29,8 +29,8 @@ type Host struct {
 	Winnow string                                                   // winnow's version, for the page
 }
 
-// complete returns the host with its nil functions replaced by ones that do nothing.
-func (h Host) complete() Host {
+// withDefaults returns the host with its nil functions replaced by ones that do nothing.
+func (h Host) withDefaults() Host {
 	if h.Note == nil {
 		h.Note = func(string, ...any) {}
 	}
@@ -51,20 +51,20 @@ type Pictures struct {
 func OpenPictures(ctx context.Context, where location.Source, command string) (p Pictures, err error) {
 	p = Pictures{Where: where.String(), For: command}
 	if p.Root, err = imageroot.Open(ctx, where); err != nil {
-		err = hint.With(err, "%s", p.advice())
+		err = hint.With(err, "%s", p.adviseOnPictures())
 	}
 	return p, err
 }
 
-// advice says what to do if pictures cannot be read.
-func (p Pictures) advice() string {
+// adviseOnPictures says what to do if pictures cannot be read.
+func (p Pictures) adviseOnPictures() string {
 	return fmt.Sprintf("name the folder of the images, or a .zip file of it, with %s", config.Key("data.root"))
 }
 
-// thumbnails reads images at most side pixels wide and high. One that cannot be read is nil, and a note says so; if
+// readThumbnails reads images at most side pixels wide and high. One that cannot be read is nil, and a note says so; if
 // none can be read, that is an error.
-func (p Pictures) thumbnails(ctx context.Context, h Host, paths []string, side int) ([]image.Image, error) {
-	h = h.complete()
+func (p Pictures) readThumbnails(ctx context.Context, h Host, paths []string, side int) ([]image.Image, error) {
+	h = h.withDefaults()
 	at, end := h.Watch("pictures")
 	defer end()
 	var mutex sync.Mutex
@@ -90,7 +90,7 @@ func (p Pictures) thumbnails(ctx context.Context, h Host, paths []string, side i
 		return nil, hint.With(
 			fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s",
 				p.For, len(paths), p.Where, bad[0].Path, bad[0].Reason),
-			"%s", p.advice())
+			"%s", p.adviseOnPictures())
 	}
 	if len(bad) > 0 {
 		h.Note("%d of %d pictures cannot be shown, the first is %s: %s",
@@ -112,7 +112,7 @@ func pictureFiles(ctx context.Context, h Host, run *folder.Run, paths []string, 
 // read are missing.
 func (p Pictures) Files(ctx context.Context, h Host, paths []string, side int) (map[string][]byte, error) {
 	paths = features.Distinct(paths)
-	small, err := p.thumbnails(ctx, h, paths, side)
+	small, err := p.readThumbnails(ctx, h, paths, side)
 	if err != nil {
 		return nil, err
 	}

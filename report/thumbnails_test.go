@@ -25,7 +25,7 @@ func TestThumbnailsUnwatched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if list, err := p.thumbnails(t.Context(), Host{}, []string{"a.png", "missing.png"}, 8); err != nil ||
+	if list, err := p.readThumbnails(t.Context(), Host{}, []string{"a.png", "missing.png"}, 8); err != nil ||
 		list[0] == nil || list[1] != nil {
 		t.Errorf("%v, %v", list, err)
 	}

@@ -16,9 +16,9 @@ import (
 // mean or a vote of only two or three others.
 const fewMembers = 4
 
-// warnings returns what the reader should know before believing the page, each with the number that would be
+// listWarnings returns what the reader should know before believing the page, each with the number that would be
 // enough.
-func (r *Run) warnings() (list []string) {
+func (r *Run) listWarnings() (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if r.Result == nil {
 		if last := r.lastStep(); last < r.Facts.Steps {

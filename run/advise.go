@@ -32,9 +32,9 @@ func readCourse(dir string) (c course, err error) {
 	return c, err
 }
 
-// advise names the most likely cause of a training that was worth nothing, and what to try next. views is nil if images
-// do not vary.
-func advise(c course, cfg config.Run, r folder.Result, views *tuning.Views) string {
+// adviseOnFailure names the most likely cause of a training that was worth nothing, and what to try next. views is nil
+// if images do not vary.
+func adviseOnFailure(c course, cfg config.Run, r folder.Result, views *tuning.Views) string {
 	filtered, tuned := cfg.Filter.Scorer != config.NoFilter, cfg.Finetune.On()
 	told := 1 - cfg.Filter.Rate.Share
 	rate, key := cfg.Solver.LR.Value, "solver.lr"

@@ -51,7 +51,7 @@ func TestAdvise(t *testing.T) {
 		"hardly moved":  {way(0.8, 0.5, 0.505, 0.5), tuned, ended, nil, "backbone_solver.lr=0.003"},
 		"none of these": {way(0.8, 0.5, 0.55, 0.5), tuned, ended, nil, "winnow audit"},
 	} {
-		if got := advise(c.way, c.cfg, c.r, c.views); !strings.Contains(got, c.want) {
+		if got := adviseOnFailure(c.way, c.cfg, c.r, c.views); !strings.Contains(got, c.want) {
 			t.Errorf("%s: found %q, expected it to say %q", name, got, c.want)
 		}
 	}
@@ -78,10 +78,10 @@ func TestReadCourse(t *testing.T) {
 
 // A verdict by held-out labels says so if many of them are thought to be wrong.
 func TestDoubtedValidation(t *testing.T) {
-	if got := doubted(0.19); got != "" {
+	if got := warnDoubted(0.19); got != "" {
 		t.Errorf("19 %%: %s", got)
 	}
-	if got := doubted(0.48); !strings.Contains(got, "48 %") || !strings.Contains(got, "worse than the start") {
+	if got := warnDoubted(0.48); !strings.Contains(got, "48 %") || !strings.Contains(got, "worse than the start") {
 		t.Errorf("48 %%: %s", got)
 	}
 }

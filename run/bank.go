@@ -15,7 +15,7 @@ func (r *Training) fillBank(ctx context.Context) error {
 	if r.loop.Bank == nil || !r.Config.Bank.Fill {
 		return nil
 	}
-	z, err := r.remembered(ctx, r.head, r.Data.Train, 0)
+	z, err := r.embedRemembered(ctx, r.head, r.Data.Train, 0)
 	if err != nil {
 		return err
 	}
@@ -26,8 +26,13 @@ func (r *Training) fillBank(ctx context.Context) error {
 	return nil
 }
 
-// remembered embeds the images of set that the memory bank is filled with; time counts earlier fillings.
-func (r *Training) remembered(ctx context.Context, h *head.Head, set features.Set, time int) (features.Set, error) {
+// embedRemembered embeds the images of set that the memory bank is filled with; time counts earlier fillings.
+func (r *Training) embedRemembered(
+	ctx context.Context,
+	h *head.Head,
+	set features.Set,
+	time int,
+) (features.Set, error) {
 	var rows []int
 	for _, row := range train.Rand(r.Config.Seed, "bank", time).Perm(set.Len()) {
 		if set.Labels[row] >= 0 && len(rows) < r.loop.Bank.Cap() {

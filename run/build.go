@@ -26,7 +26,7 @@ func (r *Training) buildConfig() error {
 		Average:       cfg.Average.Horizon.In(epoch),
 		ValidateEvery: max(cfg.Validation.Every.In(epoch), 1), CheckpointEvery: cfg.Checkpoint.In(epoch),
 		LogEvery: cfg.LogEvery, DiagnoseEvery: cfg.Diagnostics.Every.In(epoch),
-		Identity: r.identity(), Clock: r.clock, Now: time.Now,
+		Identity: r.listIdentity(), Clock: r.clock, Now: time.Now,
 	}
 	r.loop.Trusted, r.loop.Named = r.Data.Trusted, r.imageOf
 	if r.Data.Validation.Len() > 0 {
@@ -131,9 +131,9 @@ func (r *Training) buildTerm(l config.Loss, i int) (train.Term, error) {
 	return term, nil
 }
 
-// identity returns what a resumed run must share with the one that was stopped: every setting that changes the result,
-// and the data by content, not by place.
-func (r *Training) identity() map[string]string {
+// listIdentity returns what a resumed run must share with the one that was stopped: every setting that changes the
+// result, and the data by content, not by place.
+func (r *Training) listIdentity() map[string]string {
 	cfg, data := r.Config, r.Data
 	id := config.Flatten(cfg)
 	elsewhere := []string{"finetune.loss", "data.manifest", "data.root", "data.features", "data.model", "checkpoint",
@@ -166,8 +166,8 @@ func (r *Training) identity() map[string]string {
 // imagesKey is the setting of an identity that holds the sum of images and labels.
 const imagesKey = "data.images"
 
-// sum returns the sha256 of the identity, which the heads of a run and its config.yaml contain.
-func (r *Training) sum() string {
+// hashIdentity returns the sha256 of the identity, which the heads of a run and its config.yaml contain.
+func (r *Training) hashIdentity() string {
 	h := sha256.New()
 	for _, key := range slices.Sorted(maps.Keys(r.loop.Identity)) {
 		fmt.Fprintf(h, "%q: %q\n", key, r.loop.Identity[key])
@@ -180,6 +180,6 @@ func (r *Training) headMeta() models.HeadMeta {
 	key := r.Data.Key
 	return models.HeadMeta{
 		ModelSHA256: key.Model, Output: key.Output, Preprocessing: key.Preprocessing,
-		ConfigSHA256: r.sum(), Winnow: r.options.Host.Winnow, Seed: r.Config.Seed,
+		ConfigSHA256: r.hashIdentity(), Winnow: r.options.Host.Winnow, Seed: r.Config.Seed,
 	}
 }

@@ -46,8 +46,8 @@ type whiteningOf struct {
 	centre bool
 }
 
-// whitening returns the whitening of the training rows, which uses no label. Callers must not train it.
-func (d *Data) whitening(ctx context.Context, out int, centre bool) (*head.Head, error) {
+// trainWhitening returns the whitening of the training rows, which uses no label. Callers must not train it.
+func (d *Data) trainWhitening(ctx context.Context, out int, centre bool) (*head.Head, error) {
 	if d.white == nil {
 		return head.Whitening(ctx, d.Train, out, centre)
 	}
@@ -62,14 +62,14 @@ func (d *Data) whitening(ctx context.Context, out int, centre bool) (*head.Head,
 	return white, err
 }
 
-// judged returns the whitening by which labels are judged.
-func (d *Data) judged(ctx context.Context) (*head.Head, error) {
-	return d.whitening(ctx, min(head.Widest, d.Train.Dim(), max(d.Train.Len()-1, 1)), true)
+// judgeWhitening returns the whitening by which labels are judged.
+func (d *Data) judgeWhitening(ctx context.Context) (*head.Head, error) {
+	return d.trainWhitening(ctx, min(head.Widest, d.Train.Dim(), max(d.Train.Len()-1, 1)), true)
 }
 
 // Join finds the features of the train and validation splits by path.
 func Join(ctx context.Context, d *datasets.Dataset, s *features.Store) (Data, error) {
-	return join(d, s, []string{datasets.Train, datasets.Validation},
+	return joinData(d, s, []string{datasets.Train, datasets.Validation},
 		func(set features.Stored) (features.Set, error) { return set.Read(ctx) })
 }
 
@@ -86,7 +86,7 @@ func joinViewed(ctx context.Context, d *datasets.Dataset, s *features.Store) (t 
 		return err
 	}
 	splits := []string{datasets.Train, datasets.Validation}
-	t, err = join(d, s, splits, func(stored features.Stored) (features.Set, error) {
+	t, err = joinData(d, s, splits, func(stored features.Stored) (features.Set, error) {
 		set, let, err := stored.View(ctx)
 		if let != nil {
 			held = append(held, let)
@@ -103,14 +103,19 @@ func joinViewed(ctx context.Context, d *datasets.Dataset, s *features.Store) (t 
 // program's own memory (features.Stored.View).
 func JoinTrain(ctx context.Context, d *datasets.Dataset, s *features.Store) (t Data, free func() error, err error) {
 	free = func() error { return nil }
-	t, err = join(d, s, []string{datasets.Train}, func(stored features.Stored) (set features.Set, err error) {
+	t, err = joinData(d, s, []string{datasets.Train}, func(stored features.Stored) (set features.Set, err error) {
 		set, free, err = stored.View(ctx)
 		return set, err
 	})
 	return t, free, err
 }
 
-func join(d *datasets.Dataset, s *features.Store, splits []string, read func(features.Stored) (features.Set, error)) (
+func joinData(
+	d *datasets.Dataset,
+	s *features.Store,
+	splits []string,
+	read func(features.Stored) (features.Set, error),
+) (
 	Data, error) {
 	t := Data{Key: s.Key, StoreSum: s.Sum, ModelFile: s.ModelFile}
 	sum := sha256.New()
@@ -136,14 +141,14 @@ func join(d *datasets.Dataset, s *features.Store, splits []string, read func(fea
 	t.Unjudged = t.Validation.Len()
 	t.Validation = t.Validation.Labelled()
 	t.Unjudged -= t.Validation.Len()
-	t.number(d.Classes)
+	t.numberClasses(d.Classes)
 	t.Stored, t.Paths = t.Train, d.Paths()
-	return t, t.check()
+	return t, t.checkTrainData()
 }
 
 // Load reads features and joins them with a manifest. With views, it reads all views of the training images.
 func Load(ctx context.Context, d *datasets.Dataset, dir string, views bool) (Data, error) {
-	store, err := verified(ctx, dir)
+	store, err := openVerified(ctx, dir)
 	if err != nil {
 		return Data{}, err
 	}
@@ -156,7 +161,7 @@ func Load(ctx context.Context, d *datasets.Dataset, dir string, views bool) (Dat
 
 // loadViewed is Load with all views. The vectors of a store of one view stay in its file ([joinViewed]).
 func loadViewed(ctx context.Context, d *datasets.Dataset, dir string) (Data, func() error, error) {
-	store, err := verified(ctx, dir)
+	store, err := openVerified(ctx, dir)
 	if err != nil {
 		return Data{}, nil, err
 	}
@@ -167,8 +172,8 @@ func loadViewed(ctx context.Context, d *datasets.Dataset, dir string) (Data, fun
 	return data, func() error { return nil }, err
 }
 
-// verified opens a store and checks that it is complete.
-func verified(ctx context.Context, dir string) (*features.Store, error) {
+// openVerified opens a store and checks that it is complete.
+func openVerified(ctx context.Context, dir string) (*features.Store, error) {
 	store, err := features.Open(dir)
 	if err != nil {
 		return nil, hint.With(err, "%s", features.Advice(err))
@@ -188,8 +193,8 @@ func (d *Data) TrainPaths() []string {
 	return paths
 }
 
-// closed reports whether there is a validation split, all of whose classes are trained on.
-func (d *Data) closed() bool {
+// isClosedSet reports whether there is a validation split, all of whose classes are trained on.
+func (d *Data) isClosedSet() bool {
 	unknown := func(y int) bool { return !slices.Contains(d.ClassIDs, y) }
 	return d.Validation.Len() > 0 && !slices.ContainsFunc(d.Validation.Labels, unknown)
 }
@@ -217,8 +222,8 @@ func (d *Data) readViews(ctx context.Context, s *features.Store) error {
 	return nil
 }
 
-// number numbers the classes of the train split from 0, in the order of the dataset's ids.
-func (d *Data) number(names []string) {
+// numberClasses numbers the classes of the train split from 0, in the order of the dataset's ids.
+func (d *Data) numberClasses(names []string) {
 	present := make([]bool, len(names))
 	for _, label := range d.Train.Labels {
 		if label != datasets.Unlabelled {
@@ -253,8 +258,8 @@ func (d *Data) datasetLabels() []int {
 	return ids
 }
 
-// learnable refuses a manifest from which nothing can be learned.
-func learnable(d *datasets.Dataset) error {
+// checkLearnable refuses a manifest from which nothing can be learned.
+func checkLearnable(d *datasets.Dataset) error {
 	present := make([]bool, len(d.Classes))
 	rows := d.Select(datasets.Train)
 	if len(rows) == 0 && len(d.Samples) > 0 {
@@ -288,8 +293,8 @@ func tooLittle(images int, classes []string) error {
 	return nil
 }
 
-// check refuses data from which nothing can be learned.
-func (d *Data) check() error {
+// checkTrainData refuses data from which nothing can be learned.
+func (d *Data) checkTrainData() error {
 	if len(d.LeftOut) > 0 && d.Train.Len() == 0 {
 		return fmt.Errorf("train: none of the images of the train split could be read, the first is %q: %s",
 			d.LeftOut[0].Path, d.LeftOut[0].Reason)

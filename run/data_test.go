@@ -124,8 +124,8 @@ func TestClosed(t *testing.T) {
 	} {
 		data, err := Load(t.Context(), read(t, "path,label,split\na,x,train\nb,y,train\nc,x,train\n"+c.validation),
 			store, false)
-		if err != nil || data.closed() != c.want {
-			t.Errorf("%s: closed %v, %v", name, data.closed(), err)
+		if err != nil || data.isClosedSet() != c.want {
+			t.Errorf("%s: closed %v, %v", name, data.isClosedSet(), err)
 		}
 	}
 }

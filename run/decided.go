@@ -11,9 +11,9 @@ import (
 	"winnow/run/folder"
 )
 
-// decide replaces given labels by those that people decided. Their images are trusted: neither screening nor the filter
-// drops them.
-func (r *Training) decide(d *datasets.Dataset) (*datasets.Dataset, error) {
+// replaceDecided replaces given labels by those that people decided. Their images are trusted: neither screening nor
+// the filter drops them.
+func (r *Training) replaceDecided(d *datasets.Dataset) (*datasets.Dataset, error) {
 	named := r.options.Checks
 	now, err := d.Checked(named)
 	if err != nil {
@@ -67,8 +67,8 @@ func methodOf(cfg config.Run) string {
 	return "self-paced weighing"
 }
 
-// trust marks the training rows with a decided label.
-func (d *Data) trust(positions []int) {
+// trustRows marks the training rows with a decided label.
+func (d *Data) trustRows(positions []int) {
 	if len(positions) == 0 {
 		return
 	}

@@ -44,9 +44,9 @@ func (r *Training) timeSteps() (forward, backward time.Duration, err error) {
 	return forward, backward, nil
 }
 
-// duration estimates how long the rest of a run takes on this machine: its steps, without a derivative while the
-// network rests, and its validations, which only embed.
-func (r *Training) duration() (time.Duration, error) {
+// estimateDuration estimates how long the rest of a run takes on this machine: its steps, without a derivative while
+// the network rests, and its validations, which only embed.
+func (r *Training) estimateDuration() (time.Duration, error) {
 	forward, backward, err := r.timeSteps()
 	if err != nil {
 		return 0, err

@@ -12,8 +12,8 @@ import (
 	"winnow/run/folder"
 )
 
-// judge returns result.json of a run in a folder. With a validation split, it says whether training was worth it.
-func (r *Training) judge(ctx context.Context, o Outcome) (folder.Result, error) {
+// judgeResult returns result.json of a run in a folder. With a validation split, it says whether training was worth it.
+func (r *Training) judgeResult(ctx context.Context, o Outcome) (folder.Result, error) {
 	dir, data, share := r.options.Dir, r.Data, r.backbone.Share()
 	f := folder.Result{
 		Run: dir, Head: filepath.Join(dir, folder.BestHeadFile), FineTuned: share, Seed: o.Config.Seed, Steps: o.Step,
@@ -44,7 +44,7 @@ func (r *Training) judge(ctx context.Context, o Outcome) (folder.Result, error) 
 	}
 	if r.heldOut {
 		about := folder.Facts{Screening: r.Screening}
-		verdict += doubted(about.WholeRate(o.Config.Filter.Rate.Share))
+		verdict += warnDoubted(about.WholeRate(o.Config.Filter.Rate.Share))
 	}
 	f.Validation, f.Verdict = &c, verdict
 	if worse { // only other images can show that it is better
@@ -53,7 +53,7 @@ func (r *Training) judge(ctx context.Context, o Outcome) (folder.Result, error) 
 		if err != nil {
 			return f, err
 		}
-		f.Advice = advise(way, o.Config, f, r.backbone.Views())
+		f.Advice = adviseOnFailure(way, o.Config, f, r.backbone.Views())
 	}
 	return f, nil
 }
@@ -62,8 +62,8 @@ func (r *Training) judge(ctx context.Context, o Outcome) (folder.Result, error) 
 // two images with one label both are right in 64 % of all pairs.
 const doubtful = 0.2
 
-// doubted warns that a validation is by labels of which about this share is thought to be wrong; "": few are.
-func doubted(wrong float64) string {
+// warnDoubted warns that a validation is by labels of which about this share is thought to be wrong; "": few are.
+func warnDoubted(wrong float64) string {
 	if wrong < doubtful {
 		return ""
 	}
@@ -80,7 +80,7 @@ func (r *Training) Compare(ctx context.Context, h *head.Head, stored features.Se
 	if err != nil {
 		return c, err
 	}
-	white, err := r.Data.whitening(ctx, h.Config().Out, h.Config().Bias)
+	white, err := r.Data.trainWhitening(ctx, h.Config().Out, h.Config().Bias)
 	if err != nil {
 		return c, err
 	}

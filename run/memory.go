@@ -31,18 +31,18 @@ func NewData(training, validation features.Set) (Data, error) {
 		}
 		most = max(most, label)
 	}
-	training.IDs = numbers(0, n)
+	training.IDs = listNumbersFrom(0, n)
 	if validation.Len() > 0 {
-		data.Validation.IDs = numbers(n, validation.Len())
+		data.Validation.IDs = listNumbersFrom(n, validation.Len())
 	}
 	data.Train, data.Stored = training, training
-	data.ClassIDs = numbers(0, most+1)
-	data.Classes, data.Paths = texts(data.ClassIDs), texts(numbers(0, n+validation.Len()))
+	data.ClassIDs = listNumbersFrom(0, most+1)
+	data.Classes, data.Paths = formatInts(data.ClassIDs), formatInts(listNumbersFrom(0, n+validation.Len()))
 	return data, nil
 }
 
-// numbers returns n numbers from the first: from, from+1, ….
-func numbers(from, n int) []int {
+// listNumbersFrom returns n numbers from the first: from, from+1, ….
+func listNumbersFrom(from, n int) []int {
 	list := make([]int, n)
 	for i := range list {
 		list[i] = from + i
@@ -50,7 +50,7 @@ func numbers(from, n int) []int {
 	return list
 }
 
-func texts(list []int) []string {
+func formatInts(list []int) []string {
 	var out []string
 	for _, i := range list {
 		out = append(out, strconv.Itoa(i))

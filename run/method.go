@@ -30,7 +30,7 @@ func (r *Training) openPeers(ctx context.Context) (tuning.Encoder, error) {
 		Head: r.head, Train: r.Data.Train, Stored: r.Data.Stored, Classes: len(r.Data.Classes), Batch: r.sampler.Size(),
 		Clock: r.clock, Seed: r.Config.Seed,
 		Encoder: func(h *head.Head, peer bool) (peers.Encoder, error) {
-			in := r.input()
+			in := r.newEncoderInput()
 			if in.Raw = true; peer {
 				in.Peer = train.Rand(r.Config.Seed, "peer backbone", 0)
 			} else if cfg.Estimates() { // the first network begins when the second has ended
@@ -78,7 +78,7 @@ func (r *Training) openSelective(ctx context.Context) (tuning.Encoder, error) {
 		Clock: r.clock, Seed: r.Config.Seed,
 	}
 	if on, tuned := r.backbone.(*tuning.Live); tuned {
-		images, err := on.Images(ctx, r.input())
+		images, err := on.Images(ctx, r.newEncoderInput())
 		if err != nil {
 			return nil, err
 		}

@@ -46,7 +46,7 @@ func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*
 	enough = cmp.Or(enough, noiserate.Enough(len(data.Classes)))
 	rng, labelled := train.Rand(cfg.Seed, "noise rate", 0), data.Train.Len()-data.Unlabelled
 	ask := func() (noiserate.Estimate, error) {
-		white, err := data.judged(ctx)
+		white, err := data.judgeWhitening(ctx)
 		if err != nil {
 			return noiserate.Estimate{}, err
 		}

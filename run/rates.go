@@ -33,7 +33,7 @@ func (r *Training) findRates(ctx context.Context) error {
 		{train.BackboneGroup, &r.Config.BackboneSolver, r.Config.BackboneSchedule, usual.BackboneSolver.LR.Value,
 			&found.Backbone},
 	}
-	if !r.tuned() {
+	if !r.isTuned() {
 		tests = tests[:1]
 	}
 	all := 0
@@ -50,14 +50,14 @@ func (r *Training) findRates(ctx context.Context) error {
 				return err
 			}
 			found.Add(t.group, curve)
-			rate := max(train.FindRate(curve, fraction, t.usually()).Rate, t.schedule.Min, t.schedule.WarmupFrom)
+			rate := max(train.FindRate(curve, fraction, t.getUsualRate()).Rate, t.schedule.Min, t.schedule.WarmupFrom)
 			t.solver.LR, *t.found = train.GivenLR(rate), &rate
 		}
 		moves[t.group] = train.Schedule{ScheduleConfig: train.ScheduleConfig{Name: "constant"}, LR: t.solver.LR.Value,
 			Total: rangeSteps, Epoch: rangeSteps}
 	}
 	found.Seconds = time.Since(start).Seconds()
-	r.Rates, r.loop.Identity = found, r.identity()
+	r.Rates, r.loop.Identity = found, r.listIdentity()
 	return nil
 }
 
@@ -70,17 +70,17 @@ type rateTest struct {
 	found    **float64
 }
 
-// between returns the range of rates. Solvers other than SGD scale their steps, so that a weight moves by about the
+// limitRates returns the range of rates. Solvers other than SGD scale their steps, so that a weight moves by about the
 // rate.
-func (t rateTest) between() (from, to float64) {
+func (t rateTest) limitRates() (from, to float64) {
 	if t.solver.Name == "sgd" {
 		return 1e-4, 10
 	}
 	return 1e-6, 0.1
 }
 
-// usually returns the rate to use if the test is inconclusive.
-func (t rateTest) usually() float64 {
+// getUsualRate returns the rate to use if the test is inconclusive.
+func (t rateTest) getUsualRate() float64 {
 	if t.solver.Name == "sgd" {
 		return train.DefaultSolver(t.solver.Name).LR.Value
 	}
@@ -90,25 +90,25 @@ func (t rateTest) usually() float64 {
 // testRate makes one test, together with the groups that learn already.
 func (r *Training) testRate(ctx context.Context, t rateTest, moves map[string]train.Schedule, step func()) (
 	[]train.RangePoint, error) {
-	from, to := t.between()
+	from, to := t.limitRates()
 	rise := train.Rising(from, to, rangeSteps)
-	still, err := r.probe(ctx, moves, step)
+	still, err := r.probeRates(ctx, moves, step)
 	if err != nil {
 		return nil, err
 	}
 	with := maps.Clone(moves)
 	with[t.group] = rise
-	losses, err := r.probe(ctx, with, step)
+	losses, err := r.probeRates(ctx, with, step)
 	return train.Range(rise, losses, still), err
 }
 
-// probe trains for a test, with the run's encoder and everything else new. Groups other than the losses' rest unless
-// they are in moves.
-func (r *Training) probe(ctx context.Context, moves map[string]train.Schedule, step func()) ([]float64, error) {
+// probeRates trains for a test, with the run's encoder and everything else new. Groups other than the losses' rest
+// unless they are in moves.
+func (r *Training) probeRates(ctx context.Context, moves map[string]train.Schedule, step func()) ([]float64, error) {
 	p := *r
 	p.onlyTested()
 	_, networkMoves := moves[train.BackboneGroup]
-	if !networkMoves && r.tuned() && r.showsStored() { // so that the network need not run
+	if !networkMoves && r.isTuned() && r.showsStored() { // so that the network need not run
 		var err error
 		in := tuning.Input{Train: r.Data.Train, Stored: r.Data.Stored, Batch: r.sampler.Size()}
 		if p.encoder, err = (tuning.Stored{}).Encoder(ctx, r.head, in); err != nil {
@@ -119,7 +119,9 @@ func (r *Training) probe(ctx context.Context, moves map[string]train.Schedule, s
 	if err := p.buildConfig(); err != nil {
 		return nil, err
 	}
-	p.loop.Steps, p.loop.Observe, p.loop.Encoder = rangeSteps, train.On(func(train.Step) { step() }), p.visited()
+	p.loop.Steps, p.loop.Observe, p.loop.Encoder = rangeSteps, train.On(
+		func(train.Step) { step() },
+	), p.newVisitEncoder()
 	for i := range p.loop.Terms {
 		p.loop.Terms[i].Start = 1
 	}

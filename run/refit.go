@@ -10,9 +10,9 @@ import (
 	"winnow/train"
 )
 
-// refit says when and how the head starts again, whitened by the features of the network at that time. It returns nil
-// if the head does not: if the network or the head is drawn, or if losses learn proxies for the old head.
-func (r *Training) refit() *train.Refit {
+// newRefit says when and how the head starts again, whitened by the features of the network at that time. It returns
+// nil if the head does not: if the network or the head is drawn, or if losses learn proxies for the old head.
+func (r *Training) newRefit() *train.Refit {
 	after := r.Config.Finetune.Refit.In(r.Epoch)
 	live, tuned := r.backbone.(*tuning.Live)
 	if after == 0 || !tuned || live.Drawn || r.Config.Method != config.Metric || r.Config.Head.Drawn() {
@@ -39,7 +39,7 @@ func (r *Training) beginAgain(ctx context.Context) error {
 	bank := r.loop.Bank
 	var members features.Set
 	if bank != nil && r.Config.Bank.Fill {
-		if members, err = r.remembered(ctx, h, now, 1); err != nil {
+		if members, err = r.embedRemembered(ctx, h, now, 1); err != nil {
 			return err
 		}
 	}

@@ -32,7 +32,7 @@ func Resolve(ctx context.Context, cfg config.Run, in Input, o Options) (*Trainin
 		o.Note = func(string, ...any) {}
 	}
 	if o.Watch == nil {
-		o.Watch = unwatched
+		o.Watch = ignoreProgress
 	}
 	if o.Screenings == nil {
 		o.Screenings = new(Screenings)
@@ -42,17 +42,17 @@ func Resolve(ctx context.Context, cfg config.Run, in Input, o Options) (*Trainin
 	if r.owns = in.Backbone == nil; r.owns {
 		r.backbone = tuning.Stored{}
 	}
-	if err := r.resolve(ctx, in); err != nil {
-		return nil, errors.Join(r.explain(err), r.Close())
+	if err := r.resolveInput(ctx, in); err != nil {
+		return nil, errors.Join(r.explainError(err), r.Close())
 	}
 	return r, nil
 }
 
-func (r *Training) resolve(ctx context.Context, in Input) error {
+func (r *Training) resolveInput(ctx context.Context, in Input) error {
 	if err := r.Config.Validate(); err != nil {
 		return err
 	}
-	long, err := r.read(ctx, in)
+	long, err := r.readInput(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (r *Training) resolve(ctx context.Context, in Input) error {
 	}
 	r.Data.white = &whitenings{}
 	for _, step := range []func(context.Context) error{
-		r.choose, r.screen, r.findNoise, r.earlierRates, r.prepare, r.build, r.tell,
+		r.chooseByData, r.screenLabels, r.findNoise, r.earlierRates, r.prepareHead, r.buildParts, r.resumeAndNote,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -70,10 +70,10 @@ func (r *Training) resolve(ctx context.Context, in Input) error {
 	return nil
 }
 
-// read sets Data and the backbone. long reports whether it read a large manifest.
-func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
+// readInput sets Data and the backbone. long reports whether it read a large manifest.
+func (r *Training) readInput(ctx context.Context, in Input) (long bool, err error) {
 	if in.Data != nil {
-		return false, r.take(in)
+		return false, r.takeData(in)
 	}
 	d := in.Manifest
 	if d == nil {
@@ -86,7 +86,7 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 			runtime.GC()
 		}
 	}
-	if d, err = r.decide(d); err != nil {
+	if d, err = r.replaceDecided(d); err != nil {
 		return long, err
 	}
 	d, held := d.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
@@ -94,7 +94,7 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 		r.options.Note("no validation split: %s, are held out to find the best state (%s trains on all)", held,
 			config.Key("validation.hold_out=0"))
 	}
-	if err := learnable(d); err != nil {
+	if err := checkLearnable(d); err != nil {
 		return long, err
 	}
 	read := r.readHead
@@ -102,13 +102,13 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 		read = r.readNetwork
 	}
 	err = read(ctx, d)
-	r.Data.trust(r.trusted)
-	r.options.About.Features = r.features()
+	r.Data.trustRows(r.trusted)
+	r.options.About.Features = r.chooseFeaturesFolder()
 	return long, err
 }
 
-// take uses the caller's data.
-func (r *Training) take(in Input) (err error) {
+// takeData uses the caller's data.
+func (r *Training) takeData(in Input) (err error) {
 	r.Data = *in.Data
 	if r.options.Dir != "" {
 		if r.folder, err = lock.Folder(r.options.Dir); err != nil {
@@ -129,7 +129,7 @@ func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error
 			return err
 		}
 	}
-	if r.Data, r.free, err = loadViewed(ctx, d, r.features()); err != nil {
+	if r.Data, r.free, err = loadViewed(ctx, d, r.chooseFeaturesFolder()); err != nil {
 		return err
 	}
 	if r.options.Host.Runtime != nil { // else Go computes the products
@@ -139,18 +139,24 @@ func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error
 		}
 		r.options.About.ORT = rt.Version()
 	}
-	return r.hold()
+	return r.lockRunFolder()
 }
 
 // lookAtImages makes the folder, and in it the features of the images.
 func (r *Training) lookAtImages(ctx context.Context, d *datasets.Dataset) error {
 	host := r.options.Host.Complete()
 	host.Note = r.options.Note
-	e, err := ExtractionOf(ctx, &r.Config, d, host, func(func(features.Key) bool) string { return r.features() })
+	e, err := ExtractionOf(
+		ctx,
+		&r.Config,
+		d,
+		host,
+		func(func(features.Key) bool) string { return r.chooseFeaturesFolder() },
+	)
 	if err != nil {
 		return err
 	}
-	if err := r.hold(); err != nil {
+	if err := r.lockRunFolder(); err != nil {
 		return err
 	}
 	return r.makeFeatures(ctx, e)
@@ -165,11 +171,11 @@ func (r *Training) readNetwork(ctx context.Context, d *datasets.Dataset) (err er
 	if err != nil {
 		return err
 	}
-	if err := r.hold(); err != nil {
+	if err := r.lockRunFolder(); err != nil {
 		return err
 	}
 	if r.Config.Data.Features == "" {
-		e := network.Extraction(r.features())
+		e := network.Extraction(r.chooseFeaturesFolder())
 		host := r.options.Host.Complete()
 		host.Note = r.options.Note
 		if err := e.Fit(ctx, host, func() (*datasets.Dataset, error) { return d, nil }); err != nil {
@@ -179,7 +185,7 @@ func (r *Training) readNetwork(ctx context.Context, d *datasets.Dataset) (err er
 			return err
 		}
 	}
-	if r.Data, err = Load(ctx, d, r.features(), false); err == nil && len(r.Data.Key.Views) > 1 {
+	if r.Data, err = Load(ctx, d, r.chooseFeaturesFolder(), false); err == nil && len(r.Data.Key.Views) > 1 {
 		r.options.Note("of the %d stored views of each image only the centre is used: fine-tuning reads the images "+
 			"themselves, varied by %s", len(r.Data.Key.Views), config.Key("finetune.augment"))
 	}
@@ -245,8 +251,8 @@ func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h e
 	return e, err
 }
 
-// unwatched shows no progress.
-func unwatched(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
+// ignoreProgress shows no progress.
+func ignoreProgress(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
 
 // chooseBackbone names the backbone for a manifest's images if neither it nor features are named.
 func chooseBackbone(from *config.Data, d *datasets.Dataset, note func(string, ...any)) error {
@@ -262,13 +268,13 @@ func chooseBackbone(from *config.Data, d *datasets.Dataset, note func(string, ..
 	return nil
 }
 
-// features returns the folder of the store: the one that is named, or the run's own.
-func (r *Training) features() string {
+// chooseFeaturesFolder returns the folder of the store: the one that is named, or the run's own.
+func (r *Training) chooseFeaturesFolder() string {
 	return cmp.Or(r.Config.Data.Features, filepath.Join(r.options.Dir, folder.OwnFeatures))
 }
 
-// hold makes the folder and locks it, once. An unfinished run there goes on if it turns out to be the same.
-func (r *Training) hold() (err error) {
+// lockRunFolder makes the folder and locks it, once. An unfinished run there goes on if it turns out to be the same.
+func (r *Training) lockRunFolder() (err error) {
 	if r.folder == nil && r.kept {
 		r.folder, r.left, err = folder.Prepare(r.options.Dir, r.options.Resume, r.options.Overwrite)
 		r.options.Resume = r.options.Resume || r.left == folder.Stops
@@ -296,12 +302,12 @@ func MakeFeatures(ctx context.Context, e *extraction.Extraction, overwrite bool,
 	return err
 }
 
-// choose chooses loss, rate and length by the data if the configuration leaves them open.
-func (r *Training) choose(context.Context) error {
+// chooseByData chooses loss, rate and length by the data if the configuration leaves them open.
+func (r *Training) chooseByData(context.Context) error {
 	r.tellData()
 	live, opened := r.backbone.(*tuning.Live)
 	drawn, labelled := opened && live.Drawn, r.Data.Train.Len()-r.Data.Unlabelled
-	if r.Config.ResolveLoss(drawn, drawn && r.Data.closed(), labelled/max(len(r.Data.Classes), 1)) {
+	if r.Config.ResolveLoss(drawn, drawn && r.Data.isClosedSet(), labelled/max(len(r.Data.Classes), 1)) {
 		r.options.Note("the loss is cross entropy: the network is drawn, and validation asks for the classes that it "+
 			"is trained on (%s chooses another)", config.Key("losses"))
 	}
@@ -313,10 +319,10 @@ func (r *Training) choose(context.Context) error {
 	return r.Config.Validate()
 }
 
-// screen removes the labels that are called wrong, or those that an earlier part of the run removed.
-func (r *Training) screen(ctx context.Context) error {
+// screenLabels removes the labels that are called wrong, or those that an earlier part of the run removed.
+func (r *Training) screenLabels(ctx context.Context) error {
 	var before *screening
-	facts, err := r.before()
+	facts, err := r.readEarlierFacts()
 	if err != nil {
 		return err
 	}
@@ -328,7 +334,7 @@ func (r *Training) screen(ctx context.Context) error {
 	}
 	start := time.Now()
 	at, end := r.options.Watch("steps of judging labels")
-	found, err := r.options.Screenings.screen(ctx, &r.Config, &r.Data, before, at)
+	found, err := r.options.Screenings.screenOnce(ctx, &r.Config, &r.Data, before, at)
 	end()
 	r.Judging = time.Since(start)
 	if found == nil || err != nil {
@@ -349,15 +355,15 @@ func (r *Training) findNoise(ctx context.Context) (err error) {
 
 // earlierRates uses the learning rates that an earlier part of the run found.
 func (r *Training) earlierRates(context.Context) error {
-	facts, err := r.before()
+	facts, err := r.readEarlierFacts()
 	if r.earlier = facts.RateTest; err == nil && r.earlier != nil {
 		r.earlier.Resolve(&r.Config)
 	}
 	return err
 }
 
-// before returns the facts of an earlier part of the run, if there is one to resume.
-func (r *Training) before() (folder.Facts, error) {
+// readEarlierFacts returns the facts of an earlier part of the run, if there is one to resume.
+func (r *Training) readEarlierFacts() (folder.Facts, error) {
 	if !r.options.Resume || !folder.Begun(r.options.Dir) {
 		return folder.Facts{}, nil
 	}
@@ -367,8 +373,8 @@ func (r *Training) before() (folder.Facts, error) {
 // large is the memory of a head in bytes from which the user is told before it is made.
 const large = 1 << 30
 
-// prepare makes the head and the sampler, and bounds the configuration's sizes by the data.
-func (r *Training) prepare(ctx context.Context) (err error) {
+// prepareHead makes the head and the sampler, and bounds the configuration's sizes by the data.
+func (r *Training) prepareHead(ctx context.Context) (err error) {
 	r.asked = sizes{r.Config.Head.In, r.Config.Head.Out, r.Config.Sampler.Views}
 	r.Config.Head.In = r.Data.Train.Dim()
 	r.Config.Head.Out = min(r.Config.Head.Out, r.Config.Head.In) // more dimensions would be empty
@@ -378,14 +384,14 @@ func (r *Training) prepare(ctx context.Context) (err error) {
 	}
 	var white *head.Head
 	if !r.Config.Head.Drawn() {
-		if white, err = r.Data.whitening(ctx, r.Config.Head.Out, r.Config.Head.Bias); err != nil {
+		if white, err = r.Data.trainWhitening(ctx, r.Config.Head.Out, r.Config.Head.Bias); err != nil {
 			return err
 		}
 	}
 	if r.head, err = head.NewWhitened(r.Config.Head, white, train.Rand(r.Config.Seed, "head", 0)); err != nil {
 		return err
 	}
-	if !r.varies() {
+	if !r.hasViews() {
 		r.Config.Sampler.Views = 1
 	}
 	if r.sampler, err = r.Config.Sampler.New(r.Data.Train.Labels, r.Config.Seed); err != nil {
@@ -396,9 +402,9 @@ func (r *Training) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// varies reports whether an image has several views: augmented, or stored.
-func (r *Training) varies() bool {
-	if r.tuned() {
+// hasViews reports whether an image has several views: augmented, or stored.
+func (r *Training) hasViews() bool {
+	if r.isTuned() {
 		return r.Config.Finetune.Augment != config.NoAugmentation
 	}
 	return r.Data.Views() > 1

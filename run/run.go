@@ -68,13 +68,13 @@ type sizes struct{ in, out, views int }
 
 // Run trains, once. With a manifest and a folder it writes all files of a run, also the result of its measurement.
 func (r *Training) Run(ctx context.Context, observers ...train.Observer) (Outcome, error) {
-	out, err := r.run(ctx, observers)
-	return out, r.explain(err)
+	out, err := r.runTraining(ctx, observers)
+	return out, r.explainError(err)
 }
 
-func (r *Training) run(ctx context.Context, observers []train.Observer) (out Outcome, err error) {
+func (r *Training) runTraining(ctx context.Context, observers []train.Observer) (out Outcome, err error) {
 	if r.kept {
-		if err = r.begin(); err != nil {
+		if err = r.beginFolder(); err != nil {
 			return out, err
 		}
 	}
@@ -83,7 +83,7 @@ func (r *Training) run(ctx context.Context, observers []train.Observer) (out Out
 	defer release()
 	result, err := r.trainer.Run(ctx)
 	if err == nil {
-		out, err = r.finish(result)
+		out, err = r.finishFolder(result)
 	} else {
 		out = Outcome{Result: result, Config: r.Config, Head: r.head}
 	}
@@ -91,7 +91,7 @@ func (r *Training) run(ctx context.Context, observers []train.Observer) (out Out
 	if err != nil || !r.kept {
 		return out, err
 	}
-	if out.Summary, err = r.judge(ctx, out); err != nil {
+	if out.Summary, err = r.judgeResult(ctx, out); err != nil {
 		return out, err
 	}
 	out.Summary.Seconds = time.Since(r.start).Seconds()
@@ -126,18 +126,18 @@ func (r *Training) Now(ctx context.Context, set features.Set) (features.Set, err
 	return r.backbone.Now(ctx, set)
 }
 
-// tuned reports whether the backbone is trained.
-func (r *Training) tuned() bool { return len(r.backbone.Weights()) > 0 }
+// isTuned reports whether the backbone is trained.
+func (r *Training) isTuned() bool { return len(r.backbone.Weights()) > 0 }
 
-// build builds everything for the trainer.
-func (r *Training) build(ctx context.Context) (err error) {
+// buildParts builds everything for the trainer.
+func (r *Training) buildParts(ctx context.Context) (err error) {
 	if err := r.buildConfig(); err != nil {
 		return err
 	}
-	if r.loop.Validate, err = r.validator(); err != nil {
+	if r.loop.Validate, err = r.newValidator(); err != nil {
 		return err
 	}
-	if r.tuned() { // the encoder may take minutes to be ready
+	if r.isTuned() { // the encoder may take minutes to be ready
 		if err := r.willTrain(); err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (r *Training) buildTrainer(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	r.loop.Encoder = r.visited()
+	r.loop.Encoder = r.newVisitEncoder()
 	if r.loop.SelfPaced, err = r.selfPacing(); err != nil {
 		return err
 	}
@@ -172,18 +172,18 @@ func (r *Training) buildTrainer(ctx context.Context) (err error) {
 	if err := r.fillBank(ctx); err != nil {
 		return err
 	}
-	r.loop.Refit = r.refit()
+	r.loop.Refit = r.newRefit()
 	if r.trainer, err = train.New(r.loop); err != nil {
 		return err
 	}
 	if dir != "" {
-		r.trainer.SaveHead = r.save
+		r.trainer.SaveHead = r.saveState
 	}
 	return nil
 }
 
-// tell resumes a stopped run, completes the plan and notes it.
-func (r *Training) tell(ctx context.Context) (err error) {
+// resumeAndNote resumes a stopped run, completes the plan and notes it.
+func (r *Training) resumeAndNote(ctx context.Context) (err error) {
 	if r.options.Resume {
 		_, err := r.trainer.Resume()
 		if _, other := errors.AsType[*train.OtherRunError](err); other && r.left == folder.Stops {
@@ -194,28 +194,28 @@ func (r *Training) tell(ctx context.Context) (err error) {
 		}
 	}
 	if r.left == folder.Failed {
-		if folder.Sum(r.options.Dir) != r.sum() {
+		if folder.Sum(r.options.Dir) != r.hashIdentity() {
 			return folder.Taken(r.options.Dir)
 		}
 		r.options.Overwrite = true
 		r.options.Note("%s: a training with the same settings ended there before its first checkpoint: it is started "+
 			"again", r.options.Dir)
 	}
-	r.Steps, r.Resumed, r.Validates, r.Sum = r.loop.Steps, r.trainer.Done(), r.loop.Validate != nil, r.sum()
+	r.Steps, r.Resumed, r.Validates, r.Sum = r.loop.Steps, r.trainer.Done(), r.loop.Validate != nil, r.hashIdentity()
 	r.Images, r.Classes, r.Labelled = r.Data.Train.Len(), len(r.Data.Classes), r.Data.Train.Len()-r.Data.Unlabelled
-	if r.tuned() {
+	if r.isTuned() {
 		r.Rests = r.Config.Finetune.Start.In(r.Epoch)
 	}
 	if f := r.loop.Refit; f != nil && f.After < r.Steps {
 		r.Refits = f.After
 	}
-	if r.tuned() && !r.Config.IsSelective() { // their steps fill queues
-		if r.Duration, err = r.duration(); err != nil {
+	if r.isTuned() && !r.Config.IsSelective() { // their steps fill queues
+		if r.Duration, err = r.estimateDuration(); err != nil {
 			return err
 		}
 	}
 	if r.Validates && r.Config.Validation.Measure == config.MeasureP1 {
-		white, err := r.Data.whitening(ctx, r.Config.Head.Out, r.Config.Head.Bias)
+		white, err := r.Data.trainWhitening(ctx, r.Config.Head.Out, r.Config.Head.Bias)
 		if err != nil {
 			return err
 		}
@@ -230,9 +230,9 @@ func (r *Training) tell(ctx context.Context) (err error) {
 	return nil
 }
 
-// begin deletes the run that is to be overwritten, and writes config.yaml and run.json. A resumed run keeps these
+// beginFolder deletes the run that is to be overwritten, and writes config.yaml and run.json. A resumed run keeps these
 // files.
-func (r *Training) begin() error {
+func (r *Training) beginFolder() error {
 	dir := r.options.Dir
 	if r.options.Overwrite {
 		if err := folder.Clear(dir); err != nil {
@@ -242,7 +242,7 @@ func (r *Training) begin() error {
 	if r.Resumed > 0 && folder.Begun(dir) {
 		return folder.GoOn(dir)
 	}
-	facts, err := r.facts()
+	facts, err := r.completeFacts()
 	if err != nil {
 		return err
 	}
@@ -266,8 +266,8 @@ func (r *Training) begin() error {
 	return folder.Begin(dir, cfg, r.Sum, facts)
 }
 
-// facts returns run.json: the caller's facts about the machine, completed with configuration and data.
-func (r *Training) facts() (folder.Facts, error) {
+// completeFacts returns run.json: the caller's facts about the machine, completed with configuration and data.
+func (r *Training) completeFacts() (folder.Facts, error) {
 	f, data := r.options.About, r.Data
 	f.Winnow, f.Go, f.Started = r.options.Host.Winnow, runtime.Version(), r.start.UTC()
 	f.NoiseRate, f.RateTest, f.Screening = r.Noise, cmp.Or(r.Rates, r.earlier), r.Screening
@@ -288,12 +288,12 @@ func (r *Training) facts() (folder.Facts, error) {
 	return f, nil
 }
 
-// save writes the state that validation chose, or the last one, which belongs to the checkpoint.
-func (r *Training) save(best bool) error {
+// saveState writes the state that validation chose, or the last one, which belongs to the checkpoint.
+func (r *Training) saveState(best bool) error {
 	name := folder.BestHeadFile
 	if !best {
 		name = folder.LastHeadFile
-		if err := r.observe(Saving{}); err != nil {
+		if err := r.passToObservers(Saving{}); err != nil {
 			return err
 		}
 		if err := r.writeSamples(); err != nil {
@@ -306,17 +306,17 @@ func (r *Training) save(best bool) error {
 	return r.backbone.Save(r.options.Dir, name, r.head, r.headMeta())
 }
 
-// observe passes a fact to the observers.
-func (r *Training) observe(fact any) error {
+// passToObservers passes a fact to the observers.
+func (r *Training) passToObservers(fact any) error {
 	if see := r.trainer.Observe; see != nil {
 		return see(fact)
 	}
 	return nil
 }
 
-// finish takes the state that validation chose and completes the folder.
-func (r *Training) finish(result train.Result) (Outcome, error) {
-	if err := r.observe(Ended{r.head}); err != nil {
+// finishFolder takes the state that validation chose and completes the folder.
+func (r *Training) finishFolder(result train.Result) (Outcome, error) {
+	if err := r.passToObservers(Ended{r.head}); err != nil {
 		return Outcome{}, err
 	}
 	if !r.options.Last {
@@ -329,7 +329,7 @@ func (r *Training) finish(result train.Result) (Outcome, error) {
 			}
 		}
 		if !r.backbone.Matches(dir, folder.BestHeadFile) { // changed, or an earlier part was cut off between the two
-			if err := r.save(true); err != nil {
+			if err := r.saveState(true); err != nil {
 				return Outcome{}, err
 			}
 		}
@@ -362,11 +362,11 @@ func (r *Training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err
 	case r.Config.HasPeers():
 		return r.openPeers(ctx)
 	}
-	return r.backbone.Encoder(ctx, r.head, r.input())
+	return r.backbone.Encoder(ctx, r.head, r.newEncoderInput())
 }
 
-// input returns the input of an encoder of the run.
-func (r *Training) input() tuning.Input {
+// newEncoderInput returns the input of an encoder of the run.
+func (r *Training) newEncoderInput() tuning.Input {
 	return tuning.Input{
 		Train: r.Data.Train, Stored: r.Data.Stored, Batch: r.sampler.Size(),
 		Resting: r.networkRests, Source: r.clock.SourceAhead(r.Config.Seed, "augment"),
@@ -381,9 +381,9 @@ func (r *Training) networkRests() bool {
 	return !r.timing && r.clock.Step() <= r.Config.Finetune.Start.In(r.Epoch)
 }
 
-// visited returns an encoder of the training rows that draws one of their stored views at each visit. The methods of
-// package selective draw their own.
-func (r *Training) visited() train.Encoder {
+// newVisitEncoder returns an encoder of the training rows that draws one of their stored views at each visit. The
+// methods of package selective draw their own.
+func (r *Training) newVisitEncoder() train.Encoder {
 	if r.Data.Views() == 1 || r.Config.IsSelective() {
 		return r.encoder
 	}

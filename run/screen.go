@@ -21,23 +21,23 @@ type screening struct {
 	List []folder.Screened // most suspect first
 }
 
-// screen judges the labels of the training images on the stored features, before anything is trained, by the judge of
-// audits that the configuration names. Images whose label is called wrong become images without a label, and the filter
-// is told to drop the share that the judge expects among the rest. If the features say nothing about labels, no label
-// is called wrong. before is the result of an earlier part of the run, or nil; at takes the progress and may be nil.
-// screen returns nil if the configuration screens nothing, if it was done already, or if fewer than two classes have
-// two images.
+// screenTraining judges the labels of the training images on the stored features, before anything is trained, by the
+// judge of audits that the configuration names. Images whose label is called wrong become images without a label, and
+// the filter is told to drop the share that the judge expects among the rest. If the features say nothing about labels,
+// no label is called wrong. before is the result of an earlier part of the run, or nil; at takes the progress and may
+// be nil. screen returns nil if the configuration screens nothing, if it was done already, or if fewer than two classes
+// have two images.
 //
 // A network learns wrong labels in its first epoch, before it can tell them from others; features that no label has
 // influenced can. This is the pruning of confident learning (Northcutt, Jiang & Chuang 2021, section 3.2), by winnow's
 // own judge.
-func screen(ctx context.Context, cfg *config.Run, data *Data, before *screening, at func(done, total int)) (
+func screenTraining(ctx context.Context, cfg *config.Run, data *Data, before *screening, at func(done, total int)) (
 	found *screening, err error) {
-	if cfg.Screen == config.NoScreen || data.Screened || !data.comparable() {
+	if cfg.Screen == config.NoScreen || data.Screened || !data.hasComparable() {
 		return nil, nil
 	}
 	if found = before; found == nil {
-		if found, err = data.judge(ctx, *cfg, at); err != nil {
+		if found, err = data.askJudge(ctx, *cfg, at); err != nil {
 			return nil, err
 		}
 	}
@@ -75,9 +75,9 @@ type sharedScreening struct {
 	found *screening
 }
 
-// screen is the function screen, with the result of another training on the same labels and features by the same
+// screenOnce is screenTraining, with the result of another training on the same labels and features by the same
 // settings and seed unless an earlier part of the run has one.
-func (s *Screenings) screen(ctx context.Context, cfg *config.Run, data *Data, before *screening,
+func (s *Screenings) screenOnce(ctx context.Context, cfg *config.Run, data *Data, before *screening,
 	at func(done, total int)) (*screening, error) {
 	of := screeningOf{data.Sum, data.StoreSum, cfg.Screen, len(data.Trusted), cfg.Filter.Rate, cfg.Seed}
 	s.mu.Lock()
@@ -92,20 +92,20 @@ func (s *Screenings) screen(ctx context.Context, cfg *config.Run, data *Data, be
 	s.mu.Unlock()
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
-	found, err := screen(ctx, cfg, data, cmp.Or(before, shared.found), at)
+	found, err := screenTraining(ctx, cfg, data, cmp.Or(before, shared.found), at)
 	if before == nil {
 		shared.found = cmp.Or(shared.found, found)
 	}
 	return found, err
 }
 
-// judge asks the judge which labels are wrong.
-func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total int)) (*screening, error) {
+// askJudge asks the judge which labels are wrong.
+func (d *Data) askJudge(ctx context.Context, cfg config.Run, at func(done, total int)) (*screening, error) {
 	o := audit.Options{Scorer: cfg.Screen, Classes: len(d.Classes), Whiten: true, Seed: cfg.Seed}
 	if rate := cfg.Filter.Rate.Share; !cfg.Filter.Rate.Auto {
 		o.Rate = &rate
 	}
-	result, err := d.audited(ctx, o, at, audit.Together(d.Train.Len()-d.Unlabelled, o.Classes))
+	result, err := d.auditTraining(ctx, o, at, audit.Together(d.Train.Len()-d.Unlabelled, o.Classes))
 	if err != nil {
 		return nil, fmt.Errorf("train: screen: %w", err)
 	}
@@ -136,15 +136,20 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 	return found, nil
 }
 
-// audited judges the training images: all together or, if they are too many, block by block.
-func (d *Data) audited(ctx context.Context, o audit.Options, at func(done, total int), together bool) (audit.Result,
+// auditTraining judges the training images: all together or, if they are too many, block by block.
+func (d *Data) auditTraining(
+	ctx context.Context,
+	o audit.Options,
+	at func(done, total int),
+	together bool,
+) (audit.Result,
 	error) {
 	if at == nil {
 		at = func(int, int) {}
 	}
 	if set := d.Train; together || !audit.Named(o.Scorer).Shardable {
 		set.Labels = append([]int(nil), set.Labels...)
-		white, err := d.judged(ctx)
+		white, err := d.judgeWhitening(ctx)
 		if err != nil {
 			return audit.Result{}, err
 		}
@@ -201,9 +206,9 @@ func (d *Data) leaveOut(wrong []folder.Screened) {
 	d.Screened = true
 }
 
-// comparable reports whether two classes have two training images each: a judge compares an image with others of its
+// hasComparable reports whether two classes have two training images each: a judge compares an image with others of its
 // class.
-func (d *Data) comparable() bool {
+func (d *Data) hasComparable() bool {
 	images, classes := map[int]int{}, 0
 	for _, y := range d.Train.Labels {
 		if images[y]++; y != features.Unlabelled && images[y] == 2 {

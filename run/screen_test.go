@@ -56,7 +56,7 @@ func TestScreen(t *testing.T) {
 	cfg := config.Default()
 	cfg.Screen = "fitted"
 	now := data
-	found, err := screen(context.Background(), &cfg, &now, nil, nil)
+	found, err := screenTraining(context.Background(), &cfg, &now, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestScreen(t *testing.T) {
 	if rate := cfg.Filter.Rate.Share; rate != found.Left || rate > 0.1 {
 		t.Errorf("the filter is told %v, expected what is left: %v, less than 0.1", rate, found.Left)
 	}
-	if again, err := screen(context.Background(), &cfg, &now, nil, nil); again != nil || err != nil {
+	if again, err := screenTraining(context.Background(), &cfg, &now, nil, nil); again != nil || err != nil {
 		t.Errorf("data that are screened were screened again: %v, %v", again, err)
 	}
 
@@ -94,7 +94,8 @@ func TestScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	resumed := data
-	if _, err := screen(context.Background(), &cfg, &resumed, &screening{Screening: found.Screening, List: list},
+	if _, err := screenTraining(context.Background(), &cfg, &resumed, &screening{Screening: found.Screening,
+		List: list},
 		nil); err != nil {
 		t.Fatal(err)
 	}
@@ -119,14 +120,14 @@ func TestScreenings(t *testing.T) {
 	cfg := config.Default()
 	cfg.Screen = "combined"
 	first := cfg
-	if _, err := screen(t.Context(), &first, &alone, nil, nil); err != nil {
+	if _, err := screenTraining(t.Context(), &first, &alone, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	var s Screenings
 	var judged atomic.Int64
 	screen := func(cfg config.Run) error {
 		data, looked := data, false
-		_, err := s.screen(t.Context(), &cfg, &data, nil, func(int, int) { looked = true })
+		_, err := s.screenOnce(t.Context(), &cfg, &data, nil, func(int, int) { looked = true })
 		if looked {
 			judged.Add(1)
 		}
@@ -152,7 +153,7 @@ func TestScreenings(t *testing.T) {
 	stop()
 	cfg.Seed++
 	now := data
-	if _, err := s.screen(ctx, &cfg, &now, nil, nil); err == nil {
+	if _, err := s.screenOnce(ctx, &cfg, &now, nil, nil); err == nil {
 		t.Error("what was interrupted has an outcome")
 	}
 	if err := screen(cfg); err != nil || judged.Load() != 3 {
@@ -165,7 +166,7 @@ func TestScreenClean(t *testing.T) {
 	data, _ := screened(0)
 	cfg := config.Default()
 	cfg.Screen = "fitted"
-	found, err := screen(context.Background(), &cfg, &data, nil, nil)
+	found, err := screenTraining(context.Background(), &cfg, &data, nil, nil)
 	if err != nil || found.Wrong > 4 {
 		t.Errorf("found %+v, %v, expected at most 4 of 180", found, err)
 	}
@@ -180,7 +181,7 @@ func TestScreenBlind(t *testing.T) {
 	}
 	cfg := config.Default()
 	cfg.Screen = "combined"
-	found, err := screen(context.Background(), &cfg, &data, nil, nil)
+	found, err := screenTraining(context.Background(), &cfg, &data, nil, nil)
 	if err != nil || !found.Blind || found.Wrong != 0 || !cfg.Filter.Rate.Auto {
 		t.Errorf("found %+v, rate %v, %v; expected none wrong and the rate still open", found, cfg.Filter.Rate, err)
 	}
@@ -197,7 +198,7 @@ func TestScreenApart(t *testing.T) {
 	stored := append([]float32(nil), data.Train.X.Data...)
 	o := audit.Options{Classes: len(data.Classes), Whiten: true}
 	last, said := 0, 0
-	result, err := data.audited(t.Context(), o, func(done, total int) { last, said = done, total }, false)
+	result, err := data.auditTraining(t.Context(), o, func(done, total int) { last, said = done, total }, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,12 +223,12 @@ func TestScreenApart(t *testing.T) {
 		t.Error("the vectors were changed")
 	}
 	data.Train.X.Data[5] = float32(math.NaN())
-	if _, err := data.audited(t.Context(), o, nil, false); err == nil {
+	if _, err := data.auditTraining(t.Context(), o, nil, false); err == nil {
 		t.Error("a vector that is no number was judged")
 	}
 	o.Scorer = "fitted" // judges all together alone
 	data.Train.X.Data[5] = 0
-	if result, err := data.audited(t.Context(), o, nil, false); err != nil || result.Sampled != 0 {
+	if result, err := data.auditTraining(t.Context(), o, nil, false); err != nil || result.Sampled != 0 {
 		t.Errorf("%v, fitted to %d", err, result.Sampled)
 	}
 }

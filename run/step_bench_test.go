@@ -125,10 +125,10 @@ func openStep(b *testing.B, c stepCase) (*Training, *tuning.Live) {
 	}
 	data.Paths = paths
 	r := &Training{backbone: tuned, Plan: Plan{Config: cfg}, Data: data}
-	if err := r.prepare(b.Context()); err != nil {
+	if err := r.prepareHead(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	if err := r.build(b.Context()); err != nil {
+	if err := r.buildParts(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	return r, tuned

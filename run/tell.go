@@ -136,9 +136,9 @@ func (r *Training) tellPlan() {
 	}
 }
 
-// explain adds to an error of a run what a person can do.
-func (r *Training) explain(err error) error {
-	data, dir, tuned := r.Data, r.options.Dir, r.tuned()
+// explainError adds to an error of a run what a person can do.
+func (r *Training) explainError(err error) error {
+	data, dir, tuned := r.Data, r.options.Dir, r.isTuned()
 	lr, clip := config.Key("solver.lr"), config.Key("clip=1")
 	advice, best := fmt.Sprintf("a smaller %s or %s may help", lr, clip), folder.BestHeadFile+" is"
 	if tuned {

@@ -18,7 +18,7 @@ func TestExplain(t *testing.T) {
 	explained := func() error {
 		r := &Training{Data: Data{Paths: []string{"a.jpg", "b.jpg"}}, options: Options{Dir: dir},
 			backbone: tuning.Stored{}}
-		return r.explain(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}})
+		return r.explainError(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}})
 	}
 	if err := explained(); !strings.HasPrefix(hint.Of(err), "images: b.jpg, a.jpg;") ||
 		strings.Contains(hint.Of(err), folder.BestHeadFile) {

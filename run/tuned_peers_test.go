@@ -79,7 +79,7 @@ func drawnTraining(t *testing.T, method string, set ...string) *Training {
 	}
 	data.Stored = data.Train
 	r := &Training{backbone: live, Plan: Plan{Config: cfg}, Data: data}
-	if err := r.prepare(t.Context()); err != nil {
+	if err := r.prepareHead(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.buildConfig(); err != nil {

@@ -13,9 +13,9 @@ import (
 	"winnow/run/config"
 )
 
-// validator returns a function that scores the present state of a run on its validation split by validation.measure;
+// newValidator returns a function that scores the present state of a run on its validation split by validation.measure;
 // nil if there is no such split.
-func (r *Training) validator() (func(context.Context) (float64, error), error) {
+func (r *Training) newValidator() (func(context.Context) (float64, error), error) {
 	if r.Data.Validation.Len() == 0 {
 		return nil, nil
 	}
@@ -57,7 +57,7 @@ func (r *Training) embedNow(ctx context.Context, set features.Set) (features.Set
 		return now, err
 	}
 	z, err := r.head.EmbedSet(ctx, now)
-	return z, r.named(err, set)
+	return z, r.nameImage(err, set)
 }
 
 // spillNow is embedNow with vectors that must not be written to, nor read after free.
@@ -67,13 +67,13 @@ func (r *Training) spillNow(ctx context.Context, set features.Set) (z features.S
 		return now, nil, err
 	}
 	if z, free, err = r.head.EmbedSpilled(ctx, now); err != nil {
-		return z, nil, errors.Join(r.named(err, set), free())
+		return z, nil, errors.Join(r.nameImage(err, set), free())
 	}
 	return z, free, nil
 }
 
-// named adds to an error of the head the name of the image.
-func (r *Training) named(err error, set features.Set) error {
+// nameImage adds to an error of the head the name of the image.
+func (r *Training) nameImage(err error, set features.Set) error {
 	if bad := new(head.NotFinite); errors.As(err, &bad) {
 		return fmt.Errorf("%s: %w", r.Data.Paths[set.IDs[bad.Row]], err)
 	}

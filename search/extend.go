@@ -60,7 +60,7 @@ func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Ext
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	return begin(dir, paths, func() (Info, map[string]int, error) {
+	return beginExtension(dir, paths, func() (Info, map[string]int, error) {
 		if Here(dir) {
 			return Info{}, nil, fmt.Errorf("search: %s: %w", dir, ErrExists)
 		}
@@ -69,13 +69,13 @@ func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Ext
 		}
 		info := Info{Version: indexVersion, Dim: dim, DType: dtype, Embedder: e, Unfinished: true,
 			Bases: []location.Place{}}
-		return info, nil, info.check(dir)
+		return info, nil, info.checkInfo(dir)
 	})
 }
 
 // Extend opens an index for appending. If another embedder made it, the error is an [OtherEmbedder].
 func Extend(dir string, e Embedder, dim int, paths []string) (*Extension, error) {
-	return begin(dir, paths, func() (Info, map[string]int, error) {
+	return beginExtension(dir, paths, func() (Info, map[string]int, error) {
 		ix, err := Open(dir)
 		if err != nil {
 			return Info{}, nil, err
@@ -92,8 +92,8 @@ func Extend(dir string, e Embedder, dim int, paths []string) (*Extension, error)
 	})
 }
 
-// begin opens the files for appending after the present rows, which state reads while the lock is held.
-func begin(dir string, paths []string, state func() (Info, map[string]int, error)) (_ *Extension, err error) {
+// beginExtension opens the files for appending after the present rows, which state reads while the lock is held.
+func beginExtension(dir string, paths []string, state func() (Info, map[string]int, error)) (_ *Extension, err error) {
 	x := &Extension{dir: dir, bases: map[location.Source]int{}}
 	if x.lock, err = lock.Folder(dir); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -107,11 +107,11 @@ func begin(dir string, paths []string, state func() (Info, map[string]int, error
 	if x.info, rows, err = state(); err != nil {
 		return nil, err
 	}
-	if x.New, err = missing(paths, rows); err != nil {
+	if x.New, err = missingPaths(paths, rows); err != nil {
 		return nil, err
 	}
 	x.Skipped = len(paths) - len(x.New)
-	size := x.info.bytes()
+	size := x.info.vectorBytes()
 	for _, part := range []struct {
 		file **os.File
 		name string
@@ -132,8 +132,8 @@ func begin(dir string, paths []string, state func() (Info, map[string]int, error
 	return x, nil
 }
 
-// missing returns the paths that have no row, each once.
-func missing(paths []string, rows map[string]int) ([]string, error) {
+// missingPaths returns the paths that have no row, each once.
+func missingPaths(paths []string, rows map[string]int) ([]string, error) {
 	var list []string
 	seen := map[string]bool{}
 	for _, p := range paths {
@@ -204,10 +204,10 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 			continue
 		}
 		names.WriteString(features.EncodePaths(x.New[x.done+i : x.done+i+1]))
-		seen.WriteString(x.see(x.New[x.done+i]) + "\n")
+		seen.WriteString(x.seenLine(x.New[x.done+i]) + "\n")
 		keep.Rows++
 	}
-	if err := x.write(keep, names.Bytes(), seen.Bytes()); err != nil {
+	if err := x.writeExtension(keep, names.Bytes(), seen.Bytes()); err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
 	x.done += rows.Rows
@@ -217,13 +217,13 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 	return nil
 }
 
-// write appends rows, and the lines of their images, to the files.
-func (x *Extension) write(rows blas32.General, names, seen []byte) error {
+// writeExtension appends rows, and the lines of their images, to the files.
+func (x *Extension) writeExtension(rows blas32.General, names, seen []byte) error {
 	var data bytes.Buffer
 	if err := features.EncodeRows(&data, x.info.DType, rows); err != nil {
 		return err
 	}
-	return x.add(data.Bytes(), names, seen, rows.Rows)
+	return x.addEncoded(data.Bytes(), names, seen, rows.Rows)
 }
 
 // Flush syncs the rows written so far to disk, and only then counts them in index.json.

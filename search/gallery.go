@@ -75,7 +75,7 @@ func (g *Gallery) Model() string {
 // Lookup returns the row of an image. Unreadable images have none.
 func (g *Gallery) Lookup(path string) (row int, ok bool) {
 	if g.Index != nil {
-		return g.Index.lookup(path)
+		return g.Index.lookUpRow(path)
 	}
 	rows, _ := g.Store.Lookup([]string{path})
 	_, bad := g.bad[rows[0]]
@@ -106,7 +106,7 @@ func NewQuery(name string, vector []float32) (Query, bool) {
 // Queries reads the queries named by args: paths in the gallery, .npy files of vectors, or images.
 func (g *Gallery) Queries(args []string,
 	embed func(images []string) ([]Query, []features.Bad, error)) ([]Query, []features.Bad, error) {
-	return Queries(args, g.Width(), g.own, embed)
+	return Queries(args, g.Width(), g.ownQuery, embed)
 }
 
 // Queries reads queries in the order of args: names that own knows, .npy files of vectors of dim values, and
@@ -157,8 +157,8 @@ func (g *Gallery) Nearest(ctx context.Context, queries []Query, k int) ([][]Hit,
 	return Nearest(ctx, g, features.Set{X: x}, k, own)
 }
 
-// own returns an indexed image as a query.
-func (g *Gallery) own(path string) (q Query, here bool, err error) {
+// ownQuery returns an indexed image as a query.
+func (g *Gallery) ownQuery(path string) (q Query, here bool, err error) {
 	row, here := g.Lookup(path)
 	if !here {
 		return q, false, nil

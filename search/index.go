@@ -54,7 +54,7 @@ type Embedder struct {
 // Differs says how an embedder differs from the one asked for, or returns "".
 func (e Embedder) Differs(asked Embedder) string {
 	if e.Head != asked.Head {
-		return fmt.Sprintf("made with head %s, asked for %s", brief(e.Head), brief(asked.Head))
+		return fmt.Sprintf("made with head %s, asked for %s", shortSum(e.Head), shortSum(asked.Head))
 	}
 	key := func(e Embedder) features.Key {
 		return features.Key{Model: e.Model, Output: e.Output, Preprocessing: e.Preprocessing, Decoder: e.Decoder,
@@ -63,8 +63,8 @@ func (e Embedder) Differs(asked Embedder) string {
 	return key(e).Differs(key(asked))
 }
 
-// brief shortens a sha256.
-func brief(sum string) string {
+// shortSum shortens a sha256.
+func shortSum(sum string) string {
 	if sum == "" {
 		return "none"
 	}
@@ -147,16 +147,16 @@ func (ix *Index) Close() error {
 	return errors.Join(err, ix.file.Close())
 }
 
-// lookup returns the row of an image.
-func (ix *Index) lookup(path string) (int, bool) {
+// lookUpRow returns the row of an image.
+func (ix *Index) lookUpRow(path string) (int, bool) {
 	row, ok := ix.rows[path]
 	return row, ok
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// update continues a CRC-32C with more bytes; it begins with 0.
-func update(sum uint32, data []byte) uint32 { return crc32.Update(sum, castagnoli, data) }
+// updateCRC continues a CRC-32C with more bytes; it begins with 0.
+func updateCRC(sum uint32, data []byte) uint32 { return crc32.Update(sum, castagnoli, data) }
 
 func readInfo(dir string) (info Info, err error) {
 	name := filepath.Join(dir, indexFile)
@@ -170,13 +170,13 @@ func readInfo(dir string) (info Info, err error) {
 	if err := seal.Unmarshal(data, &info); err != nil {
 		return info, fmt.Errorf("search: %s: %w", name, err)
 	}
-	return info, info.check(name)
+	return info, info.checkInfo(name)
 }
 
 // maxDim bounds the products computed from a damaged file's numbers.
 const maxDim = 1 << 20
 
-func (info Info) check(name string) error {
+func (info Info) checkInfo(name string) error {
 	switch {
 	case info.Version != indexVersion:
 		return fmt.Errorf("search: %s: version %d, expected %d: make the index again, in a new folder", name,
@@ -192,11 +192,11 @@ func (info Info) check(name string) error {
 	return nil
 }
 
-// width returns the bytes of a row.
-func (info Info) width() int64 { return int64(info.Dim) * int64(features.ElementSize(info.DType)) }
+// rowBytes returns the bytes of a row.
+func (info Info) rowBytes() int64 { return int64(info.Dim) * int64(features.ElementSize(info.DType)) }
 
-// bytes returns the bytes of all vectors.
-func (info Info) bytes() int64 { return int64(info.Rows) * info.width() }
+// vectorBytes returns the bytes of all vectors.
+func (info Info) vectorBytes() int64 { return int64(info.Rows) * info.rowBytes() }
 
 // readPart reads the counted part of a file of text and compares its sum.
 func (ix *Index) readPart(file string, size int64, sum uint32) ([]byte, error) {
@@ -216,7 +216,7 @@ func (ix *Index) readPart(file string, size int64, sum uint32) ([]byte, error) {
 	if _, err := io.ReadFull(f, data); err != nil {
 		return nil, fmt.Errorf("search: %s: %w", name, err)
 	}
-	if found := update(0, data); found != sum {
+	if found := updateCRC(0, data); found != sum {
 		return nil, fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was written: "+
 			"restore it, or make the index again", name, found, sum)
 	}
@@ -252,19 +252,19 @@ func (ix *Index) openVectors() error {
 	if err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
-	if stat.Size() < ix.bytes() {
+	if stat.Size() < ix.vectorBytes() {
 		return fmt.Errorf("search: %s: %d bytes, expected at least %d for %d rows of %d values", ix.file.Name(),
-			stat.Size(), ix.bytes(), ix.Rows, ix.Dim)
+			stat.Size(), ix.vectorBytes(), ix.Rows, ix.Dim)
 	}
 	if ix.DType == features.Float32 && ix.Rows > 0 {
-		ix.view, ix.free = features.MapFloats(ix.file, ix.bytes())
+		ix.view, ix.free = features.MapFloats(ix.file, ix.vectorBytes())
 	}
 	return ix.readSums()
 }
 
 // readSums reads the sums of the whole blocks, and adds that of the last one.
 func (ix *Index) readSums() error {
-	size := ix.bytes()
+	size := ix.vectorBytes()
 	name, data := filepath.Join(ix.Dir, sumsFile), make([]byte, blocksum.Width*(size/blocksum.Size))
 	f, err := regular.Open(name)
 	if err != nil {
@@ -283,8 +283,8 @@ func (ix *Index) readSums() error {
 	return nil
 }
 
-// compare compares whole blocks, which begin at byte from, with their sums.
-func (ix *Index) compare(data []byte, from int64) error {
+// compareIndexSums compares whole blocks, which begin at byte from, with their sums.
+func (ix *Index) compareIndexSums(data []byte, from int64) error {
 	if first, last, ok := ix.sums.Compare(data, from); !ok {
 		return fmt.Errorf("search: %s: bytes %d to %d do not fit %s: one of the files has changed since it was "+
 			"written: restore both, or make the index again", ix.file.Name(), first, last, sumsFile)
@@ -299,7 +299,7 @@ func (ix *Index) Width() int { return ix.Dim }
 // Block implements [Vectors]. If the file is mapped, it returns a view. Stored float16 rows have length 1 only to
 // within 1e-3, so they are normalised here. The first read of each block of the file compares its sum.
 func (ix *Index) Block(from, n int) (blas32.General, []bool, error) {
-	at, to := int64(from)*ix.width(), int64(from+n)*ix.width()
+	at, to := int64(from)*ix.rowBytes(), int64(from+n)*ix.rowBytes()
 	if ix.view != nil {
 		if err := ix.Check(from, n); err != nil {
 			return blas32.General{}, nil, err
@@ -312,7 +312,7 @@ func (ix *Index) Block(from, n int) (blas32.General, []bool, error) {
 	if _, err := ix.file.ReadAt(b, first); err != nil {
 		return blas32.General{}, nil, fmt.Errorf("search: %s: row %d: %w", ix.file.Name(), from, err)
 	}
-	if err := ix.compare(b, first); err != nil {
+	if err := ix.compareIndexSums(b, first); err != nil {
 		return blas32.General{}, nil, err
 	}
 	x := features.NewMatrix(n, ix.Dim)
@@ -326,12 +326,12 @@ func (ix *Index) Block(from, n int) (blas32.General, []bool, error) {
 // Check compares the sums of the blocks that hold rows from to from+n-1, unless that was done. Without a mapped file
 // Block does it.
 func (ix *Index) Check(from, n int) error {
-	at, to := int64(from)*ix.width(), int64(from+n)*ix.width()
+	at, to := int64(from)*ix.rowBytes(), int64(from+n)*ix.rowBytes()
 	if ix.view == nil || ix.sums.Compared(at, to) {
 		return nil
 	}
 	first, end := ix.sums.Around(at, to)
-	return ix.compare(features.FloatBytes(ix.view)[first:end], first)
+	return ix.compareIndexSums(features.FloatBytes(ix.view)[first:end], first)
 }
 
 // Verify reads all files and compares their checksums with index.json and vectors.sums.
@@ -339,17 +339,17 @@ func (ix *Index) Verify() error {
 	if _, err := ix.Files(); err != nil {
 		return err
 	}
-	in, part := io.NewSectionReader(ix.file, 0, ix.bytes()), make([]byte, 64*blocksum.Size)
+	in, part := io.NewSectionReader(ix.file, 0, ix.vectorBytes()), make([]byte, 64*blocksum.Size)
 	var sum uint32
-	for at := int64(0); at < ix.bytes(); {
-		n, err := io.ReadFull(in, part[:min(int64(len(part)), ix.bytes()-at)])
+	for at := int64(0); at < ix.vectorBytes(); {
+		n, err := io.ReadFull(in, part[:min(int64(len(part)), ix.vectorBytes()-at)])
 		if err != nil {
 			return fmt.Errorf("search: %s: %w", ix.file.Name(), err)
 		}
-		if err := ix.compare(part[:n], at); err != nil {
+		if err := ix.compareIndexSums(part[:n], at); err != nil {
 			return err
 		}
-		sum = update(sum, part[:n])
+		sum = updateCRC(sum, part[:n])
 		at += int64(n)
 	}
 	if sum != ix.Info.Vectors {

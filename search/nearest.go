@@ -27,8 +27,8 @@ type checked interface {
 	Check(from, n int) error
 }
 
-// ahead starts to check a block and returns a function that waits for it. The block's reader returns the error.
-func ahead(v Vectors, from, rows int) (wait func()) {
+// checkAhead starts to check a block and returns a function that waits for it. The block's reader returns the error.
+func checkAhead(v Vectors, from, rows int) (wait func()) {
 	c, ok := v.(checked)
 	if !ok || from >= v.Len() {
 		return func() {}
@@ -80,12 +80,12 @@ func Nearest(ctx context.Context, v Vectors, queries features.Set, k int, own []
 	defer func() { wait() }()
 	for from := 0; from < v.Len(); from += rows {
 		wait()
-		wait = ahead(v, from+rows, rows)
+		wait = checkAhead(v, from+rows, rows)
 		x, absent, err := v.Block(from, min(rows, v.Len()-from))
 		if err != nil {
 			return nil, err
 		}
-		x, at := present(x, absent, from)
+		x, at := presentRows(x, absent, from)
 		if x.Rows == 0 {
 			continue
 		}
@@ -101,15 +101,15 @@ func Nearest(ctx context.Context, v Vectors, queries features.Set, k int, own []
 				if own != nil {
 					self = own[first+i]
 				}
-				best[first+i] = merge(best[first+i], k, self, list, at, x, part.Row(i))
+				best[first+i] = mergeHits(best[first+i], k, self, list, at, x, part.Row(i))
 			}
 		}
 	}
 	return best, nil
 }
 
-// present returns the rows that are not absent, and a function that maps them to row numbers of v.
-func present(x blas32.General, absent []bool, from int) (blas32.General, func(int) int) {
+// presentRows returns the rows that are not absent, and a function that maps them to row numbers of v.
+func presentRows(x blas32.General, absent []bool, from int) (blas32.General, func(int) int) {
 	if absent == nil {
 		return x, func(i int) int { return from + i }
 	}
@@ -122,8 +122,15 @@ func present(x blas32.General, absent []bool, from int) (blas32.General, func(in
 	return features.Set{X: x}.Rows(rows).X, func(i int) int { return from + rows[i] }
 }
 
-// merge adds the neighbours found in one block to the best so far.
-func merge(best []Hit, k, self int, list []eval.Neighbour, at func(int) int, x blas32.General, query []float32) []Hit {
+// mergeHits adds the neighbours found in one block to the best so far.
+func mergeHits(
+	best []Hit,
+	k, self int,
+	list []eval.Neighbour,
+	at func(int) int,
+	x blas32.General,
+	query []float32,
+) []Hit {
 	for _, near := range list {
 		if at(near.Row) != self {
 			best = append(best, Hit{at(near.Row), features.Dot(query, features.Row(x, near.Row))})

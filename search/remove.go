@@ -78,12 +78,12 @@ func (ix *Index) copyWithout(dir string, gone map[string]bool) error {
 		for to < ix.Rows && to-from < most && !gone[ix.Paths[to]] {
 			to++
 		}
-		data := make([]byte, int64(to-from)*ix.width())
-		if _, err := ix.file.ReadAt(data, int64(from)*ix.width()); err != nil {
+		data := make([]byte, int64(to-from)*ix.rowBytes())
+		if _, err := ix.file.ReadAt(data, int64(from)*ix.rowBytes()); err != nil {
 			return fmt.Errorf("search: %w", err)
 		}
 		names, seen := features.EncodePaths(ix.Paths[from:to]), strings.Join(files.lines[from:to], "")
-		if err := x.add(data, []byte(names), []byte(seen), to-from); err != nil {
+		if err := x.addEncoded(data, []byte(names), []byte(seen), to-from); err != nil {
 			return fmt.Errorf("search: %w", err)
 		}
 		from = to
@@ -94,8 +94,8 @@ func (ix *Index) copyWithout(dir string, gone map[string]bool) error {
 	return x.Close()
 }
 
-// add appends encoded rows, and the lines of their images, to the files.
-func (x *Extension) add(data, names, seen []byte, rows int) error {
+// addEncoded appends encoded rows, and the lines of their images, to the files.
+func (x *Extension) addEncoded(data, names, seen []byte, rows int) error {
 	tail, sums := append(x.tail, data...), []byte(nil)
 	for ; len(tail) >= blocksum.Size; tail = tail[blocksum.Size:] {
 		sums = binary.LittleEndian.AppendUint64(sums, blocksum.Sum(tail[:blocksum.Size]))
@@ -109,9 +109,9 @@ func (x *Extension) add(data, names, seen []byte, rows int) error {
 		}
 	}
 	x.tail = append([]byte(nil), tail...)
-	x.info.Vectors, x.info.Tail = update(x.info.Vectors, data), blocksum.Sum(tail)
-	x.info.Paths, x.info.Names = update(x.info.Paths, names), x.info.Names+int64(len(names))
-	x.info.SeenSum, x.info.Seen = update(x.info.SeenSum, seen), x.info.Seen+int64(len(seen))
+	x.info.Vectors, x.info.Tail = updateCRC(x.info.Vectors, data), blocksum.Sum(tail)
+	x.info.Paths, x.info.Names = updateCRC(x.info.Paths, names), x.info.Names+int64(len(names))
+	x.info.SeenSum, x.info.Seen = updateCRC(x.info.SeenSum, seen), x.info.Seen+int64(len(seen))
 	x.info.Rows += rows
 	return nil
 }

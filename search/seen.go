@@ -11,8 +11,8 @@ import (
 	"winnow/internal/seen"
 )
 
-// see returns the line of seen.txt for an image of the bases: the number of its base, size and time.
-func (x *Extension) see(path string) string {
+// seenLine returns the line of seen.txt for an image of the bases: the number of its base, size and time.
+func (x *Extension) seenLine(path string) string {
 	if x.Base == nil {
 		return seen.Unknown
 	}
@@ -55,17 +55,17 @@ func (ix *Index) Files() (*Files, error) {
 			ix.Rows)
 	}
 	for at, base := range ix.Bases {
-		f.bases = append(f.bases, base.Find(ix.Dir, func(s location.Source) bool { return f.holds(at, s) }).Path())
+		f.bases = append(f.bases, base.Find(ix.Dir, func(s location.Source) bool { return f.holdsFile(at, s) }).Path())
 	}
 	return f, nil
 }
 
-// holds reports whether a folder holds the file of an image of base at: of one of the first.
-func (f *Files) holds(at int, folder location.Source) bool {
+// holdsFile reports whether a folder holds the file of an image of base at: of one of the first.
+func (f *Files) holdsFile(at int, folder location.Source) bool {
 	tries := 20
 	for row := range f.lines {
-		if base, line := f.seen(row); base == at && line != seen.Unknown && tries > 0 {
-			if f.compare(row, folder.Path(), line) == seen.Same {
+		if base, line := f.seenRow(row); base == at && line != seen.Unknown && tries > 0 {
+			if f.compareSeen(row, folder.Path(), line) == seen.Same {
 				return true
 			}
 			tries--
@@ -76,24 +76,24 @@ func (f *Files) holds(at int, folder location.Source) bool {
 
 // State says what became of the file of a row.
 func (f *Files) State(row int) seen.State {
-	base, line := f.seen(row)
+	base, line := f.seenRow(row)
 	if line == seen.Unknown {
 		return seen.Same
 	}
-	return f.compare(row, f.bases[base], line)
+	return f.compareSeen(row, f.bases[base], line)
 }
 
 // At compares the file of a row with the one below another base, a file or a folder.
 func (f *Files) At(row int, base location.Source) seen.State {
-	_, line := f.seen(row)
+	_, line := f.seenRow(row)
 	if line == seen.Unknown || base.IsZero() {
 		return seen.Same
 	}
-	return f.compare(row, base.Path(), line)
+	return f.compareSeen(row, base.Path(), line)
 }
 
-// seen returns the number of a row's base, and size and time of its file, or [seen.Unknown].
-func (f *Files) seen(row int) (base int, line string) {
+// seenRow returns the number of a row's base, and size and time of its file, or [seen.Unknown].
+func (f *Files) seenRow(row int) (base int, line string) {
 	number, line, known := strings.Cut(strings.TrimSuffix(f.lines[row], "\n"), " ")
 	base, err := strconv.Atoi(number)
 	if !known || err != nil || base < 0 || base >= len(f.ix.Bases) {
@@ -102,6 +102,6 @@ func (f *Files) seen(row int) (base int, line string) {
 	return base, line
 }
 
-func (f *Files) compare(row int, base, line string) seen.State {
+func (f *Files) compareSeen(row int, base, line string) seen.State {
 	return seen.Compare(base, f.ix.Paths[row], line)
 }

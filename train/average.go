@@ -24,7 +24,7 @@ import (
 
 // startAverage starts the average at the current state.
 func (t *Trainer) startAverage() {
-	for _, p := range t.numbers() {
+	for _, p := range t.encoderParams() {
 		t.average = append(t.average, append([]float32(nil), p.Data...))
 	}
 }
@@ -34,15 +34,15 @@ func averageDecay(horizon, t int) float64 {
 	return min(1-1/float64(horizon), float64(1+t)/float64(10+t))
 }
 
-// follow updates the average after a step.
-func (t *Trainer) follow() error {
+// followAverage updates the average after a step.
+func (t *Trainer) followAverage() error {
 	t.ahead = t.held
 	if t.average == nil {
 		return nil
 	}
 	t.progress.Averaged++
 	share := float32(1 - averageDecay(t.Average, t.progress.Averaged))
-	for i, p := range t.numbers() {
+	for i, p := range t.encoderParams() {
 		if t.isPlaced(p) {
 			continue
 		}
@@ -82,11 +82,11 @@ func (t *Trainer) withAverage(wanted bool, do func() error) error {
 }
 
 func (t *Trainer) swapAverage() error {
-	for i, p := range t.numbers() {
+	for i, p := range t.encoderParams() {
 		a, x := t.average[i], p.Data
 		for j, v := range a {
 			a[j], x[j] = x[j], v
 		}
 	}
-	return t.store()
+	return t.storeWeights()
 }

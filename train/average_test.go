@@ -28,7 +28,7 @@ func TestAverageFollowsTheWeights(t *testing.T) {
 		want = append(want, wide(p.Data))
 	}
 	for n := 1; n <= 24; n++ {
-		must(tr.step())
+		must(tr.trainStep())
 		decay := min(2./3, float64(n+1)/float64(n+10))
 		for i, p := range params {
 			for j, x := range p.Data {

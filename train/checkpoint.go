@@ -51,8 +51,8 @@ func (g groupState) sameGroup(o groupState) bool {
 	return g.Name == o.Name && g.Start == o.Start && g.Stop == o.Stop && slices.Equal(g.Params, o.Params)
 }
 
-// describe returns a group without its solver's memory.
-func (g *group) describe() groupState {
+// describeGroup returns a group without its solver's memory.
+func (g *group) describeGroup() groupState {
 	s := groupState{Name: g.Name, Start: g.Start, Stop: g.Stop}
 	for _, p := range g.Params {
 		s.Params = append(s.Params, p.Name)
@@ -66,7 +66,7 @@ type paramShape struct {
 	Cols int    `json:"cols"`
 }
 
-func shapes(params []*features.Param) []paramShape {
+func paramShapes(params []*features.Param) []paramShape {
 	list := make([]paramShape, len(params))
 	for i, p := range params {
 		list[i] = paramShape{p.Name, p.Rows, p.Cols}
@@ -76,7 +76,7 @@ func shapes(params []*features.Param) []paramShape {
 
 // writeCheckpoint replaces the checkpoint. The old one stays until the new one is complete.
 func (t *Trainer) writeCheckpoint(lines map[string]lineSum) error {
-	s, arrays := t.capture()
+	s, arrays := t.captureState()
 	for i := range t.groups {
 		if p := t.groups[i].placed; p != nil && p.err != nil {
 			return fmt.Errorf("train: %s: step %d: %w", CheckpointFile, t.progress.Step, p.err)
@@ -91,11 +91,11 @@ func (t *Trainer) writeCheckpoint(lines map[string]lineSum) error {
 	return nil
 }
 
-// capture returns the state. The arrays are views, including the solvers' memory: nothing of the size of the
+// captureState returns the state. The arrays are views, including the solvers' memory: nothing of the size of the
 // weights is copied, and everything must be written before the next step.
-func (t *Trainer) capture() (state, []archive.Array) {
-	s := state{Identity: t.Identity, Progress: t.progress, Params: shapes(t.params), State: shapes(t.state),
-		LossParams: shapes(t.objective.params), HasBest: t.best != nil, HasAverage: t.average != nil}
+func (t *Trainer) captureState() (state, []archive.Array) {
+	s := state{Identity: t.Identity, Progress: t.progress, Params: paramShapes(t.params), State: paramShapes(t.state),
+		LossParams: paramShapes(t.objective.params), HasBest: t.best != nil, HasAverage: t.average != nil}
 	var arrays []archive.Array
 	for _, part := range []struct {
 		name   string
@@ -112,8 +112,8 @@ func (t *Trainer) capture() (state, []archive.Array) {
 		arrays = append(arrays, archive.Float32s(fmt.Sprintf("average/%d", i), v))
 	}
 	for i := range t.groups {
-		g := t.groups[i].describe()
-		g.Solver, arrays = detach("solver/"+g.Name, t.groups[i].Solver.State(), arrays)
+		g := t.groups[i].describeGroup()
+		g.Solver, arrays = detachBuffers("solver/"+g.Name, t.groups[i].Solver.State(), arrays)
 		s.Groups = append(s.Groups, g)
 	}
 	s.Bank, arrays = detachBank("bank", t.Bank, arrays)
@@ -167,8 +167,8 @@ func attachBank(name string, bank *features.Bank, s *features.BankState, arrays 
 	return bank.SetState(b)
 }
 
-// detach moves a solver's buffers into arrays named after their position.
-func detach(name string, s SolverState, arrays []archive.Array) (SolverState, []archive.Array) {
+// detachBuffers moves a solver's buffers into arrays named after their position.
+func detachBuffers(name string, s SolverState, arrays []archive.Array) (SolverState, []archive.Array) {
 	params := slices.Clone(s.Params)
 	for i := range params {
 		for j, b := range params[i].Buffers {
@@ -180,8 +180,8 @@ func detach(name string, s SolverState, arrays []archive.Array) (SolverState, []
 	return s, arrays
 }
 
-// attach undoes detach.
-func attach(name string, s SolverState, arrays map[string]archive.Array) SolverState {
+// attachBuffers undoes detach.
+func attachBuffers(name string, s SolverState, arrays map[string]archive.Array) SolverState {
 	for i := range s.Params {
 		for j := 0; ; j++ {
 			a, ok := arrays[fmt.Sprintf("%s/%d/%d", name, i, j)]

@@ -56,8 +56,8 @@ func FuzzCheckpoint(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := victim.restore(s, arrays); err == nil { // a restored state can be continued
-			if _, err := victim.step(); err != nil && !strings.Contains(err.Error(), "samples") &&
+		if err := victim.restoreTrainer(s, arrays); err == nil { // a restored state can be continued
+			if _, err := victim.trainStep(); err != nil && !strings.Contains(err.Error(), "samples") &&
 				victim.progress.Step < victim.Steps {
 				t.Fatal(err)
 			}
@@ -112,8 +112,8 @@ func TestResumeRefuses(t *testing.T) {
 func TestCheckpointsAreViews(t *testing.T) {
 	b, d := newDeepBed(t, "", func(c *Config) { c.Groups[0].Start = 0 })
 	tr := b.trainer(t)
-	must(tr.step())
-	_, arrays := tr.capture()
+	must(tr.trainStep())
+	_, arrays := tr.captureState()
 	found := map[string]*float32{}
 	for _, a := range arrays {
 		if len(a.F32) > 0 {

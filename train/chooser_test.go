@@ -93,7 +93,7 @@ func TestBeta1ChangesWithTheSchedule(t *testing.T) {
 		for i := range p.Grad {
 			p.Grad[i] = gradient(step)
 		}
-		must(0, g.step(step))
+		must(0, g.stepGroup(step))
 		lr := 1e-2
 		if e := (step - 1) / 3; e >= 2 {
 			b1, lr = 0.1, 1e-2*float64(4-e)/2

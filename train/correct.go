@@ -2,9 +2,9 @@ package train
 
 import "winnow/features"
 
-// corrected returns the current labels of a batch's rows. The sampler uses the new labels from the next epoch
+// correctBatchLabels returns the current labels of a batch's rows. The sampler uses the new labels from the next epoch
 // on.
-func (t *Trainer) corrected(rows, labels []int) []int {
+func (t *Trainer) correctBatchLabels(rows, labels []int) []int {
 	if t.Corrector == nil {
 		return labels
 	}
@@ -15,8 +15,8 @@ func (t *Trainer) corrected(rows, labels []int) []int {
 	return t.labels
 }
 
-// observe passes the filter's judgement to the corrector, with the bank as it was then.
-func (t *Trainer) observe(rows []int, z features.Set) {
+// observeJudged passes the filter's judgement to the corrector, with the bank as it was then.
+func (t *Trainer) observeJudged(rows []int, z features.Set) {
 	if t.Corrector == nil {
 		return
 	}

@@ -150,7 +150,7 @@ func TestRelabelledSampler(t *testing.T) {
 			}
 			first += n
 		}
-		s.relabel(after)
+		s.relabelRows(after)
 		groups, most := 0, 0
 		for class := range sizes {
 			n := 0
@@ -167,7 +167,7 @@ func TestRelabelledSampler(t *testing.T) {
 			s.Batches() != batches || s.Size() != size {
 			t.Fatalf("relabelled: %s; %d batches of %d, before %d of %d", wrong, s.Batches(), s.Size(), batches, size)
 		}
-		s.relabel(labels)
+		s.relabelRows(labels)
 		if !cmp.Equal(s.Epoch(3), before) {
 			t.Fatal("with the first labels again the epoch is another")
 		}

@@ -32,8 +32,8 @@ type drift struct {
 	Behind float64 `json:"behind"` // mean number of members added since
 }
 
-// drifted compares a batch with the bank before it.
-func drifted(z features.Set, bank *features.Bank) *drift {
+// measureDrift compares a batch with the bank before it.
+func measureDrift(z features.Set, bank *features.Bank) *drift {
 	if z.IDs == nil || bank == nil {
 		return nil
 	}
@@ -77,8 +77,8 @@ type Dropped struct {
 // mostDropped is the largest number of dropped rows in a diagnosis.
 const mostDropped = 24
 
-// drop adds a dropped row if its score is among the lowest.
-func (j *judged) drop(row int, score float64) {
+// addDropped adds a dropped row if its score is among the lowest.
+func (j *judged) addDropped(row int, score float64) {
 	if i := slices.IndexFunc(j.Dropped, func(d Dropped) bool { return d.Row == row }); i >= 0 {
 		if score >= j.Dropped[i].Score {
 			return
@@ -141,17 +141,17 @@ func spreadOf(kappas []filters.ClassKappa) *KappaSpread {
 	return s
 }
 
-// diagnoses reports whether the run diagnoses its filter.
-func (t *Trainer) diagnoses() bool {
+// diagnosesFilter reports whether the run diagnoses its filter.
+func (t *Trainer) diagnosesFilter() bool {
 	return t.Filter != nil && t.DiagnoseEvery > 0 && (t.Dir != "" || t.Observe != nil)
 }
 
 // diagnosesAfter reports whether a diagnosis is due after a step, apart from early stopping.
 func (t *Trainer) diagnosesAfter(step int) bool { return step%t.DiagnoseEvery == 0 || step == t.Steps }
 
-// note adds a step to the next diagnosis.
-func (t *Trainer) note(s *Step) {
-	if !t.diagnoses() {
+// noteStep adds a step to the next diagnosis.
+func (t *Trainer) noteStep(s *Step) {
+	if !t.diagnosesFilter() {
 		return
 	}
 	n := len(t.judged)
@@ -172,7 +172,7 @@ func (t *Trainer) note(s *Step) {
 			j.NothingKnown++
 			continue
 		case dropped:
-			j.drop(s.rows[i], v)
+			j.addDropped(s.rows[i], v)
 		}
 		j.Scores.Add(v)
 	}
@@ -186,11 +186,11 @@ func (t *Trainer) note(s *Step) {
 	r.Last, r.Least, r.Most = s.Threshold, math.Min(r.Least, s.Threshold), math.Max(r.Most, s.Threshold)
 }
 
-// diagnose writes the diagnosis when it is due: after every DiagnoseEvery steps, and at the end, also after
+// writeDiagnosis writes the diagnosis when it is due: after every DiagnoseEvery steps, and at the end, also after
 // early stopping.
-func (t *Trainer) diagnose() error {
+func (t *Trainer) writeDiagnosis() error {
 	step := t.progress.Step
-	if !t.diagnoses() || len(t.judged) == 0 || !t.diagnosesAfter(step) && !t.lostPatience() {
+	if !t.diagnosesFilter() || len(t.judged) == 0 || !t.diagnosesAfter(step) && !t.lostPatience() {
 		return nil
 	}
 	d := Diagnosis{Step: step, Epoch: t.epochOf(step), Judged: t.judged}
@@ -209,7 +209,7 @@ func (t *Trainer) diagnose() error {
 	t.kappas = t.Filter.Kappas(t.kappas, t.Bank)
 	d.Kappa = spreadOf(t.kappas)
 	d.Drift, t.drift, t.judged = t.drift, nil, nil
-	return t.report(d)
+	return t.reportFact(d)
 }
 
 // openDiagnostics opens diagnostics.jsonl for appending.

@@ -116,12 +116,12 @@ func TestDrift(t *testing.T) {
 	}
 	bank := features.NewBank(3, 2, 1)
 	batch := set([]int{7, 8, 9}, 1, 0, 0, 1, 1, 0)
-	if d := drifted(batch, bank); d != nil {
+	if d := measureDrift(batch, bank); d != nil {
 		t.Errorf("an empty bank: %+v", d)
 	}
 	bank.Push(set([]int{8, 7, 7, 8}, 0, 1, 0, 1, 1, 0, 0.6, 0.8)) // evicts the first
 	want := &drift{Images: 2, Cosine: 0.9, Behind: 0.5}
-	if d := drifted(batch, bank); d == nil || d.Images != 2 || math.Abs(d.Cosine-want.Cosine) > 1e-6 ||
+	if d := measureDrift(batch, bank); d == nil || d.Images != 2 || math.Abs(d.Cosine-want.Cosine) > 1e-6 ||
 		d.Behind != want.Behind {
 		t.Errorf("%+v, expected %+v", d, want)
 	}

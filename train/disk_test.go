@@ -74,12 +74,12 @@ func TestFullDiskStopsTheMetrics(t *testing.T) {
 	defer f.Close()
 	m := &metrics{lines: newLineFile(MetricsFile, f)}
 	tr := b.trainer(t)
-	fact, err := tr.step()
+	fact, err := tr.trainStep()
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.terms = []string{"a", "b", "c", "d"}
-	if err := m.step(fact); !errors.Is(err, syscall.ENOSPC) ||
+	if err := m.writeStep(fact); !errors.Is(err, syscall.ENOSPC) ||
 		!strings.HasPrefix(err.Error(), "train: metrics.jsonl: step 1: ") {
 		t.Errorf("%v, expected no space left", err)
 	}

@@ -44,8 +44,8 @@ type group struct {
 	moved   []*features.Param // those moved by the last step that was not skipped
 }
 
-// runs reports whether step (from 1) moves the group.
-func (g *group) runs(step int) bool { return step >= g.Start && (g.Stop == 0 || step <= g.Stop) }
+// runsAt reports whether step (from 1) moves the group.
+func (g *group) runsAt(step int) bool { return step >= g.Start && (g.Stop == 0 || step <= g.Stop) }
 
 // eachRunning calls do for every group that a step moves. While a placed group waits for its device, do is called for
 // the others.
@@ -53,26 +53,26 @@ func eachRunning(groups []group, step int, do func(*group, int) error) error {
 	if slices.ContainsFunc(groups, func(g group) bool { return g.placed != nil }) {
 		var here error
 		var meanwhile sync.WaitGroup
-		meanwhile.Go(func() { here = each(groups, false, step, do) })
-		there := each(groups, true, step, do)
+		meanwhile.Go(func() { here = eachGroup(groups, false, step, do) })
+		there := eachGroup(groups, true, step, do)
 		meanwhile.Wait()
 		return errors.Join(there, here)
 	}
-	return each(groups, false, step, do)
+	return eachGroup(groups, false, step, do)
 }
 
-// each calls do for every group that a step moves, of those that are placed or of the others.
-func each(groups []group, placed bool, step int, do func(*group, int) error) (err error) {
+// eachGroup calls do for every group that a step moves, of those that are placed or of the others.
+func eachGroup(groups []group, placed bool, step int, do func(*group, int) error) (err error) {
 	for i := range groups {
-		if g := &groups[i]; (g.placed != nil) == placed && g.runs(step) {
+		if g := &groups[i]; (g.placed != nil) == placed && g.runsAt(step) {
 			err = errors.Join(err, do(g, step))
 		}
 	}
 	return err
 }
 
-// square computes squares.
-func (g *group) square(int) error {
+// squareGradients computes squares.
+func (g *group) squareGradients(int) error {
 	g.squares = g.squares[:0]
 	if g.placed != nil {
 		sum, err := g.placed.place.Run(squaresProgram, features.AllWeights, nil)
@@ -80,22 +80,22 @@ func (g *group) square(int) error {
 		return err
 	}
 	for _, p := range g.encoder {
-		g.squares = append(g.squares, squares(p.Grad))
+		g.squares = append(g.squares, sumSquares(p.Grad))
 	}
 	return nil
 }
 
-// step moves the group's parameters in a step (from 1) in which it runs: all of them if idle, otherwise only
+// stepGroup moves the group's parameters in a step (from 1) in which it runs: all of them if idle, otherwise only
 // those whose gradient asks for it, because momentum and weight decay would move the others too. The parameters
 // of an encoder move together or not at all; each parameter of a loss may rest by itself when only other losses
 // had something to learn.
-func (g *group) step(step int) error {
+func (g *group) stepGroup(step int) error {
 	g.moved = g.moved[:0]
-	if g.idle || g.placed != nil && g.squares[0] > 0 || g.placed == nil && slices.ContainsFunc(g.encoder, pulled) {
+	if g.idle || g.placed != nil && g.squares[0] > 0 || g.placed == nil && slices.ContainsFunc(g.encoder, isPulled) {
 		g.moved = append(g.moved, g.encoder...)
 	}
 	for _, p := range g.losses {
-		if g.idle || pulled(p) {
+		if g.idle || isPulled(p) {
 			g.moved = append(g.moved, p)
 		}
 	}
@@ -105,26 +105,26 @@ func (g *group) step(step int) error {
 	if beta1 := g.Schedule.Beta1At(step - g.Start); beta1 > 0 {
 		g.Solver.(beta1Solver).setBeta1(beta1)
 	}
-	g.Solver.Step(g.moved, g.rate(step))
+	g.Solver.Step(g.moved, g.groupRate(step))
 	if g.placed != nil {
 		return g.placed.err
 	}
 	return nil
 }
 
-func pulled(p *features.Param) bool { return !allZero(p.Grad) }
+func isPulled(p *features.Param) bool { return !allZero(p.Grad) }
 
-// rate returns the learning rate of a step (from 1), or 0 while the group rests.
-func (g *group) rate(step int) float64 {
-	if !g.runs(step) {
+// groupRate returns the learning rate of a step (from 1), or 0 while the group rests.
+func (g *group) groupRate(step int) float64 {
+	if !g.runsAt(step) {
 		return 0
 	}
 	return g.Schedule.At(step - g.Start)
 }
 
-// put lets a group step its parameters in a place, if they are the place's. A solver of another kind than [NewSolver]'s
-// stays.
-func (g *group) put(place features.Place) error {
+// putInPlace lets a group step its parameters in a place, if they are the place's. A solver of another kind than
+// [NewSolver]'s stays.
+func (g *group) putInPlace(place features.Place) error {
 	own, ok := g.Solver.(*solver)
 	if place == nil || !ok || len(own.slots) > 0 || !slices.Equal(g.Params, place.Params()) {
 		return nil
@@ -147,7 +147,7 @@ func newGroups(list []Group, encoder, losses []*features.Param, place features.P
 	groups := make([]group, len(list))
 	for i, g := range list {
 		g.Start = cmp.Or(g.Start, 1)
-		if err := g.check(list[:i], steps); err != nil {
+		if err := g.checkGroup(list[:i], steps); err != nil {
 			return nil, err
 		}
 		for _, p := range g.Params {
@@ -169,7 +169,7 @@ func newGroups(list []Group, encoder, losses []*features.Param, place features.P
 				groups[i].losses = append(groups[i].losses, p)
 			}
 		}
-		if err := groups[i].put(place); err != nil {
+		if err := groups[i].putInPlace(place); err != nil {
 			return nil, err
 		}
 	}
@@ -181,8 +181,8 @@ func newGroups(list []Group, encoder, losses []*features.Param, place features.P
 	return groups, nil
 }
 
-// check validates a group by itself and against those before it.
-func (g Group) check(before []Group, steps int) error {
+// checkGroup validates a group by itself and against those before it.
+func (g Group) checkGroup(before []Group, steps int) error {
 	names := []string{BackboneGroup, HeadGroup, PeerGroup, PeerBackboneGroup, LossGroup}
 	switch {
 	case !slices.Contains(names, g.Name):
@@ -206,9 +206,9 @@ func (g Group) check(before []Group, steps int) error {
 	return nil
 }
 
-// clip scales the gradients of all encoder parameters that a step moves by a common factor, so that their
+// clipGradients scales the gradients of all encoder parameters that a step moves by a common factor, so that their
 // common norm is at most limit (0: no limit), like torch's clip_grad_norm_. It returns the norm before scaling.
-func clip(groups []group, step int, limit float64) (float64, error) {
+func clipGradients(groups []group, step int, limit float64) (float64, error) {
 	norm, err := encoderNorm(groups, step)
 	factor := 1.
 	if limit > 0 && norm > limit {
@@ -218,9 +218,9 @@ func clip(groups []group, step int, limit float64) (float64, error) {
 		switch g := &groups[i]; {
 		case g.placed != nil:
 			g.placed.clip = factor
-		case factor != 1 && g.runs(step):
+		case factor != 1 && g.runsAt(step):
 			for _, p := range g.encoder {
-				scale(factor, p.Grad)
+				scaleVector(factor, p.Grad)
 			}
 		}
 	}

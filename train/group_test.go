@@ -158,7 +158,7 @@ func TestGroupsStart(t *testing.T) {
 	tr := b.trainer(t)
 	before := slices.Clone(d.b.Data)
 	for n := 1; n <= 20; n++ {
-		f, err := tr.step()
+		f, err := tr.trainStep()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestRestingGradientsAreIgnored(t *testing.T) {
 		d.frozen = frozen
 		tr := b.trainer(t)
 		for range steps {
-			must(tr.step())
+			must(tr.trainStep())
 		}
 		return d.w.Data
 	}
@@ -206,7 +206,7 @@ func TestRestingGradientsAreIgnored(t *testing.T) {
 func TestClipIsCommon(t *testing.T) {
 	norms := func(limit float64) (all, backbone, loss, told float64) {
 		b, d := newDeepBed(t, "", func(c *Config) { c.Clip, c.Groups[0].Start = limit, 0 })
-		f := must(b.trainer(t).step())
+		f := must(b.trainer(t).trainStep())
 		return gradientNorm(d.Params()), gradientNorm([]*features.Param{d.b}), gradientNorm(b.cfg.Terms[2].Params),
 			f.GradientNorm
 	}
@@ -283,7 +283,7 @@ func TestForgettingAGroupIsSeen(t *testing.T) {
 		forget(&s, arrays)
 		again, d := newDeepBed(t, dir, nil)
 		tr := again.trainer(t)
-		if err := tr.restore(s, arrays); err != nil {
+		if err := tr.restoreTrainer(s, arrays); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		must(tr.Run(context.Background()))

@@ -25,41 +25,41 @@ func (t *Trainer) openJournal() (err error) {
 		return err
 	}
 	j := &journal{metrics: m, every: t.LogEvery, last: t.Steps}
-	if t.diagnoses() {
+	if t.diagnosesFilter() {
 		if j.diagnostics, err = t.openDiagnostics(); err != nil {
-			return errors.Join(err, m.close())
+			return errors.Join(err, m.closeMetrics())
 		}
 	}
 	t.journal = j
 	return nil
 }
 
-// write writes a fact.
-func (j *journal) write(fact any) error {
+// writeFact writes a fact.
+func (j *journal) writeFact(fact any) error {
 	switch f := fact.(type) {
 	case Step:
 		if f.Number%j.every == 0 || f.Number == j.last {
-			return j.step(&f)
+			return j.writeStep(&f)
 		}
 	case Validation:
-		return j.validated(f)
+		return j.writeValidation(f)
 	case Weighing:
-		return j.weighed(f)
+		return j.writeRound(f)
 	case Diagnosis:
-		return j.diagnostics.put(f.Step, f)
+		return j.diagnostics.putLine(f.Step, f)
 	}
 	return nil
 }
 
-// sync writes all facts to the disk: a checkpoint must not be newer than they are.
-func (j *journal) sync() error {
-	if err := j.lines.sync(); err != nil || j.diagnostics == nil {
+// syncJournal writes all facts to the disk: a checkpoint must not be newer than they are.
+func (j *journal) syncJournal() error {
+	if err := j.lines.syncLines(); err != nil || j.diagnostics == nil {
 		return err
 	}
-	return j.diagnostics.sync()
+	return j.diagnostics.syncLines()
 }
 
-func (j *journal) sums() map[string]lineSum {
+func (j *journal) journalSums() map[string]lineSum {
 	sums := map[string]lineSum{MetricsFile: j.lines.sum}
 	if j.diagnostics != nil {
 		sums[DiagnosticsFile] = j.diagnostics.sum
@@ -67,9 +67,9 @@ func (j *journal) sums() map[string]lineSum {
 	return sums
 }
 
-func (j *journal) close() error {
+func (j *journal) closeJournal() error {
 	if j.diagnostics == nil {
-		return j.metrics.close()
+		return j.metrics.closeMetrics()
 	}
-	return errors.Join(j.metrics.close(), j.diagnostics.close())
+	return errors.Join(j.metrics.closeMetrics(), j.diagnostics.closeLines())
 }

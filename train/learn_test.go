@@ -128,8 +128,8 @@ func stillTrainer(t testing.TB, filtered bool) *Trainer {
 // schedule allocate.
 func TestStepsDoNotAllocate(t *testing.T) {
 	tr := stillTrainer(t, false)
-	must(tr.step())
-	per := testing.AllocsPerRun(40, func() { must(tr.step()) })
+	must(tr.trainStep())
+	per := testing.AllocsPerRun(40, func() { must(tr.trainStep()) })
 	if per > 8 {
 		t.Errorf("%v allocations a step, expected at most 8", per)
 	}
@@ -141,7 +141,7 @@ func BenchmarkTrainerStep(b *testing.B) {
 	tr := stillTrainer(b, false)
 	b.ReportAllocs()
 	for b.Loop() {
-		must(tr.step())
+		must(tr.trainStep())
 	}
 }
 
@@ -149,7 +149,7 @@ func BenchmarkTrainerStepFiltered(b *testing.B) {
 	tr := stillTrainer(b, true)
 	b.ReportAllocs()
 	for b.Loop() {
-		must(tr.step())
+		must(tr.trainStep())
 	}
 }
 

@@ -32,13 +32,13 @@ type lineSum struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// add returns the sum of a file to which text is appended.
-func (s lineSum) add(text []byte) lineSum {
+// sumAppended returns the sum of a file to which text is appended.
+func (s lineSum) sumAppended(text []byte) lineSum {
 	return lineSum{s.Bytes + int64(len(text)), crc32.Update(s.CRC, castagnoli, text)}
 }
 
-// check compares the beginning of a file with its sum.
-func (s lineSum) check(path string) error {
+// checkLinePrefix compares the beginning of a file with its sum.
+func (s lineSum) checkLinePrefix(path string) error {
 	data, err := regular.ReadFile(path, regular.Most)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -46,7 +46,7 @@ func (s lineSum) check(path string) error {
 	if int64(len(data)) < s.Bytes {
 		return fmt.Errorf("%d bytes, expected at least %d as %s says", len(data), s.Bytes, CheckpointFile)
 	}
-	if found := (lineSum{}).add(data[:s.Bytes]); found != s {
+	if found := (lineSum{}).sumAppended(data[:s.Bytes]); found != s {
 		return fmt.Errorf("has changed since it was written: its checksum is %08x, %s says %08x", found.CRC,
 			CheckpointFile, s.CRC)
 	}
@@ -98,7 +98,7 @@ func cutLines(path, name string, keep func(line []byte) (bool, error)) (sum line
 		}
 		data = data[end+1:]
 	}
-	sum = sum.add(kept.Bytes())
+	sum = sum.sumAppended(kept.Bytes())
 	err = atomicfile.Write(path, func(w io.Writer) error { _, err := kept.WriteTo(w); return err })
 	if err != nil {
 		return sum, fmt.Errorf("train: %s: %w", name, err)
@@ -106,8 +106,8 @@ func cutLines(path, name string, keep func(line []byte) (bool, error)) (sum line
 	return sum, nil
 }
 
-// put writes one line.
-func (l *lineFile) put(step int, v any) error {
+// putLine writes one line.
+func (l *lineFile) putLine(step int, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("train: %s: step %d: %w", l.name, step, err)
@@ -117,19 +117,19 @@ func (l *lineFile) put(step int, v any) error {
 	if err := l.w.Flush(); err != nil {
 		return fmt.Errorf("train: %s: step %d: %w", l.name, step, err)
 	}
-	l.sum = l.sum.add(text)
+	l.sum = l.sum.sumAppended(text)
 	return nil
 }
 
-// sync flushes the lines to disk: a checkpoint must not be newer than they are.
-func (l *lineFile) sync() error {
+// syncLines flushes the lines to disk: a checkpoint must not be newer than they are.
+func (l *lineFile) syncLines() error {
 	if err := l.file.Sync(); err != nil {
 		return fmt.Errorf("train: %s: %w", l.name, err)
 	}
 	return nil
 }
 
-func (l *lineFile) close() error { return l.file.Close() }
+func (l *lineFile) closeLines() error { return l.file.Close() }
 
 // Tail reads a file of lines while a training writes it. Each Read reads only what is new.
 type Tail[T any] struct {

@@ -77,74 +77,74 @@ func openMetrics(dir string, at Progress, terms []string, now func() time.Time) 
 	}
 	ev, err := tfevents.Open(dir, first, now)
 	if err != nil {
-		lines.close()
+		lines.closeLines()
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	return &metrics{lines, ev, terms}, nil
 }
 
-func scalar(tag string, value float64) tfevents.Scalar {
+func newScalar(tag string, value float64) tfevents.Scalar {
 	return tfevents.Scalar{Tag: tag, Value: value}
 }
 
-// step writes one training step.
-func (m *metrics) step(s *Step) error {
+// writeStep writes one training step.
+func (m *metrics) writeStep(s *Step) error {
 	kept, share := len(s.Kept), s.KeptShare()
 	l := Metric{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept,
 		KeptShare:    &share,
 		GradientNorm: &s.GradientNorm, Bank: s.Bank, Corrected: s.Corrected, Skipped: s.Skipped}
-	values := []tfevents.Scalar{scalar("loss", s.Loss), scalar("lr", s.LR), scalar("kept_share", share),
-		scalar("gradient_norm", s.GradientNorm)}
+	values := []tfevents.Scalar{newScalar("loss", s.Loss), newScalar("lr", s.LR), newScalar("kept_share", share),
+		newScalar("gradient_norm", s.GradientNorm)}
 	if s.PairLoss != s.Loss {
 		l.PairLoss = &s.PairLoss
-		values = append(values, scalar("loss_per_pair", s.PairLoss))
+		values = append(values, newScalar("loss_per_pair", s.PairLoss))
 	}
 	if len(s.Terms) > 1 {
 		l.Terms = make(map[string]float64, len(s.Terms))
 		for i, v := range s.Terms {
 			l.Terms[m.terms[i]] = v
-			values = append(values, scalar("loss/"+m.terms[i], v))
+			values = append(values, newScalar("loss/"+m.terms[i], v))
 		}
 		l.Pull, l.Pulls = &s.Pull, make(map[string]float64, len(s.Pulls))
 		for i, v := range s.Pulls {
 			l.Pulls[m.terms[i]] = v
-			values = append(values, scalar("pull/"+m.terms[i], v))
+			values = append(values, newScalar("pull/"+m.terms[i], v))
 		}
 	}
 	if s.LossLR > 0 {
 		l.LossLR = &s.LossLR
-		values = append(values, scalar("loss_lr", s.LossLR))
+		values = append(values, newScalar("loss_lr", s.LossLR))
 	}
 	if s.BackboneLR > 0 {
 		l.BackboneLR = &s.BackboneLR
-		values = append(values, scalar("backbone_lr", s.BackboneLR))
+		values = append(values, newScalar("backbone_lr", s.BackboneLR))
 	}
 	if s.PeerLR > 0 {
 		l.PeerLR = &s.PeerLR
-		values = append(values, scalar("peer_lr", s.PeerLR))
+		values = append(values, newScalar("peer_lr", s.PeerLR))
 	}
 	if s.HasThreshold {
 		l.Threshold = &s.Threshold
-		values = append(values, scalar("threshold", s.Threshold))
+		values = append(values, newScalar("threshold", s.Threshold))
 	}
 	if s.Corrected > 0 {
-		values = append(values, scalar("corrected", float64(s.Corrected)))
+		values = append(values, newScalar("corrected", float64(s.Corrected)))
 	}
-	return m.put(l, values)
+	return m.putMetric(l, values)
 }
 
-// validated writes one validation.
-func (m *metrics) validated(v Validation) error {
-	values := []tfevents.Scalar{scalar("validation", v.Score)}
+// writeValidation writes one validation.
+func (m *metrics) writeValidation(v Validation) error {
+	values := []tfevents.Scalar{newScalar("validation", v.Score)}
 	if v.Averaged != nil {
-		values = append(values, scalar("validation_averaged", *v.Averaged))
+		values = append(values, newScalar("validation_averaged", *v.Averaged))
 	}
-	return m.put(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Averaged: v.Averaged, Best: &v.Best,
+	return m.putMetric(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Averaged: v.Averaged, Best: &v.Best,
 		BestAveraged: v.BestAveraged}, values)
 }
 
-func (m *metrics) put(l Metric, values []tfevents.Scalar) error {
-	if err := m.lines.put(l.Step, l); err != nil {
+func (m *metrics) putMetric(l Metric, values []tfevents.Scalar) error {
+	if err := m.lines.putLine(l.Step, l); err != nil {
 		return err
 	}
 	if err := m.events.Write(l.Step, values); err != nil {
@@ -153,4 +153,4 @@ func (m *metrics) put(l Metric, values []tfevents.Scalar) error {
 	return nil
 }
 
-func (m *metrics) close() error { return errors.Join(m.lines.close(), m.events.Close()) }
+func (m *metrics) closeMetrics() error { return errors.Join(m.lines.closeLines(), m.events.Close()) }

@@ -36,8 +36,8 @@ func Together(list ...Observer) Observer {
 	}
 }
 
-// report passes a fact to the observer, then to the journal.
-func (t *Trainer) report(fact any) error {
+// reportFact passes a fact to the observer, then to the journal.
+func (t *Trainer) reportFact(fact any) error {
 	if t.Observe != nil {
 		if err := t.Observe(fact); err != nil {
 			return err
@@ -46,5 +46,5 @@ func (t *Trainer) report(fact any) error {
 	if t.journal == nil {
 		return nil
 	}
-	return t.journal.write(fact)
+	return t.journal.writeFact(fact)
 }

@@ -54,7 +54,7 @@ func walk[T realNumber](cfg SolverConfig, a [][]float64, b, x0 []float64, steps 
 	for i, v := range x0 {
 		x[i] = T(v)
 	}
-	buf := make([][]T, len(cfg.buffers()))
+	buf := make([][]T, len(cfg.bufferNames()))
 	for i := range buf {
 		buf[i] = make([]T, len(x0))
 	}
@@ -67,7 +67,7 @@ func walk[T realNumber](cfg SolverConfig, a [][]float64, b, x0 []float64, steps 
 			}
 			g[i] = T(sum - b[i])
 		}
-		applyUpdate(cfg.update(lr(step), step+1, false), x, g, buf)
+		applyUpdate(cfg.prepareUpdate(lr(step), step+1, false), x, g, buf)
 		at := make([]float64, len(x))
 		for i, v := range x {
 			at[i] = float64(v)
@@ -104,7 +104,7 @@ func TestMain(m *testing.M) { reference.Main(m) }
 
 func goldenTrajectory(t *testing.T, c reference.Case) {
 	cfg := goldenSolver(t, c)
-	if err := cfg.validate(); err != nil {
+	if err := cfg.validateSolver(); err != nil {
 		t.Fatal(err)
 	}
 	a, b, x0, want := c.Matrix(t, "A"), c.Floats(t, "b"), c.Floats(t, "x0"), c.Matrix(t, "trajectory")

@@ -9,8 +9,8 @@ import (
 // A run whose encoder has a place ([Placed]) holds it from its first step to its end. In between the weights are there,
 // and Data follows when something other than a step needs it: fetch. Whoever changes Data calls store.
 
-// hold moves the weights to the place, and their average.
-func (t *Trainer) hold() error {
+// holdWeights moves the weights to the place, and their average.
+func (t *Trainer) holdWeights() error {
 	if t.place == nil {
 		return nil
 	}
@@ -21,12 +21,12 @@ func (t *Trainer) hold() error {
 	return t.storeAverage()
 }
 
-// release ends hold; Data is then current.
-func (t *Trainer) release() error {
+// releaseWeights ends hold; Data is then current.
+func (t *Trainer) releaseWeights() error {
 	if !t.held {
 		return nil
 	}
-	err := t.fetch()
+	err := t.fetchWeights()
 	t.held = false
 	if ended := t.place.Hold(false); err == nil {
 		err = ended
@@ -34,8 +34,8 @@ func (t *Trainer) release() error {
 	return err
 }
 
-// fetch makes Data, and the average, what they are in the place.
-func (t *Trainer) fetch() error {
+// fetchWeights makes Data, and the average, what they are in the place.
+func (t *Trainer) fetchWeights() error {
 	if !t.ahead {
 		return nil
 	}
@@ -49,8 +49,8 @@ func (t *Trainer) fetch() error {
 	return t.place.Fetch("average", t.inPlace(t.average))
 }
 
-// store makes the place follow changed Data and a changed average.
-func (t *Trainer) store() error {
+// storeWeights makes the place follow changed Data and a changed average.
+func (t *Trainer) storeWeights() error {
 	if !t.held {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (t *Trainer) inPlace(of [][]float32) [][]float32 {
 			list[i] = p.Data
 			continue
 		}
-		list[i] = of[slices.Index(t.numbers(), p)]
+		list[i] = of[slices.Index(t.encoderParams(), p)]
 	}
 	return list
 }

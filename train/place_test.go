@@ -67,7 +67,7 @@ func TestPlacedSolver(t *testing.T) {
 			data = append(data, p.Data)
 		}
 		for step := range 200 {
-			grads := like(params)
+			grads := slicesLike(params)
 			for i, p := range other {
 				for j := range p.Grad {
 					p.Grad[j] = float32(rng.NormFloat64() * (0.3 + float64(p.Data[j]*p.Data[j])))
@@ -108,7 +108,7 @@ func TestPlacedSolver(t *testing.T) {
 			for j, b := range p.Buffers {
 				for k, v := range b {
 					if !(math.Abs(float64(v-found.Params[i].Buffers[j][k])) <= 1e-5*max(1e-2, math.Abs(float64(v)))) {
-						t.Fatalf("%s: %s of %s: found %v, expected %v", name, cfg.buffers()[j], p.Name,
+						t.Fatalf("%s: %s of %s: found %v, expected %v", name, cfg.bufferNames()[j], p.Name,
 							found.Params[i].Buffers[j][k], v)
 					}
 				}
@@ -120,7 +120,7 @@ func TestPlacedSolver(t *testing.T) {
 		}
 		var squared float64
 		for _, p := range other {
-			squared += squares(p.Grad)
+			squared += sumSquares(p.Grad)
 		}
 		if !(math.Abs(sum-squared) <= 1e-6*squared) {
 			t.Errorf("%s: the gradients' squares sum up to %v, expected %v", name, sum, squared)
@@ -145,7 +145,7 @@ func (e *placedLinear) embed(x blas32.General, keep bool) (blas32.General, []flo
 	}
 	norms := make([]float64, y.Rows)
 	for i := range norms {
-		norms[i] = math.Sqrt(squares(features.Row(y, i)))
+		norms[i] = math.Sqrt(sumSquares(features.Row(y, i)))
 		for j, v := range features.Row(y, i) {
 			features.Row(y, i)[j] = float32(float64(v) / norms[i])
 		}

@@ -30,7 +30,7 @@ func TestPulls(t *testing.T) {
 		{Name: "bank", Loss: slope{5, 5}, Weight: 1, Bank: true},
 	})
 	for step, want := range [][]float64{{6, 8, 0, 0, 10}, {6, 8, 6, 0, 8}} {
-		o.eval(features.NewMatrix(4, 2), z, 4, nil, step+1)
+		o.evalObjective(features.NewMatrix(4, 2), z, 4, nil, step+1)
 		for i, v := range append(append([]float64{}, o.pulls...), o.pull) {
 			if math.Abs(v-want[i]) > 1e-6 {
 				t.Errorf("step %d: %v and %v in all, expected %v", step+1, o.pulls, o.pull, want)

@@ -27,16 +27,16 @@ func Probe(ctx context.Context, cfg Config) (losses []float64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.hold(); err != nil {
+	if err := t.holdWeights(); err != nil {
 		return nil, err
 	}
-	kept, began := make([][]float32, len(t.numbers())), t.Clock.step
-	for i, p := range t.numbers() {
+	kept, began := make([][]float32, len(t.encoderParams())), t.Clock.step
+	for i, p := range t.encoderParams() {
 		kept[i] = slices.Clone(p.Data)
 	}
 	defer func() {
-		err = errors.Join(err, t.release())
-		for i, p := range t.numbers() {
+		err = errors.Join(err, t.releaseWeights())
+		for i, p := range t.encoderParams() {
 			copy(p.Data, kept[i])
 		}
 		t.Clock.step = began
@@ -45,7 +45,7 @@ func Probe(ctx context.Context, cfg Config) (losses []float64, err error) {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("train: stopped in the range test of learning rates: %w", err)
 		}
-		fact, err := t.step()
+		fact, err := t.trainStep()
 		if _, diverged := errors.AsType[*NonFinite](err); diverged {
 			return losses, nil
 		}

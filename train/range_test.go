@@ -77,7 +77,7 @@ func TestProbePutsBack(t *testing.T) {
 				t.Fatalf("%v, losses %v, step %d", err, losses, cfg.Clock.Step())
 			}
 			for i, l := range losses {
-				if !finite(l) {
+				if !isFiniteLoss(l) {
 					t.Errorf("loss %d is %v", i, l)
 				}
 			}

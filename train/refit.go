@@ -22,8 +22,8 @@ func (t *Trainer) refitDue() bool {
 	return r != nil && !p.Refitted && p.Step == r.After && p.Step < t.Steps && !t.lostPatience()
 }
 
-// refit restarts the head.
-func (t *Trainer) refit(ctx context.Context) error {
+// refitHead restarts the head.
+func (t *Trainer) refitHead(ctx context.Context) error {
 	p := &t.progress
 	if err := t.Refit.Do(ctx); err != nil {
 		return fmt.Errorf("train: restarting the head after step %d: %w", p.Step, err)
@@ -36,7 +36,7 @@ func (t *Trainer) refit(ctx context.Context) error {
 		}
 	}
 	for i, a := range t.average {
-		copy(a, t.numbers()[i].Data)
+		copy(a, t.encoderParams()[i].Data)
 	}
 	if err := t.storeAverage(); err != nil {
 		return err

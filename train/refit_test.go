@@ -71,12 +71,12 @@ func TestRefitForgets(t *testing.T) {
 	b := newBed(t, "", refitted(20, new(int)))
 	tr := b.trainer(t)
 	for range 20 {
-		must(tr.step())
+		must(tr.trainStep())
 	}
 	if !tr.refitDue() {
 		t.Fatal("nothing is due after step 20")
 	}
-	if err := tr.refit(t.Context()); err != nil || tr.refitDue() || !tr.progress.Refitted {
+	if err := tr.refitHead(t.Context()); err != nil || tr.refitDue() || !tr.progress.Refitted {
 		t.Fatalf("%v; due again: %v", err, tr.refitDue())
 	}
 	if head, losses := tr.groups[0].Solver.State(), tr.groups[1].Solver.State(); len(head.Params) > 0 ||

@@ -21,12 +21,12 @@ func (t *Trainer) Resume() (found bool, err error) {
 	if err != nil || !found {
 		return false, err
 	}
-	if err := t.restore(s, arrays); err != nil {
+	if err := t.restoreTrainer(s, arrays); err != nil {
 		return false, &CheckpointError{Path: filepath.Join(t.Dir, CheckpointFile), Err: err}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Lines)) {
 		path := filepath.Join(t.Dir, name)
-		if err := s.Lines[name].check(path); err != nil {
+		if err := s.Lines[name].checkLinePrefix(path); err != nil {
 			return false, &CheckpointError{Path: path, Err: err}
 		}
 	}
@@ -134,8 +134,8 @@ func identityDiffers(made, asked map[string]string) string {
 	return ""
 }
 
-// restore validates everything against this trainer before it changes the first weight.
-func (t *Trainer) restore(s state, arrays map[string]archive.Array) error {
+// restoreTrainer validates everything against this trainer before it changes the first weight.
+func (t *Trainer) restoreTrainer(s state, arrays map[string]archive.Array) error {
 	if err := t.sameShapes(s); err != nil {
 		return err
 	}
@@ -168,10 +168,10 @@ func (t *Trainer) restore(s state, arrays map[string]archive.Array) error {
 	now, best, average := []part{{"param", t.params}, {"state", t.state}, {"loss_param", t.objective.params}},
 		part{name: "best"}, part{name: "average"}
 	if s.HasBest {
-		best.params = t.numbers()
+		best.params = t.encoderParams()
 	}
 	if s.HasAverage {
-		average.params = t.numbers()
+		average.params = t.encoderParams()
 	}
 	for _, g := range append(now, best, average) {
 		for i, p := range g.params {
@@ -207,7 +207,7 @@ func (t *Trainer) sameShapes(s state) error {
 		wanted []*features.Param
 	}{{"parameters", s.Params, t.params}, {"the encoder's state", s.State, t.state},
 		{"the losses' parameters", s.LossParams, t.objective.params}} {
-		if want := shapes(part.wanted); !slices.Equal(part.found, want) {
+		if want := paramShapes(part.wanted); !slices.Equal(part.found, want) {
 			return fmt.Errorf("%s: found %v, expected %v", part.what, part.found, want)
 		}
 	}
@@ -217,7 +217,7 @@ func (t *Trainer) sameShapes(s state) error {
 			found = s.Groups[i]
 		}
 		if i < len(t.groups) {
-			want = t.groups[i].describe()
+			want = t.groups[i].describeGroup()
 		}
 		if !found.sameGroup(want) {
 			return fmt.Errorf("group %d is %q of %d parameters from step %d, expected %q of %d from step %d",
@@ -231,7 +231,7 @@ func (t *Trainer) sameShapes(s state) error {
 func (t *Trainer) restoreStates(s state, arrays map[string]archive.Array) error {
 	for i := range t.groups {
 		g := &t.groups[i]
-		if err := g.Solver.SetState(attach("solver/"+g.Name, s.Groups[i].Solver, arrays), g.Params); err != nil {
+		if err := g.Solver.SetState(attachBuffers("solver/"+g.Name, s.Groups[i].Solver, arrays), g.Params); err != nil {
 			return err
 		}
 	}
@@ -247,7 +247,7 @@ func (t *Trainer) restoreStates(s state, arrays map[string]archive.Array) error 
 		if err := t.SelfPaced.Weights.SetState(w); err != nil {
 			return err
 		}
-		t.spread()
+		t.spreadWeights()
 	}
 	if s.Samples != nil {
 		if err := t.restoreSamples(s.Samples, arrays); err != nil {

@@ -42,45 +42,45 @@ func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
 		return Result{}, err
 	}
 	if t.journal != nil {
-		defer func() { err = errors.Join(err, t.journal.close()) }()
+		defer func() { err = errors.Join(err, t.journal.closeJournal()) }()
 	}
-	if err := t.hold(); err != nil {
+	if err := t.holdWeights(); err != nil {
 		return Result{}, err
 	}
-	defer func() { err = errors.Join(err, t.release()) }()
-	if err := t.loop(ctx); err != nil {
-		return t.result(), err
+	defer func() { err = errors.Join(err, t.releaseWeights()) }()
+	if err := t.runLoop(ctx); err != nil {
+		return t.runResult(), err
 	}
-	return t.result(), t.end()
+	return t.runResult(), t.endRun()
 }
 
-// loop does what is due until nothing is left.
-func (t *Trainer) loop(ctx context.Context) error {
+// runLoop does what is due until nothing is left.
+func (t *Trainer) runLoop(ctx context.Context) error {
 	saved := t.progress.Step
-	for !t.finished() {
+	for !t.isFinished() {
 		err := ctx.Err()
 		if err != nil {
-			return t.interrupted(err)
+			return t.saveInterrupted(err)
 		}
 		var due func() error
 		switch {
 		case t.roundDue():
-			due = func() error { return t.round(ctx) }
+			due = func() error { return t.runRound(ctx) }
 		case t.refitDue():
-			due = func() error { return t.refit(ctx) }
+			due = func() error { return t.refitHead(ctx) }
 		case t.validationDue():
-			due = func() error { return t.validate(ctx) }
+			due = func() error { return t.validateState(ctx) }
 		case t.CheckpointEvery > 0 && t.progress.Step%t.CheckpointEvery == 0 && t.progress.Step > saved:
-			due = func() error { return t.save() }
+			due = func() error { return t.saveCheckpoint() }
 			saved = t.progress.Step
 		}
 		if due == nil {
-			err = t.advance()
-		} else if err = t.fetch(); err == nil {
+			err = t.advanceStep()
+		} else if err = t.fetchWeights(); err == nil {
 			err = due()
 		}
 		if errors.Is(err, context.Canceled) {
-			return t.interrupted(err)
+			return t.saveInterrupted(err)
 		}
 		if err != nil {
 			return err
@@ -89,27 +89,27 @@ func (t *Trainer) loop(ctx context.Context) error {
 	return nil
 }
 
-// advance does a step and reports it.
-func (t *Trainer) advance() error {
-	fact, err := t.step()
+// advanceStep does a step and reports it.
+func (t *Trainer) advanceStep() error {
+	fact, err := t.trainStep()
 	if err != nil {
 		return err
 	}
 	if t.Observe != nil || t.journal != nil {
-		if err := t.report(*fact); err != nil {
+		if err := t.reportFact(*fact); err != nil {
 			return err
 		}
 	}
-	t.note(fact)
-	return t.diagnose()
+	t.noteStep(fact)
+	return t.writeDiagnosis()
 }
 
-// end does the work that the loop left.
-func (t *Trainer) end() error {
-	if err := t.diagnose(); err != nil { // the loop may have stopped early
+// endRun does the work that the loop left.
+func (t *Trainer) endRun() error {
+	if err := t.writeDiagnosis(); err != nil { // the loop may have stopped early
 		return err
 	}
-	if err := t.fetch(); err != nil {
+	if err := t.fetchWeights(); err != nil {
 		return err
 	}
 	if t.Validate == nil && t.SaveHead != nil {
@@ -117,11 +117,11 @@ func (t *Trainer) end() error {
 			return err
 		}
 	}
-	return t.save()
+	return t.saveCheckpoint()
 }
 
-// finished reports whether nothing is left to do.
-func (t *Trainer) finished() bool {
+// isFinished reports whether nothing is left to do.
+func (t *Trainer) isFinished() bool {
 	return !t.roundDue() && !t.validationDue() && (t.progress.Step >= t.Steps || t.lostPatience())
 }
 
@@ -135,16 +135,16 @@ func (t *Trainer) validationDue() bool {
 		t.Validate != nil && t.progress.Validated < 0
 }
 
-// validate scores the current state and its average, and keeps the better of the two if it is the best so far.
-func (t *Trainer) validate(ctx context.Context) error {
+// validateState scores the current state and its average, and keeps the better of the two if it is the best so far.
+func (t *Trainer) validateState(ctx context.Context) error {
 	p := &t.progress
 	v := Validation{Epoch: t.epochOf(p.Step), Step: p.Step}
 	var err error
-	if v.Score, err = t.score(ctx, false); err != nil {
+	if v.Score, err = t.scoreAveraged(ctx, false); err != nil {
 		return err
 	}
 	if p.Averaged > 0 {
-		score, err := t.score(ctx, true)
+		score, err := t.scoreAveraged(ctx, true)
 		if err != nil {
 			return err
 		}
@@ -162,11 +162,11 @@ func (t *Trainer) validate(ctx context.Context) error {
 			return err
 		}
 	}
-	return t.report(v)
+	return t.reportFact(v)
 }
 
-// score validates the current state, or its average.
-func (t *Trainer) score(ctx context.Context, averaged bool) (score float64, err error) {
+// scoreAveraged validates the current state, or its average.
+func (t *Trainer) scoreAveraged(ctx context.Context, averaged bool) (score float64, err error) {
 	err = t.withAverage(averaged, func() (err error) {
 		score, err = t.Validate(ctx)
 		return err
@@ -174,7 +174,7 @@ func (t *Trainer) score(ctx context.Context, averaged bool) (score float64, err 
 	switch {
 	case err != nil:
 		err = fmt.Errorf("train: validation after step %d: %w", t.progress.Step, err)
-	case !finite(score):
+	case !isFiniteLoss(score):
 		err = fmt.Errorf("train: validation after step %d: score is %v, expected a finite number",
 			t.progress.Step, score)
 	}
@@ -189,7 +189,7 @@ func (t *Trainer) epochOf(step int) int {
 
 // keepBest stores the encoder's current numbers as the best state.
 func (t *Trainer) keepBest() error {
-	list := t.numbers()
+	list := t.encoderParams()
 	if t.best == nil {
 		t.best = make([][]float32, len(list))
 	}
@@ -202,8 +202,8 @@ func (t *Trainer) keepBest() error {
 	return t.SaveHead(true)
 }
 
-// numbers returns the encoder's parameters, then its state.
-func (t *Trainer) numbers() []*features.Param { return slices.Concat(t.params, t.state) }
+// encoderParams returns the encoder's parameters, then its state.
+func (t *Trainer) encoderParams() []*features.Param { return slices.Concat(t.params, t.state) }
 
 // UseBest restores the best state by validation into the encoder. Without validation that is the last state, or
 // its average.
@@ -213,12 +213,12 @@ func (t *Trainer) UseBest() {
 		best = t.average
 	}
 	for i, values := range best {
-		copy(t.numbers()[i].Data, values)
+		copy(t.encoderParams()[i].Data, values)
 	}
 }
 
-// save writes a checkpoint and the head of the same state.
-func (t *Trainer) save() error {
+// saveCheckpoint writes a checkpoint and the head of the same state.
+func (t *Trainer) saveCheckpoint() error {
 	if t.SaveHead != nil {
 		if err := t.SaveHead(false); err != nil {
 			return err
@@ -227,17 +227,17 @@ func (t *Trainer) save() error {
 	if t.Dir == "" {
 		return nil
 	}
-	if err := t.journal.sync(); err != nil {
+	if err := t.journal.syncJournal(); err != nil {
 		return err
 	}
-	return t.writeCheckpoint(t.journal.sums())
+	return t.writeCheckpoint(t.journal.journalSums())
 }
 
-// interrupted saves the run and returns the reason. It reports a cancellation only if the run was saved.
-func (t *Trainer) interrupted(reason error) error {
-	err := t.fetch()
+// saveInterrupted saves the run and returns the reason. It reports a cancellation only if the run was saved.
+func (t *Trainer) saveInterrupted(reason error) error {
+	err := t.fetchWeights()
 	if err == nil {
-		err = t.save()
+		err = t.saveCheckpoint()
 	}
 	if err != nil {
 		return fmt.Errorf("train: stopped after step %d (%v) and could not save: %w", t.progress.Step, reason, err)
@@ -245,7 +245,7 @@ func (t *Trainer) interrupted(reason error) error {
 	return fmt.Errorf("train: stopped after step %d: %w", t.progress.Step, reason)
 }
 
-func (t *Trainer) result() Result {
+func (t *Trainer) runResult() Result {
 	p := t.progress
 	return Result{
 		Progress: p, Epochs: t.epochOf(p.Step), Stopped: t.lostPatience() && p.Step < t.Steps,

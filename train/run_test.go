@@ -83,7 +83,7 @@ func TestDroppedRowsGetNoGradient(t *testing.T) {
 	tr := b.trainer(t)
 	dropped := 0
 	for range 10 {
-		f, err := tr.step()
+		f, err := tr.trainStep()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestWhatNoGradientMovesRests(t *testing.T) {
 		for n := 1; n <= 6; n++ {
 			before := map[string][]float32{"z": slices.Clone(b.encoder.w.Data), "a": slices.Clone(a.Data),
 				"c": slices.Clone(c.Data)}
-			f := must(tr.step())
+			f := must(tr.trainStep())
 			for name, now := range map[string][]float32{"z": b.encoder.w.Data, "a": a.Data, "c": c.Data} {
 				moved, want := !slices.Equal(before[name], now), stepIdle || slices.Contains(pulls[name], n)
 				if moved != want {
@@ -197,7 +197,7 @@ func TestWhatNoGradientMovesRests(t *testing.T) {
 func TestClipBoundsTheGradient(t *testing.T) {
 	b := newBed(t, "", func(c *Config) { c.Clip = 1e-3 })
 	tr := b.trainer(t)
-	f, err := tr.step()
+	f, err := tr.trainStep()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -416,7 +416,7 @@ func TestForgettingAnyStateIsSeen(t *testing.T) {
 		forget(&s, arrays)
 		again := newBed(t, dir, nil)
 		tr := again.trainer(t)
-		if err := tr.restore(s, arrays); err != nil {
+		if err := tr.restoreTrainer(s, arrays); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}

@@ -11,8 +11,8 @@ import (
 // Sampling is a way to build batches: [Groups], [Uniform] or [Shuffle]. Each can add unlabelled rows to every
 // batch: 0 or more, or all of them if there are fewer.
 type Sampling interface {
-	check() (unlabelled int, err error)
-	build(s *Sampler) error // called once the rows of s are known
+	checkSampling() (unlabelled int, err error)
+	buildSampling(s *Sampler) error // called once the rows of s are known
 }
 
 // Sampler draws batches. An epoch is a pure function of (seed, number of the epoch), and always has the same
@@ -65,7 +65,7 @@ type Sampler struct {
 
 // NewSampler prepares draws from the rows 0 … len(labels)-1.
 func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
-	unlabelled, err := how.check()
+	unlabelled, err := how.checkSampling()
 	if err == nil && unlabelled < 0 {
 		err = fmt.Errorf("train: sampler: %d rows without a label, expected 0 or more", unlabelled)
 	}
@@ -80,7 +80,7 @@ func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
 		return nil, fmt.Errorf("train: sampler: none of %d rows has a label", len(labels))
 	}
 	s := &Sampler{rows: rows, classes: true, seed: seed, views: 1}
-	if err := how.build(s); err != nil {
+	if err := how.buildSampling(s); err != nil {
 		return nil, err
 	}
 	if unlabelled > 0 {
@@ -101,8 +101,8 @@ func checkBalance(b *float64) error {
 	return nil
 }
 
-// visits returns how many groups of k rows an epoch has of each class, by the balance.
-func (s *Sampler) visits(k int) []int {
+// groupVisits returns how many groups of k rows an epoch has of each class, by the balance.
+func (s *Sampler) groupVisits(k int) []int {
 	largest := len(slices.MaxFunc(s.rows, func(a, b []int32) int { return len(a) - len(b) }))
 	most := float64((largest + k - 1) / k)
 	visits := make([]int, len(s.rows))
@@ -118,8 +118,8 @@ func (s *Sampler) visits(k int) []int {
 // maxEpoch limits the rows of an epoch with repeated rows, which are listed in memory.
 const maxEpoch = 1 << 26
 
-// bounded returns an error if an epoch of this many rows is too long.
-func (s *Sampler) bounded(rows int) error {
+// checkEpochLength returns an error if an epoch of this many rows is too long.
+func (s *Sampler) checkEpochLength(rows int) error {
 	if n := s.batches * s.p * s.k; s.balance < 1 && n > maxEpoch && n > 4*rows {
 		return fmt.Errorf("train: sampler: balance %v makes an epoch of %d rows from %d, because small classes are "+
 			"repeated: expected at most %d: take a larger balance, or uniform batches", s.balance, n,
@@ -128,10 +128,10 @@ func (s *Sampler) bounded(rows int) error {
 	return nil
 }
 
-// relabel makes later epochs draw by other labels, which must have all classes of the first ones and the same
+// relabelRows makes later epochs draw by other labels, which must have all classes of the first ones and the same
 // unlabelled rows. The number of batches stays; groups without room are left out of the epoch, the last ones of
 // the largest classes first.
-func (s *Sampler) relabel(labels []int) {
+func (s *Sampler) relabelRows(labels []int) {
 	if !s.classes {
 		return
 	}
@@ -147,10 +147,10 @@ func (s *Sampler) relabel(labels []int) {
 func (s *Sampler) ShowViews(n int) { s.views = n }
 
 // Images returns the number of rows drawn for a batch; the batch has each of them once per view.
-func (s *Sampler) Images() int { return s.drawn() + s.u }
+func (s *Sampler) Images() int { return s.countDrawnRows() + s.u }
 
-// drawn returns the number of drawn rows with a label.
-func (s *Sampler) drawn() int { return s.p * s.k }
+// countDrawnRows returns the number of drawn rows with a label.
+func (s *Sampler) countDrawnRows() int { return s.p * s.k }
 
 // Batches returns the number of batches of any epoch.
 func (s *Sampler) Batches() int { return s.batches }
@@ -159,11 +159,11 @@ func (s *Sampler) Batches() int { return s.batches }
 func (s *Sampler) Size() int { return s.views * s.Images() }
 
 // Labelled returns the number of labelled rows of any batch; they come first.
-func (s *Sampler) Labelled() int { return s.views * s.drawn() }
+func (s *Sampler) Labelled() int { return s.views * s.countDrawnRows() }
 
 // Epoch lists the batches of epoch e, as positions of rows.
 func (s *Sampler) Epoch(e int) [][]int {
-	epoch, next := make([][]int, s.batches), s.begin(e)
+	epoch, next := make([][]int, s.batches), s.beginEpoch(e)
 	for b := range epoch {
 		epoch[b] = next()
 	}
@@ -173,7 +173,7 @@ func (s *Sampler) Epoch(e int) [][]int {
 // Each yields the batches of Epoch, holding only one in memory.
 func (s *Sampler) Each(e int) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
-		next := s.begin(e)
+		next := s.beginEpoch(e)
 		for range s.batches {
 			if !yield(next()) {
 				return
@@ -182,11 +182,11 @@ func (s *Sampler) Each(e int) iter.Seq[[]int] {
 	}
 }
 
-// begin returns a function that returns the batches of epoch e one after another.
-func (s *Sampler) begin(e int) func() []int {
+// beginEpoch returns a function that returns the batches of epoch e one after another.
+func (s *Sampler) beginEpoch(e int) func() []int {
 	draw := s.draw(Rand(s.seed, "sampler", e))
 	if s.u == 0 {
-		return func() []int { return s.viewed(draw()) }
+		return func() []int { return s.repeatViews(draw()) }
 	}
 	rng := Rand(s.seed, "unlabelled", e)
 	var queue []int32
@@ -195,24 +195,24 @@ func (s *Sampler) begin(e int) func() []int {
 		for range s.u {
 			if len(queue) == 0 { // each row once before any is repeated
 				queue = slices.Clone(s.free)
-				shuffle(queue, rng)
+				shuffleList(queue, rng)
 			}
 			free = append(free, int(queue[0]))
 			queue = queue[1:]
 		}
-		return append(s.viewed(draw()), s.viewed(free)...)
+		return append(s.repeatViews(draw()), s.repeatViews(free)...)
 	}
 }
 
-// viewed repeats rows once per view.
-func (s *Sampler) viewed(rows []int) []int {
+// repeatViews repeats rows once per view.
+func (s *Sampler) repeatViews(rows []int) []int {
 	if s.views > 1 {
 		return slices.Repeat(rows, s.views)
 	}
 	return rows
 }
 
-// some appends K rows of a class.
-func (s *Sampler) some(batch []int, class int, rng *rand.Rand) []int {
-	return fill(batch, s.rows[class], s.k, rng)
+// appendSome appends K rows of a class.
+func (s *Sampler) appendSome(batch []int, class int, rng *rand.Rand) []int {
+	return fillRows(batch, s.rows[class], s.k, rng)
 }

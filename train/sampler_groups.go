@@ -17,30 +17,30 @@ type Groups struct {
 	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 1
 }
 
-func (g Groups) check() (unlabelled int, err error) {
+func (g Groups) checkSampling() (unlabelled int, err error) {
 	if g.Classes < 0 || g.Images < 0 {
 		err = fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", g.Classes, g.Images)
 	}
 	return g.Unlabelled, cmp.Or(err, checkBalance(g.Balance))
 }
 
-// build sets an epoch to ⌈groups/P⌉ batches, or to the number of groups of the largest class if that is more,
+// buildSampling sets an epoch to ⌈groups/P⌉ batches, or to the number of groups of the largest class if that is more,
 // because a batch has a class at most once.
-func (g Groups) build(s *Sampler) error {
-	s.p, s.k, s.draw, s.balance = min(cmp.Or(g.Classes, 16), len(s.rows)), cmp.Or(g.Images, 4), s.groups, 1
+func (g Groups) buildSampling(s *Sampler) error {
+	s.p, s.k, s.draw, s.balance = min(cmp.Or(g.Classes, 16), len(s.rows)), cmp.Or(g.Images, 4), s.groupBatches, 1
 	if g.Balance != nil {
 		s.balance = *g.Balance
 	}
 	total, largest, rows := 0, 0, 0
-	for c, n := range s.visits(s.k) {
+	for c, n := range s.groupVisits(s.k) {
 		total, largest, rows = total+n, max(largest, n), rows+len(s.rows[c])
 	}
 	s.batches = max((total+s.p-1)/s.p, largest)
-	return s.bounded(rows)
+	return s.checkEpochLength(rows)
 }
 
-// fit removes groups of the largest classes until all that are left fit into the epoch.
-func (s *Sampler) fit(left *weights, queues [][]int32) {
+// fitGroups removes groups of the largest classes until all that are left fit into the epoch.
+func (s *Sampler) fitGroups(left *weights, queues [][]int32) {
 	for {
 		c := 0
 		for k, n := range left.of {
@@ -52,34 +52,34 @@ func (s *Sampler) fit(left *weights, queues [][]int32) {
 			return
 		}
 		queues[c] = queues[c][:len(queues[c])-s.k]
-		left.add(c, -1)
+		left.changeWeight(c, -1)
 	}
 }
 
-// groups distributes the groups over the batches. A class with as many groups left as there are batches left
+// groupBatches distributes the groups over the batches. A class with as many groups left as there are batches left
 // must be in each of them; there are at most P such classes, because the groups left never exceed P times the
 // batches left. The other places are drawn with probability proportional to the groups left.
-func (s *Sampler) groups(rng *rand.Rand) func() []int {
-	queues, left := s.queues(rng)
+func (s *Sampler) groupBatches(rng *rand.Rand) func() []int {
+	queues, left := s.classQueues(rng)
 	batches := s.batches // left
 	chosen := make([]int, 0, s.p)
 	rest := features.AllRows(len(s.rows))
 	taken := make([]bool, len(s.rows))
 	return func() []int {
-		chosen = s.choose(chosen[:0], left, batches, rng)
+		chosen = s.chooseClasses(chosen[:0], left, batches, rng)
 		batches--
 		batch := make([]int, 0, s.Images())
 		for _, c := range chosen {
-			batch = named(batch, queues[c][:s.k])
+			batch = appendRows(batch, queues[c][:s.k])
 			queues[c] = queues[c][s.k:]
-			left.add(c, -1)
+			left.changeWeight(c, -1)
 			taken[c] = true
 		}
-		for i := 0; len(batch) < s.drawn(); i++ { // fewer than P classes have groups left
+		for i := 0; len(batch) < s.countDrawnRows(); i++ { // fewer than P classes have groups left
 			j := i + rng.IntN(len(rest)-i)
 			rest[i], rest[j] = rest[j], rest[i]
 			if !taken[rest[i]] {
-				batch = s.some(batch, rest[i], rng)
+				batch = s.appendSome(batch, rest[i], rng)
 			}
 		}
 		for _, c := range chosen {
@@ -89,9 +89,9 @@ func (s *Sampler) groups(rng *rand.Rand) func() []int {
 	}
 }
 
-// queues returns the rows of each class, K at a time, as parts of one array, and their numbers of groups.
-func (s *Sampler) queues(rng *rand.Rand) ([][]int32, *weights) {
-	visits, all := s.visits(s.k), 0
+// classQueues returns the rows of each class, K at a time, as parts of one array, and their numbers of groups.
+func (s *Sampler) classQueues(rng *rand.Rand) ([][]int32, *weights) {
+	visits, all := s.groupVisits(s.k), 0
 	for _, n := range visits {
 		all += n * s.k
 	}
@@ -100,53 +100,53 @@ func (s *Sampler) queues(rng *rand.Rand) ([][]int32, *weights) {
 	for c, n := range visits {
 		queues[c], flat = flat[:n*s.k:n*s.k], flat[n*s.k:]
 		for done := 0; done < n*s.k; {
-			scratch = s.cut(scratch[:0], c, rng)
+			scratch = s.cutQueue(scratch[:0], c, rng)
 			done += copy(queues[c][done:], scratch)
 		}
-		left.add(c, n)
+		left.changeWeight(c, n)
 	}
-	s.fit(left, queues)
+	s.fitGroups(left, queues)
 	return queues, left
 }
 
-// choose appends at most P distinct classes with groups left.
-func (s *Sampler) choose(chosen []int, left *weights, batchesLeft int, rng *rand.Rand) []int {
+// chooseClasses appends at most P distinct classes with groups left.
+func (s *Sampler) chooseClasses(chosen []int, left *weights, batchesLeft int, rng *rand.Rand) []int {
 	for c, n := range left.of {
 		if n == batchesLeft {
 			chosen = append(chosen, c)
 		}
 	}
 	for _, c := range chosen { // removed during the draw, restored at the end
-		left.add(c, -batchesLeft)
+		left.changeWeight(c, -batchesLeft)
 	}
 	forced := len(chosen)
 	var held []int
 	for len(chosen) < s.p && left.total > 0 {
-		c := left.find(rng.IntN(left.total))
+		c := left.findPosition(rng.IntN(left.total))
 		chosen = append(chosen, c)
 		held = append(held, left.of[c])
-		left.add(c, -left.of[c])
+		left.changeWeight(c, -left.of[c])
 	}
 	for i, c := range chosen {
 		if i < forced {
-			left.add(c, batchesLeft)
+			left.changeWeight(c, batchesLeft)
 		} else {
-			left.add(c, held[i-forced])
+			left.changeWeight(c, held[i-forced])
 		}
 	}
 	return chosen
 }
 
-// cut appends the rows of a class, shuffled and padded to a multiple of K.
-func (s *Sampler) cut(rows []int32, class int, rng *rand.Rand) []int32 {
+// cutQueue appends the rows of a class, shuffled and padded to a multiple of K.
+func (s *Sampler) cutQueue(rows []int32, class int, rng *rand.Rand) []int32 {
 	rows = append(rows, s.rows[class]...)
-	shuffle(rows, rng)
+	shuffleList(rows, rng)
 	rest := len(rows) % s.k
 	if rest == 0 {
 		return rows
 	}
 	if len(rows) < s.k {
-		return fill(rows, s.rows[class], s.k-rest, rng)
+		return fillRows(rows, s.rows[class], s.k-rest, rng)
 	}
 	others := slices.Clone(rows[:len(rows)-rest]) // without those of the group being filled
 	return append(rows, chooseFirst(others, s.k-rest, rng)...)

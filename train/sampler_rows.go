@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// total returns the number of rows of all classes.
-func total(rows [][]int32) (n int) {
+// countRows returns the number of rows of all classes.
+func countRows(rows [][]int32) (n int) {
 	for _, class := range rows {
 		n += len(class)
 	}
@@ -50,16 +50,16 @@ func rowsByClass(labels []int) [][]int32 {
 	return rows
 }
 
-// named appends rows to a batch.
-func named(batch []int, rows []int32) []int {
+// appendRows appends rows to a batch.
+func appendRows(batch []int, rows []int32) []int {
 	for _, row := range rows {
 		batch = append(batch, int(row))
 	}
 	return batch
 }
 
-// fill appends n rows, each once before any is repeated.
-func fill[T int | int32](to []T, rows []int32, n int, rng *rand.Rand) []T {
+// fillRows appends n rows, each once before any is repeated.
+func fillRows[T int | int32](to []T, rows []int32, n int, rng *rand.Rand) []T {
 	pool := slices.Clone(rows)
 	for n > 0 {
 		some := chooseFirst(pool, min(n, len(pool)), rng)
@@ -71,7 +71,7 @@ func fill[T int | int32](to []T, rows []int32, n int, rng *rand.Rand) []T {
 	return to
 }
 
-func shuffle[T any](list []T, rng *rand.Rand) {
+func shuffleList[T any](list []T, rng *rand.Rand) {
 	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }
 

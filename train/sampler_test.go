@@ -254,12 +254,12 @@ func TestWeightsFindsInProportion(t *testing.T) {
 		want := rapid.SliceOfN(rapid.IntRange(0, 5), 1, 20).Draw(t, "weights")
 		w := newWeights(len(want))
 		for i, n := range want {
-			w.add(i, n+1)
-			w.add(i, -1)
+			w.changeWeight(i, n+1)
+			w.changeWeight(i, -1)
 		}
 		got := make([]int, len(want))
 		for x := range w.total {
-			got[w.find(x)]++
+			got[w.findPosition(x)]++
 		}
 		if !cmp.Equal(got, want) {
 			t.Fatalf("found %v, expected %v", got, want)

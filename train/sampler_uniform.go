@@ -17,30 +17,30 @@ type Uniform struct {
 	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 0
 }
 
-func (u Uniform) check() (unlabelled int, err error) { return Groups(u).check() }
+func (u Uniform) checkSampling() (unlabelled int, err error) { return Groups(u).checkSampling() }
 
-func (u Uniform) build(s *Sampler) error {
-	s.p, s.k, s.draw = min(cmp.Or(u.Classes, 16), len(s.rows)), cmp.Or(u.Images, 4), s.uniform
-	s.batches = (total(s.rows) + s.p*s.k - 1) / (s.p * s.k)
+func (u Uniform) buildSampling(s *Sampler) error {
+	s.p, s.k, s.draw = min(cmp.Or(u.Classes, 16), len(s.rows)), cmp.Or(u.Images, 4), s.uniformBatches
+	s.batches = (countRows(s.rows) + s.p*s.k - 1) / (s.p * s.k)
 	if u.Balance != nil && *u.Balance > 0 {
-		s.balance, s.draw = *u.Balance, s.weighted
+		s.balance, s.draw = *u.Balance, s.weightedBatches
 	}
 	return nil
 }
 
-func (s *Sampler) uniform(rng *rand.Rand) func() []int {
+func (s *Sampler) uniformBatches(rng *rand.Rand) func() []int {
 	order := features.AllRows(len(s.rows))
 	return func() []int {
 		batch := make([]int, 0, s.Images())
 		for _, c := range chooseFirst(order, s.p, rng) {
-			batch = s.some(batch, c, rng)
+			batch = s.appendSome(batch, c, rng)
 		}
 		return batch
 	}
 }
 
-// weighted draws the classes of a batch one after another, each by its weight among those left.
-func (s *Sampler) weighted(rng *rand.Rand) func() []int {
+// weightedBatches draws the classes of a batch one after another, each by its weight among those left.
+func (s *Sampler) weightedBatches(rng *rand.Rand) func() []int {
 	weight, key := make([]float64, len(s.rows)), make([]float64, len(s.rows))
 	for c, rows := range s.rows {
 		weight[c] = math.Pow(float64(len(rows)), s.balance)
@@ -53,7 +53,7 @@ func (s *Sampler) weighted(rng *rand.Rand) func() []int {
 		slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(key[a], key[b]), a-b) })
 		batch := make([]int, 0, s.Images())
 		for _, c := range order[:s.p] {
-			batch = s.some(batch, c, rng)
+			batch = s.appendSome(batch, c, rng)
 		}
 		return batch
 	}

@@ -48,10 +48,10 @@ type Schedule struct {
 func NewSchedule(cfg ScheduleConfig, lr float64, total, epoch int) (Schedule, error) {
 	s := Schedule{ScheduleConfig: cfg, LR: lr, Total: total, Epoch: epoch}
 	s.Name = cmp.Or(s.Name, "constant")
-	return s, s.validate()
+	return s, s.validateSchedule()
 }
 
-func (s Schedule) validate() error {
+func (s Schedule) validateSchedule() error {
 	falls := s.Name == "multistep" || s.Name == "supcon"
 	if err := catalog.Check("train: schedule", s.Name, "constant", "cosine", "linear", "multistep",
 		"supcon"); err != nil {
@@ -84,30 +84,30 @@ func (s Schedule) validate() error {
 func (s Schedule) At(step int) float64 {
 	if step >= s.Warmup {
 		if s.Name == "supcon" {
-			return s.plain(step)
+			return s.plainRate(step)
 		}
-		return s.plain(step - s.Warmup)
+		return s.plainRate(step - s.Warmup)
 	}
 	top, from := s.LR, s.WarmupFrom
 	if s.Name == "supcon" {
-		top = cosineRate(s.LR, s.floor(), float64(s.Warmup)/float64(s.Total))
+		top = cosineRate(s.LR, s.floorRate(), float64(s.Warmup)/float64(s.Total))
 	}
 	from = cmp.Or(from, top/float64(s.Warmup))
 	return from + (top-from)*float64(step)/float64(s.Warmup)
 }
 
-// plain returns the schedule without its warm-up.
-func (s Schedule) plain(step int) float64 {
+// plainRate returns the schedule without its warm-up.
+func (s Schedule) plainRate(step int) float64 {
 	switch s.Name {
 	case "cosine":
 		return cosineRate(s.LR, s.Min, float64(step)/float64(s.Total-s.Warmup))
 	case "supcon":
 		epoch := step/s.Epoch + 1
-		return cosineRate(s.LR, s.floor(), float64(epoch*s.Epoch)/float64(s.Total))
+		return cosineRate(s.LR, s.floorRate(), float64(epoch*s.Epoch)/float64(s.Total))
 	case rising:
 		return s.LR * math.Pow(s.Min/s.LR, float64(step)/float64(max(s.Total-1, 1)))
 	case "linear":
-		if e, from, all := s.falling(step); e >= from && from < all {
+		if e, from, all := s.fallingEpoch(step); e >= from && from < all {
 			return float64(all-e) / float64(all-from) * s.LR
 		}
 	case "multistep":
@@ -122,9 +122,9 @@ func (s Schedule) plain(step int) float64 {
 	return s.LR
 }
 
-// falling returns the epoch of a step of a linear schedule, after the warm-up, the first epoch in which the
+// fallingEpoch returns the epoch of a step of a linear schedule, after the warm-up, the first epoch in which the
 // rate falls, and the number of epochs. Steps beyond the run are in an epoch of rate 0.
-func (s Schedule) falling(step int) (e, from, all int) {
+func (s Schedule) fallingEpoch(step int) (e, from, all int) {
 	all = (s.Total - s.Warmup + s.Epoch - 1) / s.Epoch
 	return min(step/s.Epoch, all), int(math.Round(s.Hold * float64(all))), all
 }
@@ -134,14 +134,14 @@ func (s Schedule) Beta1At(step int) float64 {
 	if s.Beta1 == 0 || step < s.Warmup {
 		return 0
 	}
-	if e, from, _ := s.falling(step - s.Warmup); e < from {
+	if e, from, _ := s.fallingEpoch(step - s.Warmup); e < from {
 		return 0
 	}
 	return s.Beta1
 }
 
-// floor returns the final rate of the supcon schedule.
-func (s Schedule) floor() float64 { return s.LR * s.Gamma * s.Gamma * s.Gamma }
+// floorRate returns the final rate of the supcon schedule.
+func (s Schedule) floorRate() float64 { return s.LR * s.Gamma * s.Gamma * s.Gamma }
 
 // cosineRate falls from lr at 0 to lo at 1 and stays there.
 func cosineRate(lr, lo, at float64) float64 {

@@ -34,8 +34,8 @@ type Weighing struct {
 	selfpaced.Round
 }
 
-// check validates the settings for the trainer.
-func (s *SelfPaced) check(terms []Term) error {
+// checkWeighing validates the settings for the trainer.
+func (s *SelfPaced) checkWeighing(terms []Term) error {
 	if s.Every < 1 {
 		return fmt.Errorf("train: self-paced weights every %d steps, expected at least 1", s.Every)
 	}
@@ -47,8 +47,8 @@ func (s *SelfPaced) check(terms []Term) error {
 	return fmt.Errorf("train: self-paced weights without a loss that weighs its samples, expected one")
 }
 
-// spread passes the current weights to the losses.
-func (t *Trainer) spread() {
+// spreadWeights passes the current weights to the losses.
+func (t *Trainer) spreadWeights() {
 	t.weights = t.SelfPaced.Weights.ByID(t.weights)
 	for _, term := range t.Terms {
 		if l, ok := term.Loss.(losses.Weighted); ok {
@@ -63,8 +63,8 @@ func (t *Trainer) roundDue() bool {
 	return s != nil && p.Weighed < p.Step && (p.Step%s.Every == 0 || p.Step == t.Steps || t.lostPatience())
 }
 
-// round recomputes the weights for the current state.
-func (t *Trainer) round(ctx context.Context) error {
+// runRound recomputes the weights for the current state.
+func (t *Trainer) runRound(ctx context.Context) error {
 	s, p := t.SelfPaced, &t.progress
 	z, err := s.Embed(ctx)
 	if err != nil {
@@ -74,17 +74,20 @@ func (t *Trainer) round(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("train: weights after step %d: %w", p.Step, err)
 	}
-	t.spread()
+	t.spreadWeights()
 	p.Weighed = p.Step
-	return t.report(Weighing{Epoch: t.epochOf(p.Step), Step: p.Step, Round: r})
+	return t.reportFact(Weighing{Epoch: t.epochOf(p.Step), Step: p.Step, Round: r})
 }
 
-// weighed writes one round.
-func (m *metrics) weighed(w Weighing) error {
+// writeRound writes one round.
+func (m *metrics) writeRound(w Weighing) error {
 	r := w.Round
-	return m.put(Metric{Step: w.Step, Epoch: w.Epoch, Weights: &r}, []tfevents.Scalar{
-		scalar("selfpaced/lambda", r.Lambda), scalar("selfpaced/maw", r.Mean), scalar("selfpaced/sdaw", r.Deviation),
-		scalar("selfpaced/objective_before", r.Before), scalar("selfpaced/objective", r.Objective),
-		scalar("selfpaced/excluded", float64(r.Excluded)), scalar("selfpaced/full", float64(r.Full)),
+	return m.putMetric(Metric{Step: w.Step, Epoch: w.Epoch, Weights: &r}, []tfevents.Scalar{
+		newScalar(
+			"selfpaced/lambda",
+			r.Lambda,
+		), newScalar("selfpaced/maw", r.Mean), newScalar("selfpaced/sdaw", r.Deviation),
+		newScalar("selfpaced/objective_before", r.Before), newScalar("selfpaced/objective", r.Objective),
+		newScalar("selfpaced/excluded", float64(r.Excluded)), newScalar("selfpaced/full", float64(r.Full)),
 	})
 }

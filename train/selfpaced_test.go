@@ -236,7 +236,7 @@ func TestForgettingWeightsIsSeen(t *testing.T) {
 		forget(&s, arrays)
 		again := newPaced(t, dir, func(c *Config, _ *selfpaced.Config) { c.Validate = nil })
 		tr := again.trainer(t)
-		if err := tr.restore(s, arrays); err != nil {
+		if err := tr.restoreTrainer(s, arrays); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}

@@ -27,7 +27,7 @@ type SolverState struct {
 }
 
 // ParamState is a solver's memory for one parameter: the number of steps taken and the solver's buffers (named
-// by [SolverConfig.buffers]), each as long as the parameter's data.
+// by [SolverConfig.bufferNames]), each as long as the parameter's data.
 type ParamState struct {
 	Name    string      `json:"name"`
 	Steps   int         `json:"steps"`
@@ -36,10 +36,10 @@ type ParamState struct {
 
 // NewSolver returns a solver for validated settings.
 func NewSolver(cfg SolverConfig) (Solver, error) {
-	if err := cfg.validate(); err != nil {
+	if err := cfg.validateSolver(); err != nil {
 		return nil, err
 	}
-	return &solver{cfg: cfg, fast: cfg.vectorised(), slots: map[string]*solverSlot{}}, nil
+	return &solver{cfg: cfg, fast: cfg.isVectorised(), slots: map[string]*solverSlot{}}, nil
 }
 
 type solver struct {
@@ -58,7 +58,7 @@ func (s *solver) Step(params []*features.Param, lr float64) {
 	for _, p := range params {
 		mem := s.slots[p.Name]
 		if mem == nil {
-			mem = newSolverSlot(len(s.cfg.buffers()), len(p.Data))
+			mem = newSolverSlot(len(s.cfg.bufferNames()), len(p.Data))
 			s.slots[p.Name] = mem
 		}
 		if len(mem.buffers) > 0 && len(mem.buffers[0]) != len(p.Data) {
@@ -66,7 +66,7 @@ func (s *solver) Step(params []*features.Param, lr float64) {
 				len(mem.buffers[0])))
 		}
 		mem.steps++
-		u := s.cfg.update(lr, mem.steps, p.NoDecay)
+		u := s.cfg.prepareUpdate(lr, mem.steps, p.NoDecay)
 		updateOnAllCores(u, s.fast, p.Data, p.Grad, mem.buffers)
 	}
 }
@@ -117,15 +117,20 @@ func (s *solver) SetState(state SolverState, params []*features.Param) error {
 			return fmt.Errorf("train: solver state: found parameter %q (unknown or twice), expected one of %d "+
 				"parameters once each", p.Name, len(params))
 		}
-		if want := s.cfg.buffers(); len(p.Buffers) != len(want) || p.Steps < 0 {
+		if want := s.cfg.bufferNames(); len(p.Buffers) != len(want) || p.Steps < 0 {
 			return fmt.Errorf("train: solver state: %s: found %d buffers after %d steps, expected %v", p.Name,
 				len(p.Buffers), p.Steps, want)
 		}
 		mem := &solverSlot{steps: p.Steps, buffers: make([][]float32, len(p.Buffers))}
 		for i, b := range p.Buffers {
 			if len(b) != size {
-				return fmt.Errorf("train: solver state: %s: %s has %d numbers, expected %d", p.Name, s.cfg.buffers()[i],
-					len(b), size)
+				return fmt.Errorf(
+					"train: solver state: %s: %s has %d numbers, expected %d",
+					p.Name,
+					s.cfg.bufferNames()[i],
+					len(b),
+					size,
+				)
 			}
 			mem.buffers[i] = append([]float32(nil), b...)
 		}

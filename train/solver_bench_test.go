@@ -34,7 +34,7 @@ func BenchmarkSolver(b *testing.B) {
 			for b.Loop() {
 				s.Step([]*features.Param{p}, 1e-6)
 			}
-			b.SetBytes(int64(len(p.Data)) * 4 * int64(3+2*len(c.buffers())))
+			b.SetBytes(int64(len(p.Data)) * 4 * int64(3+2*len(c.bufferNames())))
 		})
 	}
 	for buffers := range 3 {

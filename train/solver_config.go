@@ -98,8 +98,8 @@ func DefaultSolver(name string) SolverConfig {
 // HasBeta1 reports whether the configured solver has a β₁.
 func (c SolverConfig) HasBeta1() bool { return slices.Contains(solvers[c.Name], "beta1") }
 
-// validate returns an error for the first invalid setting, in one line.
-func (c SolverConfig) validate() error {
+// validateSolver returns an error for the first invalid setting, in one line.
+func (c SolverConfig) validateSolver() error {
 	if err := catalog.Check("train: solver", c.Name, slices.Sorted(maps.Keys(solvers))...); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (c SolverConfig) validate() error {
 		return fmt.Errorf("train: solver %s: lr: found %s, expected a number", c.Name, c.LR)
 	}
 	has := solvers[c.Name]
-	for _, s := range c.settings() {
+	for _, s := range c.solverSettings() {
 		mine := s.everywhere || slices.Contains(has, s.name)
 		if !mine && s.value != 0 && s.value != s.otherwise {
 			return fmt.Errorf("train: solver %s: setting %q is unknown: known are lr, weight_decay, %s", c.Name, s.name,
@@ -136,7 +136,7 @@ type solverSetting struct {
 	everywhere  bool
 }
 
-func (c SolverConfig) settings() []solverSetting {
+func (c SolverConfig) solverSettings() []solverSetting {
 	one := func(b bool) float64 {
 		if b {
 			return 1
@@ -159,8 +159,8 @@ func (c SolverConfig) settings() []solverSetting {
 	}
 }
 
-// buffers names the values that the solver keeps for every weight, in the order of [ParamState].
-func (c SolverConfig) buffers() []string {
+// bufferNames names the values that the solver keeps for every weight, in the order of [ParamState].
+func (c SolverConfig) bufferNames() []string {
 	var names []string
 	add := func(when bool, name string) {
 		if when {

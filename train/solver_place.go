@@ -24,7 +24,7 @@ type placedSolver struct {
 // NewPlacedSolver returns a solver for validated settings that steps all weights of a place together. Gradients are
 // those that the place has; the params given to Step only have to be the place's.
 func NewPlacedSolver(cfg SolverConfig, place features.Place) (Solver, error) {
-	if err := cfg.validate(); err != nil {
+	if err := cfg.validateSolver(); err != nil {
 		return nil, err
 	}
 	return &placedSolver{cfg: cfg, place: place, clip: 1, program: updateProgram(cfg)}, nil
@@ -33,23 +33,23 @@ func NewPlacedSolver(cfg SolverConfig, place features.Place) (Solver, error) {
 // Step implements [Solver]. What goes wrong on a device is kept in err.
 func (s *placedSolver) Step(_ []*features.Param, lr float64) {
 	if s.steps == 0 { // another solver may have used the place before
-		if s.err = s.clear(); s.err != nil {
+		if s.err = s.clearPlaced(); s.err != nil {
 			return
 		}
 	}
 	s.steps++
 	for _, portion := range []features.Portion{features.Decayed, features.Undecayed} {
-		u := s.cfg.update(lr, s.steps, portion == features.Undecayed)
-		if _, s.err = s.place.Run(s.program, portion, u.numbers(s.clip)); s.err != nil {
+		u := s.cfg.prepareUpdate(lr, s.steps, portion == features.Undecayed)
+		if _, s.err = s.place.Run(s.program, portion, u.updateNumbers(s.clip)); s.err != nil {
 			return
 		}
 	}
 }
 
-// clear forgets what the place's vectors hold.
-func (s *placedSolver) clear() error {
-	for _, name := range s.vectors() {
-		if err := s.place.Store(name, like(s.place.Params())); err != nil {
+// clearPlaced forgets what the place's vectors hold.
+func (s *placedSolver) clearPlaced() error {
+	for _, name := range s.bufferVectors() {
+		if err := s.place.Store(name, slicesLike(s.place.Params())); err != nil {
 			return err
 		}
 	}
@@ -58,9 +58,9 @@ func (s *placedSolver) clear() error {
 
 func (s *placedSolver) setBeta1(beta1 float64) { s.cfg.Beta1 = beta1 }
 
-// vectors names the solver's buffers in the place.
-func (s *placedSolver) vectors() []string {
-	names := s.cfg.buffers()
+// bufferVectors names the solver's buffers in the place.
+func (s *placedSolver) bufferVectors() []string {
+	names := s.cfg.bufferNames()
 	for i, name := range names {
 		names[i] = "solver's " + name
 	}
@@ -74,9 +74,9 @@ func (s *placedSolver) State() SolverState {
 		return out
 	}
 	params := s.place.Params()
-	for i, name := range s.vectors() {
+	for i, name := range s.bufferVectors() {
 		if len(s.buffers) <= i {
-			s.buffers = append(s.buffers, like(params))
+			s.buffers = append(s.buffers, slicesLike(params))
 		}
 		if err := s.place.Fetch(name, s.buffers[i]); err != nil {
 			s.err = err
@@ -94,8 +94,8 @@ func (s *placedSolver) State() SolverState {
 	return out
 }
 
-// like returns a slice for each parameter.
-func like(params []*features.Param) [][]float32 {
+// slicesLike returns a slice for each parameter.
+func slicesLike(params []*features.Param) [][]float32 {
 	list := make([][]float32, len(params))
 	for i, p := range params {
 		list[i] = make([]float32, len(p.Data))
@@ -114,8 +114,8 @@ func (s *placedSolver) SetState(state SolverState, params []*features.Param) err
 		return nil
 	}
 	steps := -1
-	for i, name := range s.vectors() {
-		from := like(params)
+	for i, name := range s.bufferVectors() {
+		from := slicesLike(params)
 		for j, p := range params {
 			if slot := check.slots[p.Name]; slot != nil {
 				from[j] = slot.buffers[i]
@@ -136,9 +136,9 @@ func (s *placedSolver) SetState(state SolverState, params []*features.Param) err
 	return nil
 }
 
-// numbers returns the coefficients of an update in the order in which [updateProgram] reads them. clip scales the
+// updateNumbers returns the coefficients of an update in the order in which [updateProgram] reads them. clip scales the
 // gradient.
-func (u weightUpdate) numbers(clip float64) []float32 {
+func (u weightUpdate) updateNumbers(clip float64) []float32 {
 	c := u.cfg
 	switch u.rule {
 	case plainSGD:
@@ -172,11 +172,11 @@ func newProgram(name string) *programs {
 	return &programs{graph.NewBuilder(name, 17), graph.Shape{graph.Free("n")}}
 }
 
-func (p *programs) vector(name string) string         { return p.b.Input(name, graph.Float32, p.size) }
-func (p *programs) op(op string, in ...string) string { return p.b.Node(op, in) }
+func (p *programs) programVector(name string) string         { return p.b.Input(name, graph.Float32, p.size) }
+func (p *programs) programOp(op string, in ...string) string { return p.b.Node(op, in) }
 
-// numbers returns the k numbers of a run.
-func (p *programs) numbers(k int) []string {
+// runNumbers returns the k numbers of a run.
+func (p *programs) runNumbers(k int) []string {
 	all := p.b.Input("numbers", graph.Float32, graph.ShapeOf(int64(k)))
 	if k == 1 {
 		return []string{all}
@@ -189,8 +189,8 @@ func (p *programs) numbers(k int) []string {
 	return n.Outputs
 }
 
-// finish returns the program, in which every output is computed where it lies.
-func (p *programs) finish(outputs ...string) *features.Program {
+// finishProgram returns the program, in which every output is computed where it lies.
+func (p *programs) finishProgram(outputs ...string) *features.Program {
 	p.b.SetOutputs(outputs...)
 	return &features.Program{Model: p.b.Model().Marshal()}
 }
@@ -199,17 +199,17 @@ func (p *programs) finish(outputs ...string) *features.Program {
 // reads it or later, so that it may lie where it lay.
 func updateProgram(c SolverConfig) *features.Program {
 	p := newProgram(c.Name)
-	rule := c.rule()
-	k := len(weightUpdate{cfg: c, rule: rule, steps: 1}.numbers(1))
-	n := p.numbers(k)
-	x, g := p.vector("weights"), p.op("Mul", p.vector("gradients"), n[0])
+	rule := c.updateRule()
+	k := len(weightUpdate{cfg: c, rule: rule, steps: 1}.updateNumbers(1))
+	n := p.runNumbers(k)
+	x, g := p.programVector("weights"), p.programOp("Mul", p.programVector("gradients"), n[0])
 	if c.WeightDecay != 0 && c.Name != "adamw" {
-		g = p.op("Add", g, p.op("Mul", x, n[1]))
+		g = p.programOp("Add", g, p.programOp("Mul", x, n[1]))
 	}
 	s := &placedSolver{cfg: c}
 	var memory []string
-	for _, name := range s.vectors() {
-		memory = append(memory, p.vector(name))
+	for _, name := range s.bufferVectors() {
+		memory = append(memory, p.programVector(name))
 	}
 	outputs := make([]string, 0, 1+len(memory))
 	keep := func(i int, node string, in ...string) string {
@@ -218,65 +218,65 @@ func updateProgram(c SolverConfig) *features.Program {
 		return out
 	}
 	blend := func(i int, old, comes, of string) string {
-		return keep(i, "Add", p.op("Mul", memory[i], old), p.op("Mul", of, comes))
+		return keep(i, "Add", p.programOp("Mul", memory[i], old), p.programOp("Mul", of, comes))
 	}
 	var move string
 	switch rule {
 	case plainSGD:
-		move = p.op("Mul", g, n[2])
+		move = p.programOp("Mul", g, n[2])
 	case momentumSGD:
 		v := blend(0, n[2], n[3], g)
-		move = p.op("Mul", v, n[5])
+		move = p.programOp("Mul", v, n[5])
 		if c.Nesterov {
-			move = p.op("Add", move, p.op("Mul", g, n[4]))
+			move = p.programOp("Add", move, p.programOp("Mul", g, n[4]))
 		}
 	case rmsprop:
-		v := blend(0, n[2], n[3], p.op("Mul", g, g))
+		v := blend(0, n[2], n[3], p.programOp("Mul", g, g))
 		next := 1
 		if c.Centered {
 			m := blend(1, n[2], n[3], g)
-			v, next = p.op("Relu", p.op("Sub", v, p.op("Mul", m, m))), 2
+			v, next = p.programOp("Relu", p.programOp("Sub", v, p.programOp("Mul", m, m))), 2
 		}
-		r := p.op("Div", g, p.op("Add", p.op("Sqrt", v), n[5]))
+		r := p.programOp("Div", g, p.programOp("Add", p.programOp("Sqrt", v), n[5]))
 		if c.Momentum > 0 {
-			r = keep(next, "Add", p.op("Mul", memory[next], n[6]), r)
+			r = keep(next, "Add", p.programOp("Mul", memory[next], n[6]), r)
 		}
-		move = p.op("Mul", r, n[4])
+		move = p.programOp("Mul", r, n[4])
 	default:
 		m := blend(0, n[2], n[3], g)
-		v := blend(1, n[4], n[5], p.op("Mul", g, g))
+		v := blend(1, n[4], n[5], p.programOp("Mul", g, g))
 		if c.AMSGrad {
 			v = keep(2, "Max", memory[2], v)
 		}
-		under := p.op("Add", p.op("Mul", p.op("Sqrt", v), n[7]), n[8])
-		move = p.op("Mul", p.op("Div", m, under), n[6])
+		under := p.programOp("Add", p.programOp("Mul", p.programOp("Sqrt", v), n[7]), n[8])
+		move = p.programOp("Mul", p.programOp("Div", m, under), n[6])
 		if c.Name == "adamw" {
-			x = p.op("Mul", x, n[9])
+			x = p.programOp("Mul", x, n[9])
 		}
 	}
 	outputs = append(outputs, p.b.NodeTo("weights.next", "Sub", []string{x, move}))
-	return p.finish(outputs...)
+	return p.finishProgram(outputs...)
 }
 
 // squaresProgram returns the sum of the squares of all gradients: first within rows, so that no long sum is taken in
 // float32. ReduceSumSquare is one node less, but ONNX Runtime has no fast kernel of it for CUDA: 2 ms for 2 million.
 var squaresProgram = func() *features.Program {
 	p := newProgram("squares")
-	g := p.vector("gradients")
+	g := p.programVector("gradients")
 	row := p.b.Constant(graph.NewTensor("row", []int64{-1, 64}, 2))
 	last := p.b.Constant(graph.NewTensor("axis", []int64{1}, 1))
-	sums := p.op("Mul", g, g)
+	sums := p.programOp("Mul", g, g)
 	for range 2 {
-		sums = p.b.Node("ReduceSum", []string{p.op("Reshape", sums, row), last}, graph.Int("keepdims", 0))
+		sums = p.b.Node("ReduceSum", []string{p.programOp("Reshape", sums, row), last}, graph.Int("keepdims", 0))
 	}
-	return p.finish(p.b.NodeTo("sum", "ReduceSum", []string{sums,
+	return p.finishProgram(p.b.NodeTo("sum", "ReduceSum", []string{sums,
 		p.b.Constant(graph.NewTensor("all", []int64{0}, 1))}, graph.Int("keepdims", 1)))
 }()
 
 // averageProgram moves the average of the weights towards them (average.go).
 var averageProgram = func() *features.Program {
 	p := newProgram("average")
-	n, a, x := p.numbers(1), p.vector("average"), p.vector("weights")
-	way := p.op("Mul", p.op("Sub", x, a), n[0])
-	return p.finish(p.b.NodeTo("average.next", "Add", []string{a, way}))
+	n, a, x := p.runNumbers(1), p.programVector("average"), p.programVector("weights")
+	way := p.programOp("Mul", p.programOp("Sub", x, a), n[0])
+	return p.finishProgram(p.b.NodeTo("average.next", "Add", []string{a, way}))
 }()

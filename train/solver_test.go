@@ -182,16 +182,16 @@ func TestFastUpdateAgreesWithScalar(t *testing.T) {
 	const n = 3*blockWeights + 5
 	gradients := fixedGradients(n, 5)
 	for name, c := range solverCases() {
-		if !c.vectorised() {
+		if !c.isVectorised() {
 			continue
 		}
 		fast, slow := testParam(n), testParam(n)
 		bufs := [2][][]float32{}
 		for k := range bufs {
-			bufs[k] = newSolverSlot(len(c.buffers()), n).buffers
+			bufs[k] = newSolverSlot(len(c.bufferNames()), n).buffers
 		}
 		for s, g := range gradients {
-			u := c.update(0.01, s+1, false)
+			u := c.prepareUpdate(0.01, s+1, false)
 			fastUpdate(u, fast.Data, g, bufs[0])
 			applyUpdate(u, slow.Data, g, bufs[1])
 		}
@@ -257,7 +257,7 @@ func TestSolverStateGoesOnExactly(t *testing.T) {
 		fresh, forgetful := testParam(n), mustSolver(t, c)
 		train32(t, mustSolver(t, c), fresh, gradients[:3], 0.01)
 		train32(t, forgetful, fresh, gradients[3:], 0.01)
-		if len(c.buffers()) > 0 && slices.Equal(whole.Data, fresh.Data) {
+		if len(c.bufferNames()) > 0 && slices.Equal(whole.Data, fresh.Data) {
 			t.Errorf("%s: a lost state is not seen", name)
 		}
 	}

@@ -10,11 +10,11 @@ func TestSquaresDoNotDependOnTheirPlace(t *testing.T) {
 		for i := range values {
 			values[i] = float32(rng.NormFloat64())
 		}
-		want := squares(values)
+		want := sumSquares(values)
 		for shift := range 8 {
 			memory := make([]float32, n+shift)
 			copy(memory[shift:], values)
-			if got := squares(memory[shift:]); got != want {
+			if got := sumSquares(memory[shift:]); got != want {
 				t.Errorf("%d numbers, %d places on: %v, expected %v", n, shift, got, want)
 			}
 		}

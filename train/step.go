@@ -11,36 +11,36 @@ import (
 	"winnow/features"
 )
 
-// step trains on the next batch in the order of PRISM's Algorithm 1 (METHODS 7.1): embed, judge by the bank as
+// trainStep trains on the next batch in the order of PRISM's Algorithm 1 (METHODS 7.1): embed, judge by the bank as
 // it was before this batch, evaluate the losses on the kept rows, step, push the kept rows as embedded before
 // the step.
-func (t *Trainer) step() (*Step, error) {
-	rows := t.next()
+func (t *Trainer) trainStep() (*Step, error) {
+	rows := t.nextBatch()
 	t.Clock.step = t.progress.Step + 1
 	f := &t.fact
 	*f = Step{Epoch: t.epoch + 1, Number: t.progress.Step + 1, Terms: t.objective.values, Pulls: t.objective.pulls,
 		rows: rows}
 	f.LR = t.rateOf(HeadGroup)
-	t.announce()
+	t.announceNext()
 	z, err := t.Encoder.Forward(rows)
 	if err != nil {
 		return nil, fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
 	}
-	z.Labels = t.corrected(rows, z.Labels)
-	known := front(z, t.Sampler.Labelled())
+	z.Labels = t.correctBatchLabels(rows, z.Labels)
+	known := frontRows(z, t.Sampler.Labelled())
 	f.IDs = known.IDs
 	if bad := badRows(z.X, z.IDs); len(bad) > 0 {
 		return nil, t.nonFinite("the embedding", math.NaN(), bad)
 	}
-	t.judge(known)
-	t.observe(rows, known)
-	seen := t.gather(z, known.Len())
-	kept := front(seen, len(f.Kept))
+	t.judgeBatch(known)
+	t.observeJudged(rows, known)
+	seen := t.gatherKept(z, known.Len())
+	kept := frontRows(seen, len(f.Kept))
 	t.dKept = features.Resize(t.dKept, seen.Len(), z.Dim())
 	var active bool
-	f.Loss, active = t.objective.eval(t.dKept, seen, kept.Len(), t.Bank, f.Number)
+	f.Loss, active = t.objective.evalObjective(t.dKept, seen, kept.Len(), t.Bank, f.Number)
 	f.Pull, f.PairLoss = t.objective.pull, t.objective.even
-	if !finite(f.Loss) {
+	if !isFiniteLoss(f.Loss) {
 		return nil, t.nonFinite("loss", f.Loss, seen.IDs)
 	}
 	if bad := badRows(t.dKept, seen.IDs); len(bad) > 0 {
@@ -51,7 +51,7 @@ func (t *Trainer) step() (*Step, error) {
 		err = t.descendNoting(z, seen, rows, known, kept)
 	} else {
 		if !f.Skipped {
-			err = t.descend(z, seen)
+			err = t.descendGroups(z, seen)
 		}
 		if t.chooser != nil {
 			f.Kept = t.chooser.Chosen()
@@ -74,7 +74,7 @@ func (t *Trainer) step() (*Step, error) {
 func (t *Trainer) descendNoting(z, seen features.Set, rows []int, known, kept features.Set) error {
 	var noting sync.WaitGroup
 	noting.Go(func() { t.noteRows(rows, known, kept) })
-	err := t.descend(z, seen)
+	err := t.descendGroups(z, seen)
 	noting.Wait()
 	return err
 }
@@ -82,9 +82,9 @@ func (t *Trainer) descendNoting(z, seen features.Set, rows []int, known, kept fe
 // noteRows records a batch as it was embedded before the step, and pushes it into the memory.
 func (t *Trainer) noteRows(rows []int, known, kept features.Set) {
 	f := &t.fact
-	t.see(rows, known)
-	if t.diagnoses() && t.diagnosesAfter(f.Number) {
-		t.drift = drifted(known, t.Bank)
+	t.witnessStep(rows, known)
+	if t.diagnosesFilter() && t.diagnosesAfter(f.Number) {
+		t.drift = measureDrift(known, t.Bank)
 	}
 	if t.Bank != nil {
 		t.Bank.Push(kept)
@@ -95,38 +95,38 @@ func (t *Trainer) noteRows(rows []int, known, kept features.Set) {
 	}
 }
 
-// next returns the batch of the next step.
-func (t *Trainer) next() []int {
+// nextBatch returns the batch of the next step.
+func (t *Trainer) nextBatch() []int {
 	n := t.Sampler.Batches()
 	e, b := t.progress.Step/n, t.progress.Step%n
 	if e != t.epoch && t.Corrector != nil {
-		t.Sampler.relabel(t.Corrector.LabelsAfter(e * n))
+		t.Sampler.relabelRows(t.Corrector.LabelsAfter(e * n))
 	}
 	if e != t.epoch || b < t.drawn-1 {
-		t.epoch, t.drawn, t.draw = e, 0, t.Sampler.begin(e)
+		t.epoch, t.drawn, t.draw = e, 0, t.Sampler.beginEpoch(e)
 	}
-	return t.batch(b)
+	return t.epochBatch(b)
 }
 
-// batch returns batch b of the epoch: the last one drawn or a later one.
-func (t *Trainer) batch(b int) []int {
+// epochBatch returns batch b of the epoch: the last one drawn or a later one.
+func (t *Trainer) epochBatch(b int) []int {
 	for ; t.drawn <= b; t.drawn++ {
 		t.last = t.draw()
 	}
 	return t.last
 }
 
-// announce passes the next step's rows to an encoder that can start on them. The rows of the next epoch are not
+// announceNext passes the next step's rows to an encoder that can start on them. The rows of the next epoch are not
 // known yet: this step may correct the labels by which it is drawn.
-func (t *Trainer) announce() {
+func (t *Trainer) announceNext() {
 	next := t.progress.Step + 1
 	if e, ok := t.Encoder.(Announced); ok && next < t.Steps && next%t.Sampler.Batches() != 0 {
-		e.Announce(t.batch(next % t.Sampler.Batches()))
+		e.Announce(t.epochBatch(next % t.Sampler.Batches()))
 	}
 }
 
-// judge records the filter's judgement of a batch.
-func (t *Trainer) judge(z features.Set) {
+// judgeBatch records the filter's judgement of a batch.
+func (t *Trainer) judgeBatch(z features.Set) {
 	f := &t.fact
 	if t.Filter == nil {
 		f.Kept = t.all[:z.Len()]
@@ -137,14 +137,14 @@ func (t *Trainer) judge(z features.Set) {
 		by = t.Shown
 	}
 	f.Kept, f.Scores = t.Filter.Keep(z, by)
-	f.Kept = t.trust(f.Kept, z.IDs)
+	f.Kept = t.addTrusted(f.Kept, z.IDs)
 	f.Judge, f.Unjudged = t.Filter.Judge(), t.Filter.Unjudged()
 	f.Threshold = t.Filter.Threshold()
-	f.HasThreshold = finite(f.Threshold)
+	f.HasThreshold = isFiniteLoss(f.Threshold)
 }
 
-// trust adds the trusted rows of a batch to those that the filter keeps.
-func (t *Trainer) trust(kept, ids []int) []int {
+// addTrusted adds the trusted rows of a batch to those that the filter keeps.
+func (t *Trainer) addTrusted(kept, ids []int) []int {
 	if len(t.Trusted) == 0 {
 		return kept
 	}
@@ -160,9 +160,9 @@ func (t *Trainer) trust(kept, ids []int) []int {
 	return t.both
 }
 
-// gather copies the kept rows together, followed by the unlabelled rows, which are those of z from known on. If
+// gatherKept copies the kept rows together, followed by the unlabelled rows, which are those of z from known on. If
 // all rows are kept it returns z without a copy.
-func (t *Trainer) gather(z features.Set, known int) features.Set {
+func (t *Trainer) gatherKept(z features.Set, known int) features.Set {
 	f := &t.fact
 	if len(f.Kept) == known {
 		return z
@@ -173,32 +173,32 @@ func (t *Trainer) gather(z features.Set, known int) features.Set {
 	n := len(f.Kept) + z.Len() - known
 	k := features.Set{X: features.Resize(t.kept.X, n, z.Dim()), Labels: t.kept.Labels[:n], IDs: t.kept.IDs[:n]}
 	for to := range n {
-		from := t.source(to, known)
+		from := t.sourceRow(to, known)
 		copy(k.Row(to), z.Row(from))
 		k.Labels[to], k.IDs[to] = z.Labels[from], z.IDs[from]
 	}
 	return k
 }
 
-// source returns the row of the batch that gather put at a position.
-func (t *Trainer) source(place, known int) int {
+// sourceRow returns the row of the batch that gather put at a position.
+func (t *Trainer) sourceRow(place, known int) int {
 	if kept := t.fact.Kept; place < len(kept) {
 		return kept[place]
 	}
 	return known + place - len(t.fact.Kept)
 }
 
-// descend propagates the gradient, zero for the dropped rows, and steps the solvers of the groups that run. A
+// descendGroups propagates the gradient, zero for the dropped rows, and steps the solvers of the groups that run. A
 // resting group keeps its weights, its solver's memory and its count of steps, and so does a parameter that no
 // gradient moves.
-func (t *Trainer) descend(z, seen features.Set) error {
+func (t *Trainer) descendGroups(z, seen features.Set) error {
 	f := &t.fact
 	dz := t.dKept
 	if known := t.Sampler.Labelled(); len(f.Kept) != known {
 		t.dz = features.Resize(t.dz, z.Len(), z.Dim())
 		clear(t.dz.Data)
 		for place := range seen.Len() {
-			copy(features.Row(t.dz, t.source(place, known)), features.Row(t.dKept, place))
+			copy(features.Row(t.dz, t.sourceRow(place, known)), features.Row(t.dKept, place))
 		}
 		dz = t.dz
 	}
@@ -206,17 +206,17 @@ func (t *Trainer) descend(z, seen features.Set) error {
 		return fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
 	}
 	var err error
-	if f.GradientNorm, err = clip(t.groups, f.Number, t.Clip); err != nil {
+	if f.GradientNorm, err = clipGradients(t.groups, f.Number, t.Clip); err != nil {
 		return fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
 	}
-	if !finite(f.GradientNorm) {
+	if !isFiniteLoss(f.GradientNorm) {
 		return t.nonFinite("the gradient of the encoder", f.GradientNorm, seen.IDs)
 	}
-	if n := gradientNorm(t.objective.params); !finite(n) {
+	if n := gradientNorm(t.objective.params); !isFiniteLoss(n) {
 		return t.nonFinite("the gradient of a loss's own parameters", n, seen.IDs)
 	}
-	err = eachRunning(t.groups, f.Number, (*group).step)
-	if err = errors.Join(err, t.follow()); err != nil {
+	err = eachRunning(t.groups, f.Number, (*group).stepGroup)
+	if err = errors.Join(err, t.followAverage()); err != nil {
 		return fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
 	}
 	f.LossLR, f.BackboneLR, f.PeerLR = t.movedAt(LossGroup), t.movedAt(BackboneGroup), t.movedAt(PeerGroup)
@@ -228,7 +228,7 @@ func (t *Trainer) descend(z, seen features.Set) error {
 func (t *Trainer) movedAt(name string) float64 {
 	for i := range t.groups {
 		if g := &t.groups[i]; g.Name == name && len(g.moved) > 0 {
-			return g.rate(t.fact.Number)
+			return g.groupRate(t.fact.Number)
 		}
 	}
 	return 0
@@ -238,7 +238,7 @@ func (t *Trainer) movedAt(name string) float64 {
 func (t *Trainer) rateOf(name string) float64 {
 	for i := range t.groups {
 		if t.groups[i].Name == name {
-			return t.groups[i].rate(t.fact.Number)
+			return t.groups[i].groupRate(t.fact.Number)
 		}
 	}
 	return 0
@@ -251,10 +251,10 @@ func (t *Trainer) nonFinite(what string, value float64, ids []int) error {
 
 // encoderNorm returns the common norm of the gradients of the encoder's parameters that a step moves.
 func encoderNorm(groups []group, step int) (float64, error) {
-	err := eachRunning(groups, step, (*group).square)
+	err := eachRunning(groups, step, (*group).squareGradients)
 	var sum float64
 	for i := range groups {
-		if groups[i].runs(step) {
+		if groups[i].runsAt(step) {
 			for _, of := range groups[i].squares {
 				sum += of
 			}
@@ -266,7 +266,7 @@ func encoderNorm(groups []group, step int) (float64, error) {
 func gradientNorm(params []*features.Param) float64 {
 	var sum float64
 	for _, p := range params {
-		sum += squares(p.Grad)
+		sum += sumSquares(p.Grad)
 	}
 	return math.Sqrt(sum)
 }
@@ -275,7 +275,7 @@ func gradientNorm(params []*features.Param) float64 {
 func badRows(x blas32.General, ids []int) []int {
 	var bad []int
 	for i := range x.Rows {
-		if !finite(squares(features.Row(x, i))) {
+		if !isFiniteLoss(sumSquares(features.Row(x, i))) {
 			bad = append(bad, ids[i])
 		}
 	}

@@ -66,11 +66,11 @@ func TestTail(t *testing.T) {
 func TestDroppedRows(t *testing.T) {
 	var j judged
 	for row := range 40 {
-		j.drop(row, float64(40-row))
+		j.addDropped(row, float64(40-row))
 	}
-	j.drop(39, .5)
-	j.drop(38, 9)
-	j.drop(7, 2)
+	j.addDropped(39, .5)
+	j.addDropped(38, 9)
+	j.addDropped(7, 2)
 	var rows []int
 	for _, d := range j.Dropped {
 		rows = append(rows, d.Row)

@@ -53,21 +53,21 @@ func newObjective(terms []Term) *objective {
 	return o
 }
 
-// eval overwrites grad, n×d, with ∂L/∂z and the gradients of the losses' own parameters, and returns L. The
+// evalObjective overwrites grad, n×d, with ∂L/∂z and the gradients of the losses' own parameters, and returns L. The
 // first labelled rows of z have a label; terms without Unlabelled receive only these. active is false if all
 // gradients are zero.
-func (o *objective) eval(
+func (o *objective) evalObjective(
 	grad blas32.General, z features.Set, labelled int, bank *features.Bank, step int,
 ) (value float64, active bool) {
 	clear(grad.Data[:grad.Rows*grad.Cols])
-	o.forget(labelled)
+	o.startTerms(labelled)
 	o.even = 0
 	if need := grad.Rows * grad.Cols; len(o.one) < need {
 		o.one = make([]float32, need)
 	}
 	for i, t := range o.terms {
 		o.values[i], o.pulls[i] = 0, 0
-		ref, ready := t.reference(bank, step)
+		ref, ready := t.termReference(bank, step)
 		if !ready || labelled == 0 {
 			for _, p := range t.Params {
 				clear(p.Grad)
@@ -76,27 +76,27 @@ func (o *objective) eval(
 		}
 		seen := z
 		if !t.Unlabelled {
-			seen = front(z, labelled)
+			seen = frontRows(z, labelled)
 		}
 		one := blas32.General{Rows: seen.Len(), Cols: grad.Cols, Stride: grad.Stride, Data: o.one}
 		o.values[i] = t.Loss.Eval(&one, seen, ref)
 		value += t.Weight * o.values[i]
-		o.even += t.Weight * o.values[i] / t.pairs(seen.Len(), ref)
+		o.even += t.Weight * o.values[i] / t.termPairs(seen.Len(), ref)
 		o.addTerms(t)
 		n := one.Rows * one.Cols
-		axpy(t.Weight, one.Data[:n], grad.Data[:n])
-		o.pulls[i] = t.Weight * math.Sqrt(squares(one.Data[:n]))
+		addScaledRow(t.Weight, one.Data[:n], grad.Data[:n])
+		o.pulls[i] = t.Weight * math.Sqrt(sumSquares(one.Data[:n]))
 		for _, p := range t.Params {
-			scale(t.Weight, p.Grad)
+			scaleVector(t.Weight, p.Grad)
 			active = active || !allZero(p.Grad)
 		}
 	}
-	o.pull = math.Sqrt(squares(grad.Data[:grad.Rows*grad.Cols]))
+	o.pull = math.Sqrt(sumSquares(grad.Data[:grad.Rows*grad.Cols]))
 	return value, active || !allZero(grad.Data[:grad.Rows*grad.Cols])
 }
 
-// front returns a view of the first n rows.
-func front(z features.Set, n int) features.Set {
+// frontRows returns a view of the first n rows.
+func frontRows(z features.Set, n int) features.Set {
 	if n == z.Len() {
 		return z
 	}
@@ -104,8 +104,8 @@ func front(z features.Set, n int) features.Set {
 	return z
 }
 
-// reference returns what the term is compared with at a step, and whether there is anything to compare with.
-func (t Term) reference(bank *features.Bank, step int) (*features.Set, bool) {
+// termReference returns what the term is compared with at a step, and whether there is anything to compare with.
+func (t Term) termReference(bank *features.Bank, step int) (*features.Set, bool) {
 	if step < t.Start {
 		return nil, false
 	}
@@ -118,9 +118,9 @@ func (t Term) reference(bank *features.Bank, step int) (*features.Set, bool) {
 	return new(bank.Set()), true
 }
 
-// pairs returns the number that makes the term's value a mean over pairs. A row of the batch is not compared with
+// termPairs returns the number that makes the term's value a mean over pairs. A row of the batch is not compared with
 // itself.
-func (t Term) pairs(rows int, ref *features.Set) float64 {
+func (t Term) termPairs(rows int, ref *features.Set) float64 {
 	others := rows - 1
 	if ref != nil {
 		others = ref.Len()
@@ -128,11 +128,11 @@ func (t Term) pairs(rows int, ref *features.Set) float64 {
 	return losses.Pairs(t.Loss, rows, others)
 }
 
-func axpy(a float64, x, y []float32) {
+func addScaledRow(a float64, x, y []float32) {
 	blas32.Axpy(float32(a), blas32.Vector{N: len(x), Inc: 1, Data: x}, blas32.Vector{N: len(y), Inc: 1, Data: y})
 }
 
-func scale(a float64, x []float32) {
+func scaleVector(a float64, x []float32) {
 	if a != 1 {
 		blas32.Scal(float32(a), blas32.Vector{N: len(x), Inc: 1, Data: x})
 	}
@@ -143,10 +143,10 @@ func allZero(x []float32) bool {
 	return !slices.ContainsFunc(x, func(v float32) bool { return v != 0 })
 }
 
-// squares returns Σ x², in float32 over short pieces and float64 over these: fast, in a fixed order, and not
+// sumSquares returns Σ x², in float32 over short pieces and float64 over these: fast, in a fixed order, and not
 // finite if any x is not. gonum's product starts where memory is aligned to 16 bytes, so its order depends on
 // the address of x. Go aligns all but the shortest slices; those use a loop.
-func squares(x []float32) float64 {
+func sumSquares(x []float32) float64 {
 	var sum float64
 	if len(x) < 16 {
 		for _, v := range x {
@@ -163,4 +163,4 @@ func squares(x []float32) float64 {
 	return sum
 }
 
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+func isFiniteLoss(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -214,11 +214,11 @@ func New(cfg Config) (*Trainer, error) {
 	if t.Now == nil {
 		t.Now = time.Now
 	}
-	if err := t.check(); err != nil {
+	if err := t.checkTrainer(); err != nil {
 		return t, err
 	}
 	if t.SelfPaced != nil {
-		t.spread()
+		t.spreadWeights()
 	}
 	var err error
 	if err = t.openSamples(); err != nil {
@@ -237,7 +237,7 @@ func New(cfg Config) (*Trainer, error) {
 	return t, err
 }
 
-func (t *Trainer) check() error {
+func (t *Trainer) checkTrainer() error {
 	names := map[string]bool{}
 	for _, term := range t.Terms {
 		switch {
@@ -259,7 +259,7 @@ func (t *Trainer) check() error {
 		owned[p.Name] = true
 	}
 	if t.SelfPaced != nil {
-		if err := t.SelfPaced.check(t.Terms); err != nil {
+		if err := t.SelfPaced.checkWeighing(t.Terms); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,7 @@ const (
 	amsgrad
 )
 
-func (c SolverConfig) rule() rule {
+func (c SolverConfig) updateRule() rule {
 	switch {
 	case c.Name == "sgd" && c.Momentum == 0:
 		return plainSGD
@@ -56,9 +56,16 @@ func (c SolverConfig) rule() rule {
 	return adam
 }
 
-// update prepares step t (from 1) at rate lr.
-func (c SolverConfig) update(lr float64, t int, noDecay bool) weightUpdate {
-	u := weightUpdate{cfg: c, lr: lr, decay: c.WeightDecay, steps: t, rule: c.rule(), decoupled: c.Name == "adamw"}
+// prepareUpdate prepares step t (from 1) at rate lr.
+func (c SolverConfig) prepareUpdate(lr float64, t int, noDecay bool) weightUpdate {
+	u := weightUpdate{
+		cfg:       c,
+		lr:        lr,
+		decay:     c.WeightDecay,
+		steps:     t,
+		rule:      c.updateRule(),
+		decoupled: c.Name == "adamw",
+	}
 	if noDecay {
 		u.decay = 0
 	}

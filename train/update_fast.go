@@ -11,12 +11,12 @@ import "github.com/viterin/vek/vek32"
 // whole blocks, so that every weight has the same position in its block on any number of cores.
 const blockWeights = 512
 
-// vectorised reports whether fastUpdate supports this solver and the machine has the instructions.
-func (c SolverConfig) vectorised() bool {
+// isVectorised reports whether fastUpdate supports this solver and the machine has the instructions.
+func (c SolverConfig) isVectorised() bool {
 	if !vek32.Info().Acceleration || c.Eps < 1e-12 { // with a smaller ε the treatment of subnormal numbers would show
 		return false
 	}
-	switch c.rule() {
+	switch c.updateRule() {
 	case adam:
 		return true
 	case rmsprop:
@@ -45,7 +45,7 @@ func adamBlock(u weightUpdate, x, g, m, v, t, s []float32) {
 	vek32.MulNumber_Inplace(m, b1)
 	vek32.MulNumber_Into(t, g, float32(1-u.cfg.Beta1))
 	vek32.Add_Inplace(m, t)
-	square(v, t, g, b2, float32(1-u.cfg.Beta2))
+	squareAverage(v, t, g, b2, float32(1-u.cfg.Beta2))
 	vek32.Sqrt_Into(t, v)
 	vek32.MulNumber_Inplace(t, scale)
 	vek32.AddNumber_Inplace(t, eps)
@@ -59,7 +59,7 @@ func adamBlock(u weightUpdate, x, g, m, v, t, s []float32) {
 
 func rmspropBlock(u weightUpdate, x, g, v, t, s []float32) {
 	g = withDecay(s, g, x, float32(u.decay))
-	square(v, t, g, float32(u.cfg.Alpha), float32(1-u.cfg.Alpha))
+	squareAverage(v, t, g, float32(u.cfg.Alpha), float32(1-u.cfg.Alpha))
 	vek32.Sqrt_Into(t, v)
 	vek32.AddNumber_Inplace(t, float32(u.cfg.Eps))
 	// t ← g/t: division needs a destination different from both operands, and s may hold g.
@@ -79,8 +79,8 @@ func withDecay(s, g, x []float32, l2 float32) []float32 {
 	return s
 }
 
-// square computes v ← keep·v + add·g²; t is scratch.
-func square(v, t, g []float32, keep, add float32) {
+// squareAverage computes v ← keep·v + add·g²; t is scratch.
+func squareAverage(v, t, g []float32, keep, add float32) {
 	vek32.Mul_Into(t, g, g)
 	vek32.MulNumber_Inplace(t, add)
 	vek32.MulNumber_Inplace(v, keep)

@@ -17,8 +17,8 @@ func newWeights(n int) *weights {
 	return w
 }
 
-// add changes weight i by delta; no weight may become negative.
-func (w *weights) add(i, delta int) {
+// changeWeight changes weight i by delta; no weight may become negative.
+func (w *weights) changeWeight(i, delta int) {
 	w.of[i] += delta
 	w.total += delta
 	for j := i + 1; j < len(w.tree); j += j & -j {
@@ -26,8 +26,8 @@ func (w *weights) add(i, delta int) {
 	}
 }
 
-// find returns the position whose part of [0, total) contains x.
-func (w *weights) find(x int) int {
+// findPosition returns the position whose part of [0, total) contains x.
+func (w *weights) findPosition(x int) int {
 	at := 0
 	for step := w.top; step > 0; step /= 2 {
 		if next := at + step; next < len(w.tree) && w.tree[next] <= x {

@@ -23,7 +23,7 @@ func (t *Trainer) openSamples() error {
 		return nil
 	}
 	if t.SelfPaced == nil { // terms of weighted samples would show how little a suspect counts, not how badly it fits
-		t.objective.note()
+		t.objective.noteTerms()
 	}
 	switch {
 	case t.Watch != nil:
@@ -40,8 +40,8 @@ func (t *Trainer) openSamples() error {
 	return nil
 }
 
-// see passes a step to the record, after the losses and before the bank changes.
-func (t *Trainer) see(rows []int, known features.Set) {
+// witnessStep passes a step to the record, after the losses and before the bank changes.
+func (t *Trainer) witnessStep(rows []int, known features.Set) {
 	if t.Samples == nil {
 		return
 	}
@@ -86,11 +86,11 @@ func withoutTerms(terms []Term) string {
 	return ""
 }
 
-// note makes every eval add up the rows' terms, if all losses have terms.
-func (o *objective) note() { o.noting = withoutTerms(o.terms) == "" }
+// noteTerms makes every eval add up the rows' terms, if all losses have terms.
+func (o *objective) noteTerms() { o.noting = withoutTerms(o.terms) == "" }
 
-// forget starts a batch.
-func (o *objective) forget(rows int) {
+// startTerms starts a batch.
+func (o *objective) startTerms(rows int) {
 	if !o.noting {
 		return
 	}

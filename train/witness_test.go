@@ -73,15 +73,15 @@ func slowly(t *testing.T, b *bed, tr *Trainer, spoil bool) slowRecord {
 	}
 	s.p = make([]float64, n)
 	var memory []pushed
-	for !tr.finished() {
+	for !tr.isFinished() {
 		if tr.validationDue() {
-			if err := tr.validate(context.Background()); err != nil {
+			if err := tr.validateState(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
 		before := slices.Clone(memory)
-		fact, err := tr.step()
+		fact, err := tr.trainStep()
 		if err != nil {
 			t.Fatal(err)
 		}

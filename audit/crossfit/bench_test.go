@@ -31,6 +31,6 @@ func BenchmarkJudge(b *testing.B) {
 func BenchmarkWeigh(b *testing.B) {
 	rows, labels := drawn(1, 15, 0.3, 1000, 200)
 	for b.Loop() {
-		weigh(b.Context(), rows, labels, 200, weighing{[]float64{10, 10}, 0.2}, worth)
+		fitWeighing(b.Context(), rows, labels, 200, weighing{[]float64{10, 10}, 0.2}, worth)
 	}
 }

@@ -9,17 +9,17 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// centres returns the directions of the classes as unit rows, zero for a class without rows of z.
-func centres(z blas32.General, labels []int, classes int) blas32.General {
+// computeClassCentres returns the directions of the classes as unit rows, zero for a class without rows of z.
+func computeClassCentres(z blas32.General, labels []int, classes int) blas32.General {
 	m := features.NewMatrix(classes, z.Cols)
 	for i, y := range labels {
 		if y >= 0 {
-			blas32.Axpy(1, vector(z, i), vector(m, y))
+			blas32.Axpy(1, viewRow(z, i), viewRow(m, y))
 		}
 	}
 	for k := range classes {
-		if norm := blas32.Nrm2(vector(m, k)); norm > 0 {
-			blas32.Scal(1/norm, vector(m, k))
+		if norm := blas32.Nrm2(viewRow(m, k)); norm > 0 {
+			blas32.Scal(1/norm, viewRow(m, k))
 		}
 	}
 	return m
@@ -40,19 +40,19 @@ func meansOf(z blas32.General, labels []int, classes int) Means {
 	m := Means{Directions: features.NewMatrix(classes, z.Cols), Images: make([]float64, classes)}
 	for i, y := range labels {
 		if y >= 0 {
-			blas32.Axpy(1, vector(z, i), vector(m.Directions, y))
+			blas32.Axpy(1, viewRow(z, i), viewRow(m.Directions, y))
 			m.Images[y]++
 			m.Spread++ // unit rows
 		}
 	}
 	for k, n := range m.Images {
-		blas32.Scal(float32(1/math.Max(n, 1)), vector(m.Directions, k))
+		blas32.Scal(float32(1/math.Max(n, 1)), viewRow(m.Directions, k))
 	}
 	return m
 }
 
-// compare returns the similarities of unit rows; scratch is reused.
-func (m *Means) compare(scratch *[]float32, z blas32.General) blas32.General {
+// compareRowsTo returns the similarities of unit rows; scratch is reused.
+func (m *Means) compareRowsTo(scratch *[]float32, z blas32.General) blas32.General {
 	s := features.Products(scratch, z, m.Directions)
 	if m.Images == nil {
 		return s
@@ -77,6 +77,6 @@ func (m *Means) compare(scratch *[]float32, z blas32.General) blas32.General {
 	return s
 }
 
-func vector(m blas32.General, i int) blas32.Vector {
+func viewRow(m blas32.General, i int) blas32.Vector {
 	return blas32.Vector{N: m.Cols, Inc: 1, Data: features.Row(m, i)}
 }

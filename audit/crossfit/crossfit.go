@@ -78,14 +78,14 @@ type Options struct {
 func Judge(ctx context.Context, set features.Set, classes int, opts Options) (judges.Opinion, error) {
 	v := judges.Undecided(set.Labels)
 	if opts.Rounds > 1 {
-		return v, pool(ctx, set, classes, opts, v)
+		return v, poolRounds(ctx, set, classes, opts, v)
 	}
 	r := []float64(nil)
-	err := rounds(ctx, set, classes, opts, func(c columned, row int, w weighing, p []float64) {
+	err := runRounds(ctx, set, classes, opts, func(c columned, row int, w weighing, p []float64) {
 		if r == nil {
 			r = make([]float64, len(p))
 		}
-		c.say(v, row, w, p, r)
+		c.setOpinion(v, row, w, p, r)
 	})
 	return v, err
 }
@@ -94,11 +94,11 @@ func Judge(ctx context.Context, set features.Set, classes int, opts Options) (ju
 // least two rows, in rising order, by heads that were not trained on the row. do must not keep p.
 func Probabilities(ctx context.Context, set features.Set, classes int, opts Options,
 	do func(row int, p []float64)) error {
-	return rounds(ctx, set, classes, opts, func(_ columned, row int, _ weighing, p []float64) { do(row, p) })
+	return runRounds(ctx, set, classes, opts, func(_ columned, row int, _ weighing, p []float64) { do(row, p) })
 }
 
-// each learns fold by fold and calls do for its rows, with their probabilities and the weighing behind them.
-func each(ctx context.Context, set features.Set, classes int, opts Options, do said) error {
+// learnByFold learns fold by fold and calls do for its rows, with their probabilities and the weighing behind them.
+func learnByFold(ctx context.Context, set features.Set, classes int, opts Options, do said) error {
 	folds := 5
 	if opts.Tune != nil {
 		folds = TunedFolds
@@ -113,14 +113,14 @@ func each(ctx context.Context, set features.Set, classes int, opts Options, do s
 	case len(set.Labels) != set.Len():
 		return fmt.Errorf("crossfit: %d labels, expected one for each of %d rows", len(set.Labels), set.Len())
 	}
-	c, err := columns(set.Labels, classes, opts.voice)
+	c, err := newColumned(set.Labels, classes, opts.findVoice)
 	if err != nil {
 		return err
 	}
 	if opts.Seen != nil {
-		opts.Seen.grow(set.Len())
+		opts.Seen.growRows(set.Len())
 	}
-	of := judges.PartHeard(c.of, len(c.classes), opts.Folds, opts.voice, train.Rand(opts.Seed, "crossfit folds", 0))
+	of := judges.PartHeard(c.of, len(c.classes), opts.Folds, opts.findVoice, train.Rand(opts.Seed, "crossfit folds", 0))
 	for f := range opts.Folds {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("crossfit: stopped before fold %d of %d: %w", f+1, opts.Folds, err)
@@ -129,26 +129,26 @@ func each(ctx context.Context, set features.Set, classes int, opts Options, do s
 		if err != nil {
 			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}
-		if err := e.choose(ctx, c.of, opts); err != nil {
+		if err := e.dropUnhelpful(ctx, c.of, opts); err != nil {
 			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}
-		if err := e.judge(ctx, c, len(opts.Parts), opts.Counted, do); err != nil {
+		if err := e.judgeByEvidence(ctx, c, len(opts.Parts), opts.Counted, do); err != nil {
 			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}
 	}
 	return nil
 }
 
-// voice returns the row that counts for a row.
-func (o Options) voice(row int) int {
+// findVoice returns the row that counts for a row.
+func (o Options) findVoice(row int) int {
 	if o.Voice == nil {
 		return row
 	}
 	return o.Voice[row]
 }
 
-// tell reports a step of a fold to Told.
-func (o Options) tell(fold, step, steps int) {
+// reportStep reports a step of a fold to Told.
+func (o Options) reportStep(fold, step, steps int) {
 	where, parts, rounds := fmt.Sprintf("fold %d of %d", fold+1, o.Folds), max(len(o.Parts), 1), max(o.Rounds, 1)
 	if parts > 1 {
 		where += fmt.Sprintf(", backbone %d of %d", o.part+1, parts)
@@ -166,10 +166,10 @@ type columned struct {
 	of      []int // column of each row; -1: none
 }
 
-// say sets the opinion on a row from its probabilities; r is scratch.
-func (c columned) say(v judges.Opinion, row int, w weighing, p, r []float64) {
+// setOpinion sets the opinion on a row from its probabilities; r is scratch.
+func (c columned) setOpinion(v judges.Opinion, row int, w weighing, p, r []float64) {
 	y := c.of[row]
-	v.Order[row], v.Score[row] = w.odds(p, y), w.posterior(r, p, y)
+	v.Order[row], v.Score[row] = w.computeLogOdds(p, y), w.fillPosterior(r, p, y)
 	best := y
 	for k, q := range r {
 		if q > r[best] {
@@ -179,7 +179,7 @@ func (c columned) say(v judges.Opinion, row int, w weighing, p, r []float64) {
 	v.Suggested[row], v.SuggestedScore[row] = c.classes[best], r[best]
 }
 
-func columns(labels []int, classes int, voice func(row int) int) (columned, error) {
+func newColumned(labels []int, classes int, voice func(row int) int) (columned, error) {
 	count := make([]int, classes)
 	for i, y := range labels {
 		if y >= classes {

@@ -99,12 +99,12 @@ func auroc(t testing.TB, order []float64, z features.Set, truth []int) float64 {
 func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds []int, fold int) (*evidence,
 	[halves]weighing) {
 	t.Helper()
-	e, err := learn(context.Background(), z, c, folds, fold, Options{Seed: 1, Told: func(int, int, int, string) {},
+	e, err := learnFold(context.Background(), z, c, folds, fold, Options{Seed: 1, Told: func(int, int, int, string) {},
 		kept: new(int), Start: start})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, _, err := e.weighings(t.Context(), c.of)
+	ws, _, err := e.fitWeighings(t.Context(), c.of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds [
 // is compared with except the whitening that heads start from.
 func TestNoImageJudgesItself(t *testing.T) {
 	z, _ := fine(3, 0.3)
-	c, err := columns(z.Labels, 32, Options{}.voice)
+	c, err := newColumned(z.Labels, 32, Options{}.findVoice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,11 +124,11 @@ func TestNoImageJudgesItself(t *testing.T) {
 	e, ws := learned(t, z, start, c, folds, 2)
 	probabilities := func(e *evidence, ws [halves]weighing, i int) []float64 {
 		p := make([]float64, e.classes)
-		row, err := e.similarities(t.Context(), i, i+1)
+		row, err := e.readSimilarities(t.Context(), i, i+1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ws[i%halves].probabilities(p, row)
+		ws[i%halves].fillProbabilities(p, row)
 		return p
 	}
 	for _, i := range []int{0, 1, 17, len(e.rows) - 1} {
@@ -182,7 +182,7 @@ func TestNothingIsFlattered(t *testing.T) {
 				z.Row(i)[k] = float32(rng.NormFloat64())
 			}
 		}
-		c, err := columns(z.Labels, 32, Options{}.voice)
+		c, err := newColumned(z.Labels, 32, Options{}.findVoice)
 		if err != nil {
 			t.Fatal(err)
 		}

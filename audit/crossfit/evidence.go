@@ -33,22 +33,22 @@ type kind struct {
 	beside  Beside   // replaces z and means
 }
 
-// look adds x, the images of the fold, embedded by h, with means of the classes.
-func (e *evidence) look(h *head.Head, x blas32.General, means Means) error {
+// addFoldImages adds x, the images of the fold, embedded by h, with means of the classes.
+func (e *evidence) addFoldImages(h *head.Head, x blas32.General, means Means) error {
 	z, err := h.Embed(x)
 	e.kinds = append(e.kinds, kind{z: z, means: means})
 	return err
 }
 
-// similarities returns the similarities of images from ≤ i < to: for each, kind by kind, to every class.
-func (e *evidence) similarities(ctx context.Context, from, to int) (rows []float32, err error) {
+// readSimilarities returns the similarities of images from ≤ i < to: for each, kind by kind, to every class.
+func (e *evidence) readSimilarities(ctx context.Context, from, to int) (rows []float32, err error) {
 	rows = make([]float32, (to-from)*len(e.kinds)*e.classes)
 	var scratch []float32
 	for m := range e.kinds {
 		k := &e.kinds[m]
 		var s blas32.General
 		if k.beside == nil {
-			s = k.means.compare(&scratch, features.Part(k.z, from, to-from))
+			s = k.means.compareRowsTo(&scratch, features.Part(k.z, from, to-from))
 		} else if s, err = k.beside(ctx, e.rows[from:to]); err != nil {
 			return nil, err
 		}
@@ -66,14 +66,14 @@ const (
 	worth  = 40      // labels that the weighing of the other folds counts as
 )
 
-// each calls do with the similarities of every step-th image of the fold.
-func (e *evidence) each(ctx context.Context, step int, do func(i int, row []float32)) error {
+// visitEveryStep calls do with the similarities of every step-th image of the fold.
+func (e *evidence) visitEveryStep(ctx context.Context, step int, do func(i int, row []float32)) error {
 	width := len(e.kinds) * e.classes
 	for from := 0; from < len(e.rows); from += block {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rows, err := e.similarities(ctx, from, min(from+block, len(e.rows)))
+		rows, err := e.readSimilarities(ctx, from, min(from+block, len(e.rows)))
 		if err != nil {
 			return err
 		}
@@ -84,16 +84,16 @@ func (e *evidence) each(ctx context.Context, step int, do func(i int, row []floa
 	return nil
 }
 
-// judge calls do with the probabilities of each image, weighed by the labels of the other half. counted, if not
-// nil, receives the share of each part.
-func (e *evidence) judge(ctx context.Context, c columned, parts int, counted func([]float64),
+// judgeByEvidence calls do with the probabilities of each image, weighed by the labels of the other half. counted, if
+// not nil, receives the share of each part.
+func (e *evidence) judgeByEvidence(ctx context.Context, c columned, parts int, counted func([]float64),
 	do func(c columned, row int, w weighing, p []float64)) error {
-	ws, _, err := e.weighings(ctx, c.of)
+	ws, _, err := e.fitWeighings(ctx, c.of)
 	if err != nil {
 		return err
 	}
 	p, shares, all := make([]float64, e.classes), make([]float64, parts), 0.0
-	err = e.each(ctx, 1, func(i int, row []float32) {
+	err = e.visitEveryStep(ctx, 1, func(i int, row []float32) {
 		w := ws[i%halves]
 		if counted != nil {
 			for m, k := range e.kinds {
@@ -102,7 +102,7 @@ func (e *evidence) judge(ctx context.Context, c columned, parts int, counted fun
 				all += w.beta[m] * spread
 			}
 		}
-		w.probabilities(p, row)
+		w.fillProbabilities(p, row)
 		do(c, e.rows[i], w, p)
 	})
 	if counted != nil && all > 0 {
@@ -122,9 +122,9 @@ func float64s(x []float64, row []float32) []float64 {
 	return x
 }
 
-// weighings returns the weighing of each half, fitted to labels of the other half with about asked similarities;
+// fitWeighings returns the weighing of each half, fitted to labels of the other half with about asked similarities;
 // and said, the mean log probability of a label under the weighing from the other half.
-func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weighing, said float64, err error) {
+func (e *evidence) fitWeighings(ctx context.Context, column []int) (ws [halves]weighing, said float64, err error) {
 	expected := weighing{rho: noiserate.Most}
 	for _, k := range e.kinds {
 		expected.rho = min(expected.rho, k.first.rho) // a weak backbone takes right labels for wrong ones
@@ -133,19 +133,19 @@ func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weig
 	var rows [halves][]float32
 	var labels [halves][]int
 	step := max(1, len(e.rows)*e.classes*len(e.kinds)/asked) | 1 // odd, to visit both halves
-	err = e.each(ctx, step, func(i int, row []float32) {
+	err = e.visitEveryStep(ctx, step, func(i int, row []float32) {
 		judges := 1 - i%halves
 		rows[judges], labels[judges] = append(rows[judges], row...), append(labels[judges], column[e.rows[i]])
 	})
 	for half := range ws {
 		if err == nil {
-			ws[half], err = weigh(ctx, rows[half], labels[half], e.classes, expected, worth)
+			ws[half], err = fitWeighing(ctx, rows[half], labels[half], e.classes, expected, worth)
 		}
 	}
 	n := 0
 	for half, w := range ws {
 		others := 1 - half
-		said += w.likelihood(rows[others], labels[others], e.classes)
+		said += w.sumLogProbability(rows[others], labels[others], e.classes)
 		n += len(labels[others])
 	}
 	return ws, said / float64(max(n, 1)), err

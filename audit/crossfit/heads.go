@@ -53,17 +53,22 @@ func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*H
 		return nil, errors.New("crossfit: a sample needs a start, one backbone, one division into two folds or more, " +
 			"and no networks")
 	}
-	c, err := columns(set.Labels, classes, opts.voice)
+	c, err := newColumned(set.Labels, classes, opts.findVoice)
 	if err != nil {
 		return nil, err
 	}
-	h := &Heads{Classes: c.classes, Config: opts.Start.Config(), Start: weights(opts.Start), Of: make([]int, set.Len())}
+	h := &Heads{
+		Classes: c.classes,
+		Config:  opts.Start.Config(),
+		Start:   listWeights(opts.Start),
+		Of:      make([]int, set.Len()),
+	}
 	folds := judges.Part(c.of, len(c.classes), opts.Folds, train.Rand(opts.Seed, "crossfit folds", 0))
 	var rows []float32 // similarities of the labels that are asked
 	var labels []int
 	expected := weighing{rho: noiserate.Most}
 	for f := range opts.Folds {
-		e, err := learn(ctx, set, c, folds, f, opts)
+		e, err := learnFold(ctx, set, c, folds, f, opts)
 		if err != nil {
 			return nil, fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}
@@ -71,12 +76,12 @@ func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*H
 			break
 		}
 		step := max(1, set.Len()*e.classes*len(e.kinds)/askedOfSample)
-		if err := e.each(ctx, step, func(i int, row []float32) {
+		if err := e.visitEveryStep(ctx, step, func(i int, row []float32) {
 			rows, labels = append(rows, row...), append(labels, c.of[e.rows[i]])
 		}); err != nil {
 			return nil, err
 		}
-		fold := Fold{Weights: weights(e.heads[1])}
+		fold := Fold{Weights: listWeights(e.heads[1])}
 		expected.beta = make([]float64, len(e.kinds))
 		for m, k := range e.kinds {
 			expected.rho = min(expected.rho, k.first.rho)
@@ -94,9 +99,19 @@ func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*H
 		}
 		h.Folds = append(h.Folds, fold)
 	}
-	w, err := weigh(ctx, rows, labels, len(c.classes), expected, worth)
+	w, err := fitWeighing(ctx, rows, labels, len(c.classes), expected, worth)
 	h.Beta, h.Rho = w.beta, w.rho
-	h.Gain = w.likelihood(rows, labels, len(c.classes)) - float64(len(labels))*chanceOf(c) - float64(len(w.beta)+1)
+	h.Gain = w.sumLogProbability(
+		rows,
+		labels,
+		len(c.classes),
+	) - float64(
+		len(labels),
+	)*chanceOf(
+		c,
+	) - float64(
+		len(w.beta)+1,
+	)
 	return h, err
 }
 
@@ -115,7 +130,7 @@ func chanceOf(c columned) (v float64) {
 	return v
 }
 
-func weights(h *head.Head) (list [][]float32) {
+func listWeights(h *head.Head) (list [][]float32) {
 	for _, p := range h.Params() {
 		list = append(list, p.Data)
 	}
@@ -138,7 +153,7 @@ func (h *Heads) Judge(ctx context.Context, x blas32.General, labels, folds []int
 		return v, errors.New("crossfit: heads judge beside the similarities that they were weighed with, or without " +
 			"if there were none")
 	}
-	if err := h.open(); err != nil {
+	if err := h.openHeads(); err != nil {
 		return v, err
 	}
 	c := columned{classes: h.Classes, of: make([]int, len(labels))}
@@ -164,16 +179,16 @@ func (h *Heads) Judge(ctx context.Context, x blas32.General, labels, folds []int
 		e := &evidence{rows: rows, classes: len(h.Classes)}
 		some := features.Set{X: x}.Rows(rows).X
 		for m, by := range []*head.Head{h.heads[0], h.heads[1+f]} {
-			if err := e.look(by, some, fold.Means[m]); err != nil {
+			if err := e.addFoldImages(by, some, fold.Means[m]); err != nil {
 				return v, err
 			}
 		}
 		if beside != nil {
 			e.kinds = append(e.kinds, kind{beside: beside})
 		}
-		err := e.each(ctx, 1, func(i int, row []float32) {
-			w.probabilities(p, row)
-			c.say(v, rows[i], w, p, r)
+		err := e.visitEveryStep(ctx, 1, func(i int, row []float32) {
+			w.fillProbabilities(p, row)
+			c.setOpinion(v, rows[i], w, p, r)
 		})
 		if err != nil {
 			return v, err
@@ -182,8 +197,8 @@ func (h *Heads) Judge(ctx context.Context, x blas32.General, labels, folds []int
 	return v, nil
 }
 
-// open makes heads from their weights.
-func (h *Heads) open() error {
+// openHeads makes heads from their weights.
+func (h *Heads) openHeads() error {
 	if h.heads != nil {
 		return nil
 	}

@@ -88,7 +88,7 @@ func TestHeadsHaveNotSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := columns(sample.Labels, 32, Options{}.voice)
+	c, err := newColumned(sample.Labels, 32, Options{}.findVoice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,11 +99,11 @@ func TestHeadsHaveNotSeen(t *testing.T) {
 			other.of[row] = (c.of[row] + 5) % 32
 			o := opts
 			o.Folds, o.kept, o.Told = 5, new(int), func(int, int, int, string) {}
-			e, err := learn(t.Context(), sample, other, h.Of, f, o)
+			e, err := learnFold(t.Context(), sample, other, h.Of, f, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if same := cmp.Equal(h.Folds[f].Weights, weights(e.heads[1])) &&
+			if same := cmp.Equal(h.Folds[f].Weights, listWeights(e.heads[1])) &&
 				cmp.Equal(h.Folds[f].Means[1].Directions, e.kinds[1].means.Directions); same != (h.Of[row] == f) {
 				t.Errorf("row %d of fold %d: the head of fold %d is the same: %v", row, h.Of[row], f, same)
 			}

@@ -33,14 +33,21 @@ type plan struct {
 // alone trains a head on stored features.
 var alone = plan{batch: 128, epochs: 10, proxies: rate}
 
-// learn computes the evidence on the images of a fold from those of the others.
-func learn(ctx context.Context, set features.Set, c columned, folds []int, fold int, opts Options) (*evidence, error) {
+// learnFold computes the evidence on the images of a fold from those of the others.
+func learnFold(
+	ctx context.Context,
+	set features.Set,
+	c columned,
+	folds []int,
+	fold int,
+	opts Options,
+) (*evidence, error) {
 	var in, out []int
 	for i, f := range folds {
 		switch {
 		case f == fold:
 			out = append(out, i)
-		case f >= 0 && opts.voice(i) == i:
+		case f >= 0 && opts.findVoice(i) == i:
 			in = append(in, i)
 		}
 	}
@@ -51,7 +58,7 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	if opts.Tune == nil {
 		set.IDs = nil
 	}
-	in = some(in, c, train.Rand(opts.Seed, "crossfit sample", fold))
+	in = drawLearnRows(in, c, train.Rand(opts.Seed, "crossfit sample", fold))
 	others, judged := features.Set{X: set.X, Labels: c.of, IDs: set.IDs}.Rows(in),
 		features.Set{X: set.X, IDs: set.IDs}.Rows(out)
 	h := opts.Start.Clone()
@@ -59,17 +66,17 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	if err != nil {
 		return nil, err
 	}
-	if err := e.look(h, judged.X, meansOf(z, others.Labels, e.classes)); err != nil {
+	if err := e.addFoldImages(h, judged.X, meansOf(z, others.Labels, e.classes)); err != nil {
 		return nil, err
 	}
 	var first weighing
 	given := others.Labels
-	if others.Labels, first, err = trust(ctx, features.Set{X: z, Labels: others.Labels}, e.classes,
+	if others.Labels, first, err = trustLabels(ctx, features.Set{X: z, Labels: others.Labels}, e.classes,
 		train.Rand(opts.Seed, "crossfit trust", fold)); err != nil {
 		return nil, err
 	}
-	by := course{alone, h, others, centres(z, others.Labels, e.classes), fold, new(train.Clock)}
-	proxies, err := by.fit(ctx, opts,
+	by := course{alone, h, others, computeClassCentres(z, others.Labels, e.classes), fold, new(train.Clock)}
+	proxies, err := by.fitCourse(ctx, opts,
 		func(batch int) (Encoder, error) { return head.NewEncoder(h, others, batch) }, nil)
 	if err != nil {
 		return nil, err
@@ -77,7 +84,7 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	if err := h.EmbedInto(z, others.X); err != nil {
 		return nil, err
 	}
-	if err := e.look(h, judged.X, meansOf(z, others.Labels, e.classes)); err != nil {
+	if err := e.addFoldImages(h, judged.X, meansOf(z, others.Labels, e.classes)); err != nil {
 		return nil, err
 	}
 	if opts.Tune != nil {
@@ -86,7 +93,7 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 		for _, row := range out {
 			l.asked = append(l.asked, c.of[row])
 		}
-		err = e.tune(ctx, l, in, c)
+		err = e.addTuned(ctx, l, in, c)
 	}
 	if opts.Beside != nil {
 		e.kinds = append(e.kinds, kind{beside: opts.Beside})
@@ -100,9 +107,9 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	return e, err
 }
 
-// some returns the rows that a head learns from: all, or about the same share of each class, drawn at random, so
-// that the cost of a head is bounded.
-func some(rows []int, c columned, rng *rand.Rand) []int {
+// drawLearnRows returns the rows that a head learns from: all, or about the same share of each class, drawn at random,
+// so that the cost of a head is bounded.
+func drawLearnRows(rows []int, c columned, rng *rand.Rand) []int {
 	const parts = 64
 	keep := max(1, parts*max(mostLearned, mostOfClass*len(c.classes))/len(rows))
 	if keep >= parts {
@@ -145,16 +152,16 @@ type training struct {
 	proxies *features.Param
 }
 
-// sampler draws the batches of a course.
-func (c course) sampler(opts Options) (*train.Sampler, error) {
+// newBatchSampler draws the batches of a course.
+func (c course) newBatchSampler(opts Options) (*train.Sampler, error) {
 	return train.NewSampler(train.Shuffle{Rows: c.batch}, c.set.Labels,
 		train.Rand(opts.Seed, "crossfit batches", c.fold).Uint64())
 }
 
-// training configures the course for an encoder: the head, or a network under it.
-func (c course) training(e Encoder, opts Options) (training, error) {
+// newTraining configures the course for an encoder: the head, or a network under it.
+func (c course) newTraining(e Encoder, opts Options) (training, error) {
 	var t training
-	sampler, err := c.sampler(opts)
+	sampler, err := c.newBatchSampler(opts)
 	if err != nil {
 		return t, err
 	}
@@ -172,7 +179,7 @@ func (c course) training(e Encoder, opts Options) (training, error) {
 		Terms: []train.Term{{Name: "norm_softmax", Loss: loss, Params: []*features.Param{t.proxies}, Weight: 1}},
 		Observe: train.On(func(s train.Step) {
 			if c.network > 0 || opts.Tune == nil { // heads take seconds, networks minutes
-				opts.tell(c.fold, s.Number, steps)
+				opts.reportStep(c.fold, s.Number, steps)
 			}
 		}),
 	}
@@ -187,7 +194,7 @@ func (c course) training(e Encoder, opts Options) (training, error) {
 		if len(of.params) == 0 {
 			continue
 		}
-		g, err := group(of.name, of.params, of.rate, steps, sampler.Batches())
+		g, err := newGroup(of.name, of.params, of.rate, steps, sampler.Batches())
 		if err != nil {
 			return t, err
 		}
@@ -196,11 +203,11 @@ func (c course) training(e Encoder, opts Options) (training, error) {
 	return t, nil
 }
 
-// fit trains the encoder that open returns. It returns the learned proxies. configure replaces [course.training] if it
-// is not nil.
-func (c course) fit(ctx context.Context, opts Options, open func(batch int) (Encoder, error),
+// fitCourse trains the encoder that open returns. It returns the learned proxies. configure replaces
+// [course.newTraining] if it is not nil.
+func (c course) fitCourse(ctx context.Context, opts Options, open func(batch int) (Encoder, error),
 	configure func(Encoder) (training, error)) (blas32.General, error) {
-	sampler, err := c.sampler(opts)
+	sampler, err := c.newBatchSampler(opts)
 	if err != nil {
 		return c.start, err
 	}
@@ -210,7 +217,7 @@ func (c course) fit(ctx context.Context, opts Options, open func(batch int) (Enc
 	}
 	defer e.Close()
 	if configure == nil {
-		configure = func(e Encoder) (training, error) { return c.training(e, opts) }
+		configure = func(e Encoder) (training, error) { return c.newTraining(e, opts) }
 	}
 	by, err := configure(e)
 	if err != nil {
@@ -224,8 +231,8 @@ func (c course) fit(ctx context.Context, opts Options, open func(batch int) (Enc
 	return by.proxies.Matrix(), err
 }
 
-// group returns parameters with their solver.
-func group(name string, params []*features.Param, rate float64, steps, epoch int) (train.Group, error) {
+// newGroup returns parameters with their solver.
+func newGroup(name string, params []*features.Param, rate float64, steps, epoch int) (train.Group, error) {
 	solver, err := train.NewSolver(train.DefaultSolver("adam"))
 	if err != nil {
 		return train.Group{}, err

@@ -100,18 +100,18 @@ func (l *Lesson) Fit(ctx context.Context, net Network) (Tuned, error) {
 	c := course{tuning, l.Head, l.Learned, l.proxies, l.fold, new(train.Clock)}
 	var t Tuned // at the last validation, which follows the last step
 	var seen *observing
-	_, err := c.fit(ctx, l.opts, func(batch int) (Encoder, error) {
+	_, err := c.fitCourse(ctx, l.opts, func(batch int) (Encoder, error) {
 		return net.Encoder(ctx, l.Head, l.Learned, batch, c.clock.SourceAhead(l.opts.Seed, "crossfit views"))
 	}, func(e Encoder) (training, error) {
 		var err error
-		if c.network, err = l.try(ctx, c, e); err != nil {
+		if c.network, err = l.tryRate(ctx, c, e); err != nil {
 			return training{}, err
 		}
-		by, err := c.training(e, l.opts)
+		by, err := c.newTraining(e, l.opts)
 		if err != nil {
 			return by, err
 		}
-		seen = observe(by.Terms[0].Loss, by.proxies, l.Learned)
+		seen = newObserving(by.Terms[0].Loss, by.proxies, l.Learned)
 		by.Terms[0].Loss = seen
 		by.ValidateEvery, by.Patience = by.Sampler.Batches(), patience
 		best := math.Inf(-1)
@@ -132,7 +132,7 @@ func (l *Lesson) Fit(ctx context.Context, net Network) (Tuned, error) {
 				return 0, err
 			}
 			t.Epochs++
-			said, err := l.likelihood(ctx, t)
+			said, err := l.computeLikelihood(ctx, t)
 			if said > best+leastRise {
 				best = said
 			}
@@ -143,7 +143,7 @@ func (l *Lesson) Fit(ctx context.Context, net Network) (Tuned, error) {
 	if err != nil {
 		return Tuned{}, err
 	}
-	t.Margins, t.Rate = seen.margins(), c.network
+	t.Margins, t.Rate = seen.computeMeanMargins(), c.network
 	return t, nil
 }
 
@@ -154,11 +154,12 @@ const (
 	leastRise = 0.01
 )
 
-// likelihood returns the mean log probability of a label of the judged images, weighed by those of the other half.
-func (l *Lesson) likelihood(ctx context.Context, t Tuned) (float64, error) {
+// computeLikelihood returns the mean log probability of a label of the judged images, weighed by those of the other
+// half.
+func (l *Lesson) computeLikelihood(ctx context.Context, t Tuned) (float64, error) {
 	e := evidence{rows: features.AllRows(l.Judged.Len()), classes: t.Directions.Rows,
 		kinds: []kind{{z: t.Z, means: Means{Directions: t.Directions}, first: blind, network: true}}}
-	_, said, err := e.weighings(ctx, l.asked)
+	_, said, err := e.fitWeighings(ctx, l.asked)
 	return said, err
 }
 
@@ -175,12 +176,12 @@ type Pace struct {
 	Most            time.Duration
 }
 
-// try returns the rate of the lesson's network. With a backbone's first network it tells how long all of them take.
+// tryRate returns the rate of the lesson's network. With a backbone's first network it tells how long all of them take.
 //
 // The rate is the usual one, or half of that at which a range test (Smith 2017, section 3.3; [train.FindRate]) finds
 // the lowest loss, if that is less: a network that small steps upset learns at a rate that it bears. Higher rates than
 // the usual one gained nothing on the sets at hand, or lost (docs/log, 2026-11).
-func (l *Lesson) try(ctx context.Context, c course, e Encoder) (float64, error) {
+func (l *Lesson) tryRate(ctx context.Context, c course, e Encoder) (float64, error) {
 	o := l.opts
 	if o.paced[o.part] {
 		return o.rates[o.part], nil
@@ -191,7 +192,7 @@ func (l *Lesson) try(ctx context.Context, c course, e Encoder) (float64, error) 
 		steps = pacing
 	}
 	var began, ended time.Time
-	still, all, err := l.probe(ctx, c, e, train.Schedule{LR: 0, Total: steps, Epoch: steps}, func(s train.Step) {
+	still, all, err := l.probeLosses(ctx, c, e, train.Schedule{LR: 0, Total: steps, Epoch: steps}, func(s train.Step) {
 		if ended = time.Now(); s.Number == 1 {
 			began = ended
 		}
@@ -201,7 +202,7 @@ func (l *Lesson) try(ctx context.Context, c course, e Encoder) (float64, error) 
 	}
 	if !known {
 		rise := train.Rising(c.network/200, c.network*5, steps)
-		losses, _, err := l.probe(ctx, c, e, rise, nil)
+		losses, _, err := l.probeLosses(ctx, c, e, rise, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -219,11 +220,11 @@ func (l *Lesson) try(ctx context.Context, c course, e Encoder) (float64, error) 
 	return rate, nil
 }
 
-// probe trains for some steps with a schedule of the network's rate, and undoes them. all is the number of steps of the
-// whole training.
-func (l *Lesson) probe(ctx context.Context, c course, e Encoder, network train.Schedule,
+// probeLosses trains for some steps with a schedule of the network's rate, and undoes them. all is the number of steps
+// of the whole training.
+func (l *Lesson) probeLosses(ctx context.Context, c course, e Encoder, network train.Schedule,
 	stepped func(train.Step)) (losses []float64, all int, err error) {
-	by, err := c.training(e, l.opts)
+	by, err := c.newTraining(e, l.opts)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -240,39 +241,39 @@ func (l *Lesson) probe(ctx context.Context, c course, e Encoder, network train.S
 	return losses, all, err
 }
 
-// tune adds a network's result to the evidence. learned are the rows of the lesson.
-func (e *evidence) tune(ctx context.Context, l *Lesson, learned []int, c columned) error {
+// addTuned adds a network's result to the evidence. learned are the rows of the lesson.
+func (e *evidence) addTuned(ctx context.Context, l *Lesson, learned []int, c columned) error {
 	t, err := l.opts.Tune(ctx, l)
 	if err != nil {
 		return err
 	}
 	if l.opts.Seen != nil {
-		l.opts.Seen.judged(t, e.rows, c)
-		l.opts.Seen.observed(t, learned)
+		l.opts.Seen.addJudged(t, e.rows, c)
+		l.opts.Seen.addObserved(t, learned)
 	}
 	if t.Rate > 0 {
 		l.opts.rates[l.opts.part] = t.Rate
 	}
 	if t.Kept {
 		*l.opts.kept++
-		l.opts.tell(l.fold, 1, 1)
+		l.opts.reportStep(l.fold, 1, 1)
 	}
 	e.kinds = append(e.kinds, kind{z: t.Z, means: Means{Directions: t.Directions}, network: true})
 	return nil
 }
 
-// choose removes the networks' results from the evidence unless they make labels likelier.
-func (e *evidence) choose(ctx context.Context, column []int, opts Options) error {
+// dropUnhelpful removes the networks' results from the evidence unless they make labels likelier.
+func (e *evidence) dropUnhelpful(ctx context.Context, column []int, opts Options) error {
 	if opts.Tune == nil || len(e.rows) == 0 {
 		return nil
 	}
 	all := e.kinds
-	_, with, err := e.weighings(ctx, column)
+	_, with, err := e.fitWeighings(ctx, column)
 	if err != nil {
 		return err
 	}
 	e.kinds = slices.DeleteFunc(slices.Clone(all), func(k kind) bool { return k.network })
-	_, without, err := e.weighings(ctx, column)
+	_, without, err := e.fitWeighings(ctx, column)
 	if with > without {
 		e.kinds = all
 	}

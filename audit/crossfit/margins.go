@@ -27,8 +27,8 @@ type Seen struct {
 	unseen, learned []int // networks that say so
 }
 
-// grow makes room for n rows.
-func (s *Seen) grow(n int) {
+// growRows makes room for n rows.
+func (s *Seen) growRows(n int) {
 	if s.Unseen != nil {
 		return
 	}
@@ -39,14 +39,14 @@ func (s *Seen) grow(n int) {
 	}
 }
 
-// judged adds a network's judgement of images that it has not learned from, rows of the set.
-func (s *Seen) judged(t Tuned, rows []int, c columned) {
+// addJudged adds a network's judgement of images that it has not learned from, rows of the set.
+func (s *Seen) addJudged(t Tuned, rows []int, c columned) {
 	var scratch []float32
 	cosines := features.Products(&scratch, t.Z, t.Directions)
 	s.Epochs = append(s.Epochs, t.Epochs)
 	for i, row := range rows {
 		z, y := features.Row(cosines, i), c.of[row]
-		rival, most := leading(z, y)
+		rival, most := findLargestExcept(z, y)
 		addMean(&s.Unseen[row], &s.unseen[row], float64(z[y]-most))
 		var others float64
 		for k, v := range z {
@@ -60,8 +60,8 @@ func (s *Seen) judged(t Tuned, rows []int, c columned) {
 	}
 }
 
-// observed adds a network's margins of images while it learned them.
-func (s *Seen) observed(t Tuned, rows []int) {
+// addObserved adds a network's margins of images while it learned them.
+func (s *Seen) addObserved(t Tuned, rows []int) {
 	for i, row := range rows {
 		if v := float64(t.Margins[i]); !math.IsNaN(v) {
 			addMean(&s.Learned[row], &s.learned[row], v)
@@ -78,8 +78,8 @@ func addMean(mean *float64, n *int, v float64) {
 	*mean += (v - *mean) / float64(*n)
 }
 
-// leading returns the largest of row except that of y.
-func leading(row []float32, y int) (at int, most float32) {
+// findLargestExcept returns the largest of row except that of y.
+func findLargestExcept(row []float32, y int) (at int, most float32) {
 	most = float32(math.Inf(-1))
 	for k, v := range row {
 		if k != y && v > most {
@@ -100,8 +100,8 @@ type observing struct {
 	scratch []float32
 }
 
-// observe returns loss, observing the images of set.
-func observe(loss losses.Loss, proxies *features.Param, set features.Set) *observing {
+// newObserving returns loss, observing the images of set.
+func newObserving(loss losses.Loss, proxies *features.Param, set features.Set) *observing {
 	o := &observing{Loss: loss, proxies: proxies, labels: set.Labels, at: make(map[int]int, set.Len()),
 		sum: make([]float64, set.Len()), visits: make([]int, set.Len())}
 	for i, id := range set.IDs {
@@ -114,7 +114,7 @@ func (o *observing) Eval(grad *blas32.General, z features.Set, ref *features.Set
 	p := o.proxies.Matrix()
 	norms := make([]float32, p.Rows)
 	for k := range norms {
-		norms[k] = 1 / max(blas32.Nrm2(vector(p, k)), 1e-30)
+		norms[k] = 1 / max(blas32.Nrm2(viewRow(p, k)), 1e-30)
 	}
 	cosines := features.Products(&o.scratch, z.X, p)
 	for i, id := range z.IDs {
@@ -123,15 +123,15 @@ func (o *observing) Eval(grad *blas32.General, z features.Set, ref *features.Set
 			row[k] *= v
 		}
 		at := o.at[id]
-		_, most := leading(row, o.labels[at])
+		_, most := findLargestExcept(row, o.labels[at])
 		o.sum[at] += float64(row[o.labels[at]] - most)
 		o.visits[at]++
 	}
 	return o.Loss.Eval(grad, z, ref)
 }
 
-// margins returns the mean margin of every image, NaN for one that no step used.
-func (o *observing) margins() []float32 {
+// computeMeanMargins returns the mean margin of every image, NaN for one that no step used.
+func (o *observing) computeMeanMargins() []float32 {
 	list := make([]float32, len(o.sum))
 	for i, n := range o.visits {
 		list[i] = float32(o.sum[i] / float64(n)) // 0/0 is NaN

@@ -63,7 +63,7 @@ func TestObservedMargins(t *testing.T) {
 	set.IDs, set.Labels = []int{7, 8, 9}, []int{0, 1, 2}
 	p := features.NewParam("proxies", 3, 2)
 	copy(p.Data, []float32{2, 0, 0, 5, -1, 0})
-	o := observe(always{}, p, set)
+	o := newObserving(always{}, p, set)
 	for _, batch := range [][]float32{{1, 0, 0.6, 0.8}, {0, 1, -0.6, 0.8}} {
 		z := features.NewSet(2, 2)
 		z.IDs, z.Labels = []int{9, 7}, []int{2, 0}
@@ -74,7 +74,7 @@ func TestObservedMargins(t *testing.T) {
 	}
 	// 9 is of class 2: -1 - 1, then 0 - 1; 7 of class 0: 0.6 - 0.8, then -0.6 - 0.8
 	want := []float32{-0.8, float32(math.NaN()), -1.5}
-	if diff := cmp.Diff(want, o.margins(), cmpopts.EquateApprox(0, 1e-6), cmpopts.EquateNaNs()); diff != "" {
+	if diff := cmp.Diff(want, o.computeMeanMargins(), cmpopts.EquateApprox(0, 1e-6), cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -15,12 +15,12 @@ import (
 // said receives the class probabilities of a row, and the weighing behind them.
 type said func(c columned, row int, w weighing, p []float64)
 
-// rounds calls each for every round, or replays its results.
-func rounds(ctx context.Context, set features.Set, classes int, opts Options, do said) error {
+// runRounds calls each for every round, or replays its results.
+func runRounds(ctx context.Context, set features.Set, classes int, opts Options, do said) error {
 	if opts.Shared == nil {
 		return learnRounds(ctx, set, classes, opts, do)
 	}
-	return opts.Shared.replay(do, func(do said) error { return learnRounds(ctx, set, classes, opts, do) })
+	return opts.Shared.replayCalls(do, func(do said) error { return learnRounds(ctx, set, classes, opts, do) })
 }
 
 // learnRounds calls each for every round.
@@ -45,7 +45,7 @@ func learnRounds(ctx context.Context, set features.Set, classes int, opts Option
 	for opts.round = range opts.Rounds {
 		one := opts
 		one.Seed += uint64(opts.round)
-		if err := each(ctx, set, classes, one, do); err != nil {
+		if err := learnByFold(ctx, set, classes, one, do); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func learnAll(ctx context.Context, set features.Set, c columned, folds []int, fo
 	var e *evidence
 	err := opts.eachPart(set, func(part int, set features.Set) error {
 		opts.part, opts.Start = part, opts.starts[part]
-		one, err := learn(ctx, set, c, folds, fold, opts)
+		one, err := learnFold(ctx, set, c, folds, fold, opts)
 		if err != nil {
 			return err
 		}
@@ -87,18 +87,18 @@ func (o *Options) eachPart(set features.Set, do func(part int, set features.Set)
 	return nil
 }
 
-// pool judges by the mean log probabilities of several rounds. It needs 4 bytes for each row and class besides the
-// memory of a round.
-func pool(ctx context.Context, set features.Set, classes int, opts Options, v judges.Opinion) error {
+// poolRounds judges by the mean log probabilities of several rounds. It needs 4 bytes for each row and class besides
+// the memory of a round.
+func poolRounds(ctx context.Context, set features.Set, classes int, opts Options, v judges.Opinion) error {
 	var sums []float32
 	var r []float64
 	var known columned
 	share := 1 / float64(opts.Rounds)
-	err := rounds(ctx, set, classes, opts, func(c columned, row int, w weighing, p []float64) {
+	err := runRounds(ctx, set, classes, opts, func(c columned, row int, w weighing, p []float64) {
 		if sums == nil {
 			known, sums, r = c, make([]float32, set.Len()*len(p)), make([]float64, len(p))
 		}
-		w.posterior(r, p, c.of[row])
+		w.fillPosterior(r, p, c.of[row])
 		for k, q := range r {
 			sums[row*len(p)+k] += float32(math.Log(math.Max(q, 1e-300)) * share)
 		}

@@ -20,8 +20,8 @@ type saying struct {
 	p   []float64
 }
 
-// replay has learn call do, or repeats its earlier calls.
-func (s *Shared) replay(do said, learn func(said) error) error {
+// replayCalls has learn call do, or repeats its earlier calls.
+func (s *Shared) replayCalls(do said, learn func(said) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known {

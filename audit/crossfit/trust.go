@@ -14,13 +14,13 @@ const (
 	sure     = 0.9 // least probability of another class that is learned instead
 )
 
-// trust returns the label to learn for each row of z, unit rows: its own, another, or none (-1). [judges.Fitted]
+// trustLabels returns the label to learn for each row of z, unit rows: its own, another, or none (-1). [judges.Fitted]
 // judges the given labels, each row left out of its own judgement. The most probable row of each class keeps its
 // label, and so does the single row of a class. Fitted knows which classes are mistaken for each other; heads would
 // learn these mistakes. trust also returns the weighing of similarities to the centres of the given labels.
-func trust(ctx context.Context, z features.Set, classes int, rng *rand.Rand) ([]int, weighing, error) {
+func trustLabels(ctx context.Context, z features.Set, classes int, rng *rand.Rand) ([]int, weighing, error) {
 	labels := append([]int(nil), z.Labels...)
-	if !comparable(labels, classes) {
+	if !areLabelsComparable(labels, classes) {
 		return labels, blind, nil
 	}
 	s, err := leaveout.New(z, classes)
@@ -63,8 +63,8 @@ func trust(ctx context.Context, z features.Set, classes int, rng *rand.Rand) ([]
 // blind is the expected weighing before any label is seen.
 var blind = weighing{[]float64{20}, 0.2}
 
-// comparable reports whether at least two classes have two rows or more; otherwise labels cannot be judged.
-func comparable(labels []int, classes int) bool {
+// areLabelsComparable reports whether at least two classes have two rows or more; otherwise labels cannot be judged.
+func areLabelsComparable(labels []int, classes int) bool {
 	count, several := make([]int, classes), 0
 	for _, y := range labels {
 		if count[y]++; count[y] == 2 {
@@ -89,5 +89,5 @@ func weighingOf(ctx context.Context, s *leaveout.Set) (weighing, error) {
 	if err != nil {
 		return blind, err
 	}
-	return weigh(ctx, rows, labels, c, blind, 5)
+	return fitWeighing(ctx, rows, labels, c, blind, 5)
 }

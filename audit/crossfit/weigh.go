@@ -26,12 +26,12 @@ const (
 	settled  = 1e-3 // relative change of β that ends the fit
 )
 
-// weigh fits the weighing under which labels are likeliest by expectation maximisation: the class probabilities of
-// each image, then one Newton step of β and the ρ that fits. rows holds the similarities of each image, kind by
+// fitWeighing fits the weighing under which labels are likeliest by expectation maximisation: the class probabilities
+// of each image, then one Newton step of β and the ρ that fits. rows holds the similarities of each image, kind by
 // kind, C each. expected counts as worth labels: few labels hardly change it, many override it.
 //
 //	Q(β) - ½ (worth/n) (β-β₀)ᵀ H (β-β₀),   H = -∂²Q/∂β²
-func weigh(ctx context.Context, rows []float32, labels []int, classes int, expected weighing,
+func fitWeighing(ctx context.Context, rows []float32, labels []int, classes int, expected weighing,
 	worth float64) (weighing, error) {
 	kinds := len(expected.beta)
 	expected.rho = min(expected.rho, noiserate.MostOf(classes)) // else heads that see nothing would turn labels round
@@ -52,8 +52,8 @@ func weigh(ctx context.Context, rows []float32, labels []int, classes int, expec
 		var wrong float64
 		for i, y := range labels {
 			row := rows[i*kinds*classes : (i+1)*kinds*classes]
-			w.probabilities(p, row)
-			wrong += 1 - w.posterior(r, p, y)
+			w.fillProbabilities(p, row)
+			wrong += 1 - w.fillPosterior(r, p, y)
 			clear(mean)
 			clear(belief)
 			for m := range kinds {
@@ -75,16 +75,16 @@ func weigh(ctx context.Context, rows []float32, labels []int, classes int, expec
 			}
 		}
 		w.rho = math.Min(math.Max((wrong+worth*expected.rho)/(n+worth), leastRho), noiserate.MostOf(classes))
-		if w.step(grad, hess, expected.beta, worth/n) {
+		if w.stepNewton(grad, hess, expected.beta, worth/n) {
 			break
 		}
 	}
 	return w, nil
 }
 
-// step takes a Newton step of β, drawn towards expected by a share of the curvature, and reports whether it hardly
-// moved. hess is the upper half of -∂²Q/∂β².
-func (w *weighing) step(grad, hess, expected []float64, share float64) bool {
+// stepNewton takes a Newton step of β, drawn towards expected by a share of the curvature, and reports whether it
+// hardly moved. hess is the upper half of -∂²Q/∂β².
+func (w *weighing) stepNewton(grad, hess, expected []float64, share float64) bool {
 	kinds := len(w.beta)
 	a := make([][]float64, kinds)
 	for i := range a {
@@ -119,8 +119,8 @@ func (w *weighing) step(grad, hess, expected []float64, share float64) bool {
 	return moved <= settled*(all+1)
 }
 
-// probabilities fills p with the class probabilities from an image's similarities alone.
-func (w weighing) probabilities(p []float64, row []float32) {
+// fillProbabilities fills p with the class probabilities from an image's similarities alone.
+func (w weighing) fillProbabilities(p []float64, row []float32) {
 	clear(p)
 	c := len(p)
 	for m, b := range w.beta {
@@ -134,18 +134,18 @@ func (w weighing) probabilities(p []float64, row []float32) {
 	}
 }
 
-// likelihood returns the log probability of labels; rows as in [weigh].
-func (w weighing) likelihood(rows []float32, labels []int, classes int) (sum float64) {
+// sumLogProbability returns the log probability of labels; rows as in [fitWeighing].
+func (w weighing) sumLogProbability(rows []float32, labels []int, classes int) (sum float64) {
 	p := make([]float64, classes)
 	for i, y := range labels {
-		w.probabilities(p, rows[i*len(w.beta)*classes:(i+1)*len(w.beta)*classes])
+		w.fillProbabilities(p, rows[i*len(w.beta)*classes:(i+1)*len(w.beta)*classes])
 		sum += math.Log((1-w.rho)*p[y] + w.rho/float64(classes-1)*(1-p[y]))
 	}
 	return sum
 }
 
-// posterior fills r with the class probabilities given the label y, too, and returns that of y.
-func (w weighing) posterior(r, p []float64, y int) float64 {
+// fillPosterior fills r with the class probabilities given the label y, too, and returns that of y.
+func (w weighing) fillPosterior(r, p []float64, y int) float64 {
 	other := w.rho / (1 - w.rho) / float64(len(p)-1)
 	var sum float64
 	for k, v := range p {
@@ -161,8 +161,8 @@ func (w weighing) posterior(r, p []float64, y int) float64 {
 	return r[y]
 }
 
-// odds returns the log odds that y is right.
-func (w weighing) odds(p []float64, y int) float64 {
+// computeLogOdds returns the log odds that y is right.
+func (w weighing) computeLogOdds(p []float64, y int) float64 {
 	var rest float64
 	for k, v := range p {
 		if k != y {

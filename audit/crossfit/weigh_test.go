@@ -58,7 +58,7 @@ func likelihood(rows []float32, labels []int, classes int, beta []float64, rho f
 func TestWeigh(t *testing.T) {
 	for seed := range uint64(3) {
 		rows, labels := drawn(seed, 15, 0.3, 4000, 8)
-		w, err := weigh(t.Context(), rows, labels, 8, weighing{[]float64{5, 5}, 0.2}, 0)
+		w, err := fitWeighing(t.Context(), rows, labels, 8, weighing{[]float64{5, 5}, 0.2}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestPosterior(t *testing.T) {
 	w := weighing{beta: []float64{2, 3}, rho: 0.2}
 	row := []float32{0.1, -0.2, 0.5, 0.3, 0.1, -0.4}
 	p, r := make([]float64, 3), make([]float64, 3)
-	w.probabilities(p, row)
+	w.fillProbabilities(p, row)
 	for y := range 3 {
 		var want [3]float64
 		var sum float64
@@ -91,13 +91,13 @@ func TestPosterior(t *testing.T) {
 			}
 			sum += want[k]
 		}
-		own := w.posterior(r, p, y)
+		own := w.fillPosterior(r, p, y)
 		for k := range want {
 			if math.Abs(r[k]-want[k]/sum) > 1e-12 {
 				t.Errorf("label %d: class %d: %v, by loops %v", y, k, r[k], want[k]/sum)
 			}
 		}
-		if o := w.odds(p, y); math.Abs(1/(1+math.Exp(-o))-own) > 1e-12 {
+		if o := w.computeLogOdds(p, y); math.Abs(1/(1+math.Exp(-o))-own) > 1e-12 {
 			t.Errorf("label %d: odds %v for a probability of %v", y, o, own)
 		}
 	}

@@ -47,7 +47,7 @@ func Classes(ctx context.Context, s *leaveout.Set) ([]Class, error) {
 	for i, label := range s.Z.Labels {
 		y := s.Column[label]
 		given[y]++
-		k := member(s, i, y)
+		k := findMemberColumn(s, i, y)
 		members[k] = append(members[k], i)
 	}
 	for k := range list {
@@ -56,15 +56,15 @@ func Classes(ctx context.Context, s *leaveout.Set) ([]Class, error) {
 		}
 		spread := s.Spread(k)
 		r := filters.Debiased(spread.Length, max(2, int(math.Round(spread.Count))))
-		c := Class{Class: s.Classes[k], Images: given[k], Groups: groups(s, members[k])}
+		c := Class{Class: s.Classes[k], Images: given[k], Groups: compareGroups(s, members[k])}
 		c.Kappa = filters.KappaBanerjee(d, r, filters.DefaultLimits())
 		list[k] = c
 	}
-	return list, compare(ctx, s.Plain(), list)
+	return list, compareClasses(ctx, s.Plain(), list)
 }
 
-// member returns the column of an image's largest share, or y if it has none.
-func member(s *leaveout.Set, i, y int) int {
+// findMemberColumn returns the column of an image's largest share, or y if it has none.
+func findMemberColumn(s *leaveout.Set, i, y int) int {
 	most := 0.0
 	for _, p := range s.Parts(i) {
 		if p.Weight > most {

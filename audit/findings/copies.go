@@ -49,16 +49,16 @@ func MaybeCopies(n int) float64 {
 
 // Copies lists for each row of z its near copies: the ten nearest whose cosine is at least bound, nearest first. z has
 // unit rows. Up to AllCompared rows, it compares all, in time O(n²·d); with more, only rows whose sketches agree
-// ([sketched]), which misses a few, in time O(n·d).
+// ([findNearCopies]), which misses a few, in time O(n·d).
 func Copies(ctx context.Context, z features.Set, bound float64, maxMem int64) ([][]eval.Neighbour, error) {
 	list := make([][]eval.Neighbour, z.Len())
 	if z.Len() > AllCompared {
-		return list, sketched(ctx, z, bound, list)
+		return list, findNearCopies(ctx, z, bound, list)
 	}
 	err := eval.EachRow(ctx, z.X, z.X, eval.Bytes(maxMem), func(i int, s []float32) {
 		for j, v := range s {
 			if float64(v) >= bound && j != i {
-				note(&list[i], eval.Neighbour{Row: j, Similarity: v})
+				noteCopy(&list[i], eval.Neighbour{Row: j, Similarity: v})
 			}
 		}
 	})
@@ -132,8 +132,8 @@ func Groups(n int, pairs [][]eval.Neighbour) [][]int {
 	return groups
 }
 
-// note adds a copy to a list of the nearest, unless it is there.
-func note(list *[]eval.Neighbour, n eval.Neighbour) {
+// noteCopy adds a copy to a list of the nearest, unless it is there.
+func noteCopy(list *[]eval.Neighbour, n eval.Neighbour) {
 	for _, known := range *list {
 		if known.Row == n.Row {
 			return

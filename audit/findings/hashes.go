@@ -38,14 +38,14 @@ func LikelyCopies(ctx context.Context, plain, mirrored []Hash) ([][]eval.Neighbo
 		if i >= n && j >= n || i%n == j%n {
 			return false
 		}
-		near := float32(math.Cos(math.Pi * float64(marks[a].differ(&marks[b])) / hashBits))
-		note(&list[i%n], eval.Neighbour{Row: j % n, Similarity: near})
-		note(&list[j%n], eval.Neighbour{Row: i % n, Similarity: near})
+		near := float32(math.Cos(math.Pi * float64(marks[a].countDifferingBits(&marks[b])) / hashBits))
+		noteCopy(&list[i%n], eval.Neighbour{Row: j % n, Similarity: near})
+		noteCopy(&list[j%n], eval.Neighbour{Row: i % n, Similarity: near})
 		return true
 	}
 	if n > AllCompared {
 		width := min(hashWidest, max(1, int(math.Log2(float64(len(marks))/bucket))))
-		return list, together(ctx, marks, finder{hashBits, width, hashTables, hashAlike, mostChecks},
+		return list, checkBucketPairs(ctx, marks, finder{hashBits, width, hashTables, hashAlike, mostChecks},
 			rand.New(rand.NewPCG(hashBits, 4)), check)
 	}
 	for a := range marks {
@@ -56,7 +56,7 @@ func LikelyCopies(ctx context.Context, plain, mirrored []Hash) ([][]eval.Neighbo
 			return nil, err
 		}
 		for b := a + 1; b < len(marks); b++ {
-			if marks[a].differ(&marks[b]) <= hashAlike {
+			if marks[a].countDifferingBits(&marks[b]) <= hashAlike {
 				check(a, b)
 			}
 		}

@@ -15,13 +15,14 @@ const rivals = 10
 // pair counts the images of two classes, and those that are nearer to their own.
 type pair struct{ images, own int }
 
-// compare fills in Like, Alike and Compared: how well two classes can be told apart by the given labels, each image
-// left out. Two names of one class divide its images at random, so that no more than half are nearer to their own.
+// compareClasses fills in Like, Alike and Compared: how well two classes can be told apart by the given labels, each
+// image left out. Two names of one class divide its images at random, so that no more than half are nearer to their
+// own.
 //
 // An image counts only if it is nearer to one of the two than to all other classes: wrong labels from elsewhere
 // would hide the difference, and leaving them out favours neither. The classes are those of the given labels,
 // without the weights of a judge, which moves images between similar classes.
-func compare(ctx context.Context, plain *leaveout.Set, list []Class) error {
+func compareClasses(ctx context.Context, plain *leaveout.Set, list []Class) error {
 	near, err := nearestClasses(ctx, plain)
 	if err != nil {
 		return err
@@ -38,8 +39,8 @@ func compare(ctx context.Context, plain *leaveout.Set, list []Class) error {
 		partners[key[1]] = append(partners[key[1]], key[0])
 	}
 	err = plain.Each(ctx, func(_, y int, row []float64) {
-		first, second := best(row, y, -1), 0.0
-		top := best(row, y, first)
+		first, second := findBestExcept(row, y, -1), 0.0
+		top := findBestExcept(row, y, first)
 		for _, j := range partners[y] {
 			if second = row[first]; j == first {
 				second = math.Inf(-1)
@@ -76,8 +77,8 @@ func compare(ctx context.Context, plain *leaveout.Set, list []Class) error {
 	return nil
 }
 
-// best returns the column of the largest entry, except two columns; -1 if there is none.
-func best(row []float64, not, nor int) int {
+// findBestExcept returns the column of the largest entry, except two columns; -1 if there is none.
+func findBestExcept(row []float64, not, nor int) int {
 	at := -1
 	for k, v := range row {
 		if k != not && k != nor && (at < 0 || v > row[at]) {

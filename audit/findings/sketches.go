@@ -27,20 +27,20 @@ const (
 // different sides of a random plane with probability θ/π.
 type sketch [sketchBits / 64]uint64
 
-func (s *sketch) differ(t *sketch) (n int) {
+func (s *sketch) countDifferingBits(t *sketch) (n int) {
 	for w, v := range s {
 		n += bits.OnesCount64(v ^ t[w])
 	}
 	return n
 }
 
-// sketched finds near copies without comparing all pairs. Each table puts rows into buckets by
+// findNearCopies finds near copies without comparing all pairs. Each table puts rows into buckets by
 // some bits of their sketches; rows of a bucket are compared if their whole sketches agree. A pair at the bound
 // shares a bucket of some table with probability at least 1-missed, a nearer pair with a higher one. The number of
 // comparisons of a row is bounded, so that time is O(n).
 //
 // Source: Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002; Indyk & Motwani, STOC 1998.
-func sketched(ctx context.Context, z features.Set, bound float64, list [][]eval.Neighbour) error {
+func findNearCopies(ctx context.Context, z features.Set, bound float64, list [][]eval.Neighbour) error {
 	const block = 4096
 	rng := rand.New(rand.NewPCG(uint64(z.Dim()), 3))
 	planes, marks := planesOf(z.Dim(), rng), make([]sketch, z.Len())
@@ -49,12 +49,12 @@ func sketched(ctx context.Context, z features.Set, bound float64, list [][]eval.
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		mark(marks[from:], features.Part(z.X, from, min(block, z.Len()-from)), planes, &scratch)
+		sketchRows(marks[from:], features.Part(z.X, from, min(block, z.Len()-from)), planes, &scratch)
 	}
-	return together(ctx, marks, finderOf(len(marks), bound, deviations), rng, func(i, j int) bool {
+	return checkBucketPairs(ctx, marks, finderOf(len(marks), bound, deviations), rng, func(i, j int) bool {
 		if v := features.Dot(z.Row(i), z.Row(j)); v >= bound {
-			note(&list[i], eval.Neighbour{Row: j, Similarity: float32(v)})
-			note(&list[j], eval.Neighbour{Row: i, Similarity: float32(v)})
+			noteCopy(&list[i], eval.Neighbour{Row: j, Similarity: float32(v)})
+			noteCopy(&list[j], eval.Neighbour{Row: i, Similarity: float32(v)})
 		}
 		return true
 	})
@@ -79,9 +79,9 @@ func finderOf(n int, bound, deviations float64) finder {
 	return finder{sketchBits, max(width, 1), tables, alike, mostChecks}
 }
 
-// together calls check for pairs of rows that share a bucket of a table and differ in at most alike bits, perhaps
-// several times; check reports whether the pair counts among those of the row.
-func together(ctx context.Context, marks []sketch, f finder, rng *rand.Rand, check func(i, j int) bool) error {
+// checkBucketPairs calls check for pairs of rows that share a bucket of a table and differ in at most alike bits,
+// perhaps several times; check reports whether the pair counts among those of the row.
+func checkBucketPairs(ctx context.Context, marks []sketch, f finder, rng *rand.Rand, check func(i, j int) bool) error {
 	t := table{order: make([]int32, len(marks)), key: make([]uint32, len(marks)), marks: make([]sketch, len(marks)),
 		start: make([]int32, 1<<f.width+1)}
 	checks := make([]int32, len(marks))
@@ -89,12 +89,12 @@ func together(ctx context.Context, marks []sketch, f finder, rng *rand.Rand, che
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t.fill(marks, rng.Perm(f.bits)[:f.width])
+		t.fillBuckets(marks, rng.Perm(f.bits)[:f.width])
 		for b, from := range t.start[:len(t.start)-1] {
 			rows, sides := t.order[from:t.start[b+1]], t.marks[from:t.start[b+1]]
 			for a, i := range rows {
 				for c := a + 1; c < min(a+1+following, len(rows)) && int(checks[i]) < f.checks; c++ {
-					if sides[a].differ(&sides[c]) <= f.alike && check(int(i), int(rows[c])) {
+					if sides[a].countDifferingBits(&sides[c]) <= f.alike && check(int(i), int(rows[c])) {
 						checks[i]++
 					}
 				}
@@ -125,7 +125,7 @@ func CopiesApart(ctx context.Context, all Rows, turn func(x blas32.General) (bla
 	err := all.Each(ctx, func(block features.Set) error {
 		x, err := turn(block.X)
 		if err == nil {
-			mark(marks[block.IDs[0]:], x, planes, &scratch)
+			sketchRows(marks[block.IDs[0]:], x, planes, &scratch)
 		}
 		return err
 	})
@@ -133,10 +133,10 @@ func CopiesApart(ctx context.Context, all Rows, turn func(x blas32.General) (bla
 		return nil, err
 	}
 	list := make([][]eval.Neighbour, all.Len())
-	return list, together(ctx, marks, finderOf(len(marks), bound, few), rng, func(i, j int) bool {
-		near := float32(math.Cos(math.Pi * float64(marks[i].differ(&marks[j])) / sketchBits))
-		note(&list[i], eval.Neighbour{Row: j, Similarity: near})
-		note(&list[j], eval.Neighbour{Row: i, Similarity: near})
+	return list, checkBucketPairs(ctx, marks, finderOf(len(marks), bound, few), rng, func(i, j int) bool {
+		near := float32(math.Cos(math.Pi * float64(marks[i].countDifferingBits(&marks[j])) / sketchBits))
+		noteCopy(&list[i], eval.Neighbour{Row: j, Similarity: near})
+		noteCopy(&list[j], eval.Neighbour{Row: i, Similarity: near})
 		return true
 	})
 }
@@ -150,8 +150,8 @@ func planesOf(dim int, rng *rand.Rand) blas32.General {
 	return planes
 }
 
-// mark sketches the rows of x.
-func mark(marks []sketch, x, planes blas32.General, scratch *[]float32) {
+// sketchRows sketches the rows of x.
+func sketchRows(marks []sketch, x, planes blas32.General, scratch *[]float32) {
 	sides := features.Products(scratch, x, planes)
 	for i := range sides.Rows {
 		for b, v := range features.Row(sides, i) {
@@ -170,8 +170,8 @@ type table struct {
 	key   []uint32 // bucket of each row
 }
 
-// fill puts rows into buckets by some bits of their sketches.
-func (t *table) fill(marks []sketch, by []int) {
+// fillBuckets puts rows into buckets by some bits of their sketches.
+func (t *table) fillBuckets(marks []sketch, by []int) {
 	clear(t.start)
 	for i := range marks {
 		var key uint32

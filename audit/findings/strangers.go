@@ -41,7 +41,7 @@ const Outlying = -2.75
 // with percentiles of the distances of the set's images. The second term counts if the distances have a long tail.
 // Strangers widen both where they are many, so the divisor is at most 5/2.75·(q80 − q50), unless that called more than
 // one in twenty images strangers; and it is less if there is a
-// plain gap ([gapped]) before the farthest images: then the fit is -2.75 in its middle.
+// plain gap ([findLastGap]) before the farthest images: then the fit is -2.75 in its middle.
 // Vectors are as the backbone made them: whitening would bring strangers nearer, which vary in directions in which the
 // others do not. The exported fields are only for encoding.
 type Company struct {
@@ -60,14 +60,14 @@ func NewCompany(ctx context.Context, x features.Source, ids, group []int, maxMem
 	c.IDs = make([]int, len(at))
 	var scratch []float32
 	for i, row := range at {
-		c.IDs[i] = numbered(ids, row)
+		c.IDs[i] = lookUpRowID(ids, row)
 		part, err := x.Part(ctx, &scratch, row, 1)
 		if err != nil {
 			return c, nil, err
 		}
 		to := features.Row(c.References, i)
 		copy(to, features.Row(part, 0))
-		if length := norm(to); length > 0 {
+		if length := computeNorm(to); length > 0 {
 			for j := range to {
 				to[j] /= length
 			}
@@ -77,7 +77,7 @@ func NewCompany(ctx context.Context, x features.Source, ids, group []int, maxMem
 	if group != nil {
 		like = func(row, reference int) bool { return group[row] >= 0 && group[row] == group[at[reference]] }
 	}
-	if fit, err = c.distances(ctx, x, ids, like, maxMem); err != nil {
+	if fit, err = c.measureDistances(ctx, x, ids, like, maxMem); err != nil {
 		return c, nil, err
 	}
 	known := slices.DeleteFunc(slices.Clone(fit), math.IsNaN)
@@ -92,10 +92,10 @@ func NewCompany(ctx context.Context, x features.Source, ids, group []int, maxMem
 	if far := above(80) * 5; known[max(0, len(known)-1-len(known)/mostStrangers)] <= c.Centre+far {
 		c.Spread = min(wide, max(far/-Outlying, leastSpread))
 	}
-	if at := gapped(known, c.Centre+gapFrom*wide); !math.IsNaN(at) {
+	if at := findLastGap(known, c.Centre+gapFrom*wide); !math.IsNaN(at) {
 		c.Spread = min(c.Spread, (at-c.Centre)/-Outlying)
 	}
-	c.standardise(fit)
+	c.standardiseFits(fit)
 	return c, fit, nil
 }
 
@@ -108,9 +108,9 @@ const (
 	gapTail  = 5 // images, or a twentieth of all
 )
 
-// gapped returns the middle of the last plain gap before the largest of the sorted distances, of which one beyond the
-// gap is above least; NaN: there is none.
-func gapped(d []float64, least float64) float64 {
+// findLastGap returns the middle of the last plain gap before the largest of the sorted distances, of which one beyond
+// the gap is above least; NaN: there is none.
+func findLastGap(d []float64, least float64) float64 {
 	n := len(d)
 	at := math.NaN()
 	for far := 1; far <= max(1, int(gapShare*float64(n))) && far < n; far++ {
@@ -125,15 +125,15 @@ func gapped(d []float64, least float64) float64 {
 
 // Fit returns the fit of other images of the set, or of the same ones: ids are their numbers.
 func (c Company) Fit(ctx context.Context, x features.Source, ids []int, maxMem int64) ([]float64, error) {
-	fit, err := c.distances(ctx, x, ids, nil, maxMem)
+	fit, err := c.measureDistances(ctx, x, ids, nil, maxMem)
 	if err == nil {
-		c.standardise(fit)
+		c.standardiseFits(fit)
 	}
 	return fit, err
 }
 
-// distances returns d of each row of x; NaN if no reference is left for it. like reports copies and may be nil.
-func (c Company) distances(ctx context.Context, x features.Source, ids []int, like func(row, reference int) bool,
+// measureDistances returns d of each row of x; NaN if no reference is left for it. like reports copies and may be nil.
+func (c Company) measureDistances(ctx context.Context, x features.Source, ids []int, like func(row, reference int) bool,
 	maxMem int64) ([]float64, error) {
 	out := make([]float64, x.Len())
 	m := c.References.Rows
@@ -145,7 +145,7 @@ func (c Company) distances(ctx context.Context, x features.Source, ids []int, li
 		}
 		err = eval.EachRow(ctx, part, c.References, eval.Bytes(maxMem), func(i int, s []float32) {
 			row, left := from+i, m
-			own, isReference := slices.BinarySearch(c.IDs, numbered(ids, row))
+			own, isReference := slices.BinarySearch(c.IDs, lookUpRowID(ids, row))
 			for j := range s {
 				if isReference && j == own || like != nil && like(row, j) {
 					s[j] = -math.MaxFloat32
@@ -154,7 +154,7 @@ func (c Company) distances(ctx context.Context, x features.Source, ids []int, li
 			}
 			if out[row] = math.NaN(); left > 0 {
 				k := min(max(leastCompany, int(math.Ceil(company*float64(m)))), left)
-				length := norm(features.Row(part, i))
+				length := computeNorm(features.Row(part, i))
 				out[row] = 1 - float64(spread.KthLargest(s, k))/math.Max(float64(length), 1e-12)
 			}
 		})
@@ -165,18 +165,18 @@ func (c Company) distances(ctx context.Context, x features.Source, ids []int, li
 	return out, nil
 }
 
-// standardise turns distances into fits.
-func (c Company) standardise(d []float64) {
+// standardiseFits turns distances into fits.
+func (c Company) standardiseFits(d []float64) {
 	for i, v := range d {
 		d[i] = (c.Centre - v) / c.Spread
 	}
 }
 
-func numbered(ids []int, row int) int {
+func lookUpRowID(ids []int, row int) int {
 	if ids == nil {
 		return row
 	}
 	return ids[row]
 }
 
-func norm(x []float32) float32 { return float32(math.Sqrt(features.Dot(x, x))) }
+func computeNorm(x []float32) float32 { return float32(math.Sqrt(features.Dot(x, x))) }

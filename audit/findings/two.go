@@ -16,8 +16,8 @@ const smallestGroup = 0.2
 // parts is the number of parts of a class, each divided by what the others show.
 const parts = 5
 
-// groups returns the likeness of the two sides of a class. Each fifth of its members is divided by the other four:
-// the best cut along their longest axis gives two groups, and an image falls on one side of the middle between
+// compareGroups returns the likeness of the two sides of a class. Each fifth of its members is divided by the other
+// four: the best cut along their longest axis gives two groups, and an image falls on one side of the middle between
 // them. The two sides a and b are compared by the mean similarities of their images, none with itself:
 //
 //	s_ab / √(s_aa s_bb)
@@ -25,7 +25,7 @@ const parts = 5
 // In many dimensions a few images always have a long axis, but held-out images fall on its sides at random, and the
 // sides are alike: 1. Two classes under one name are as unlike as any other two. It returns 1 for fewer than ten
 // members, for equal members, and if the smaller side is no group.
-func groups(s *leaveout.Set, members []int) float64 {
+func compareGroups(s *leaveout.Set, members []int) float64 {
 	if len(members) < 2*parts {
 		return 1
 	}
@@ -41,7 +41,7 @@ func groups(s *leaveout.Set, members []int) float64 {
 				in = append(in, members[at])
 			}
 		}
-		line, middle, ok := line(s, in)
+		line, middle, ok := fitGroupLine(s, in)
 		if !ok {
 			return 1
 		}
@@ -61,11 +61,11 @@ func groups(s *leaveout.Set, members []int) float64 {
 			}
 		}
 	}
-	return likeness(s, sides)
+	return compareTwoSides(s, sides)
 }
 
-// likeness returns the likeness of two sides.
-func likeness(s *leaveout.Set, sides [2][]int) float64 {
+// compareTwoSides returns the likeness of two sides.
+func compareTwoSides(s *leaveout.Set, sides [2][]int) float64 {
 	if float64(min(len(sides[0]), len(sides[1]))) < math.Max(2, smallestGroup*float64(len(sides[0])+len(sides[1]))) {
 		return 1
 	}
@@ -88,9 +88,9 @@ func likeness(s *leaveout.Set, sides [2][]int) float64 {
 	return math.Max(across/math.Sqrt(within[0]*within[1]), 0)
 }
 
-// line returns the direction from one group of the members to the other, scaled so that they are 1
+// fitGroupLine returns the direction from one group of the members to the other, scaled so that they are 1
 // apart, and the position of their middle.
-func line(s *leaveout.Set, members []int) (line []float64, middle float64, ok bool) {
+func fitGroupLine(s *leaveout.Set, members []int) (line []float64, middle float64, ok bool) {
 	along := longestAxis(s, members)
 	cut, ok := detectors.TwoMeans(along)
 	if !ok {

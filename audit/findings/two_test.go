@@ -19,11 +19,11 @@ func TestGroupsOfFew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g := groups(s, []int{0, 6, 11}); g != 1 {
+	if g := compareGroups(s, []int{0, 6, 11}); g != 1 {
 		t.Errorf("three images: %v", g)
 	}
 	same := make([]int, 10)
-	if g := groups(s, same); g != 1 || math.IsNaN(g) {
+	if g := compareGroups(s, same); g != 1 || math.IsNaN(g) {
 		t.Errorf("ten times one image: %v", g)
 	}
 }

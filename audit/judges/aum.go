@@ -22,7 +22,7 @@ const (
 	aumBar       = 0.99 // quantile of the margins of made-up labels
 )
 
-// aum judges by the area under the margin: while a linear head learns all labels,
+// judgeByMargins judges by the area under the margin: while a linear head learns all labels,
 //
 //	AUM_i = 1/T Σ_t z_y^t - max_{k≠y} z_k^t
 //
@@ -37,8 +37,8 @@ const (
 // Differs from the paper: the network is a linear head with zero initial weights on fixed vectors. Time
 // O(T·n·C·d), memory 4·C·d values and 24 bytes an image. Source: Pleiss, Zhang, Elenberg & Weinberger,
 // "Identifying Mislabeled Data using the Area Under the Margin Ranking", NeurIPS 2020, sections 3.2 and 3.3.
-func (b *bench) aum() error {
-	column := b.columns()
+func (b *bench) judgeByMargins() error {
+	column := b.listLabelColumns()
 	n, c := len(column), len(b.s.Classes)
 	order := b.opts.Rand.Perm(n)
 	share := max(n/(c+1), 1)
@@ -50,7 +50,7 @@ func (b *bench) aum() error {
 		for _, i := range invented {
 			labels[i] = c
 		}
-		margins, err := b.learn(labels, mean)
+		margins, err := b.learnMargins(labels, mean)
 		if err != nil {
 			return err
 		}
@@ -77,10 +77,10 @@ func (b *bench) aum() error {
 			}
 		}
 		if margin < bar {
-			b.say(i, margin, score(margin), best,
-				score(float64(logits[best]-rival(logits, best))/(aumTrainings*aumEpochs)))
+			b.setVerdict(i, margin, score(margin), best,
+				score(float64(logits[best]-findLargestRival(logits, best))/(aumTrainings*aumEpochs)))
 		} else {
-			b.say(i, margin, score(margin), y, score(margin))
+			b.setVerdict(i, margin, score(margin), y, score(margin))
 		}
 	})
 }
@@ -95,8 +95,8 @@ func newLinear(classes, dim int) linear {
 	return linear{features.NewMatrix(classes, dim), make([]float32, classes)}
 }
 
-// logits returns the logits of rows x.
-func (l linear) logits(scratch *[]float32, x blas32.General) blas32.General {
+// computeLogits returns the logits of rows x.
+func (l linear) computeLogits(scratch *[]float32, x blas32.General) blas32.General {
 	z := features.Products(scratch, x, l.weight)
 	for i := range z.Rows {
 		for k, v := range l.bias {
@@ -106,8 +106,8 @@ func (l linear) logits(scratch *[]float32, x blas32.General) blas32.General {
 	return z
 }
 
-// learn trains on labels and returns the mean margin of each. It adds the weights after every epoch to total.
-func (b *bench) learn(labels []int, total linear) ([]float64, error) {
+// learnMargins trains on labels and returns the mean margin of each. It adds the weights after every epoch to total.
+func (b *bench) learnMargins(labels []int, total linear) ([]float64, error) {
 	x := b.s.Z.X
 	w, speed := newLinear(total.weight.Rows, x.Cols), newLinear(total.weight.Rows, x.Cols)
 	margins, p := make([]float64, x.Rows), make([]float64, len(w.bias))
@@ -126,7 +126,7 @@ func (b *bench) learn(labels []int, total linear) ([]float64, error) {
 			for at, i := range some {
 				copy(features.Row(rows, at), features.Row(x, i))
 			}
-			z := w.logits(&scratch, rows)
+			z := w.computeLogits(&scratch, rows)
 			for _, v := range [][]float32{speed.weight.Data, speed.bias} {
 				for j := range v {
 					v[j] *= aumMomentum
@@ -134,7 +134,7 @@ func (b *bench) learn(labels []int, total linear) ([]float64, error) {
 			}
 			for at, i := range some {
 				row, y := features.Row(z, at), labels[i]
-				margins[i] += float64(row[y]-rival(row, y)) / aumEpochs
+				margins[i] += float64(row[y]-findLargestRival(row, y)) / aumEpochs
 				if b.s.Voice(i) != i { // it is not learned
 					clear(row)
 					continue
@@ -147,15 +147,15 @@ func (b *bench) learn(labels []int, total linear) ([]float64, error) {
 				}
 			}
 			blas32.Gemm(blas.Trans, blas.NoTrans, 1, z, rows, 1, speed.weight)
-			add(w, speed, -aumRate)
+			addMultiple(w, speed, -aumRate)
 		}
-		add(total, w, 1)
+		addMultiple(total, w, 1)
 	}
 	return margins, nil
 }
 
-// add adds a multiple of l to dst.
-func add(dst, l linear, by float32) {
+// addMultiple adds a multiple of l to dst.
+func addMultiple(dst, l linear, by float32) {
 	for j, v := range l.weight.Data {
 		dst.weight.Data[j] += by * v
 	}
@@ -164,8 +164,8 @@ func add(dst, l linear, by float32) {
 	}
 }
 
-// rival returns the largest entry of row except that of y.
-func rival(row []float32, y int) float32 {
+// findLargestRival returns the largest entry of row except that of y.
+func findLargestRival(row []float32, y int) float32 {
 	most := float32(math.Inf(-1))
 	for k, v := range row {
 		if k != y {
@@ -183,7 +183,7 @@ func (b *bench) eachBlock(l linear, do func(i int, logits []float32)) error {
 		if err := b.ctx.Err(); err != nil {
 			return err
 		}
-		z := l.logits(&scratch, features.Part(b.s.Z.X, from, min(block, b.s.Z.Len()-from)))
+		z := l.computeLogits(&scratch, features.Part(b.s.Z.X, from, min(block, b.s.Z.Len()-from)))
 		for at := range z.Rows {
 			do(from+at, features.Row(z, at))
 		}

@@ -10,13 +10,13 @@ const (
 	leastOf  = 0.02 // smallest share that counts
 )
 
-// centres judges by the cosines t_ik to the classes' centres, each sum without the image:
+// judgeByCentres judges by the cosines t_ik to the classes' centres, each sum without the image:
 //
 //	P(k|x_i) = softmax_k(β t_ik),   P(y|k) = 1 - ρ if y = k, else ρ/(C - 1)
 //
 // with β and ρ from [noiserate.Calibrate]. A label's score is P(y_i|x_i), a probability if mistakes go to all
 // classes alike; the order is its log odds. The verdict's classes are weighted by these shares.
-func (b *bench) centres() error {
+func (b *bench) judgeByCentres() error {
 	final := make([][]leaveout.Part, b.s.Z.Len())
 	c, err := noiserate.Calibrate(b.ctx, b.s)
 	if err != nil {
@@ -24,7 +24,7 @@ func (b *bench) centres() error {
 	}
 	if err := b.s.Each(b.ctx, func(i, y int, row []float64) {
 		b.sayRow(i, y, c.Posterior(row, y), row)
-		final[i] = shares(row)
+		final[i] = listLargestShares(row)
 	}); err != nil {
 		return err
 	}
@@ -32,8 +32,8 @@ func (b *bench) centres() error {
 	return nil
 }
 
-// shares returns the largest entries of a row, in the order of the columns.
-func shares(row []float64) []leaveout.Part {
+// listLargestShares returns the largest entries of a row, in the order of the columns.
+func listLargestShares(row []float64) []leaveout.Part {
 	var list []leaveout.Part
 	for k, v := range row {
 		list = addShare(list, k, v)

@@ -32,7 +32,7 @@ type slots struct {
 	right  []int32 // the pairs y = k
 }
 
-func (f *field) slots() slots {
+func (f *field) newSlots() slots {
 	s := slots{of: make([]int32, f.n*f.m)}
 	members := make([][]int32, f.classes)
 	for i := range f.n {
@@ -81,16 +81,16 @@ func newLearner(ctx context.Context, f *field, folds []int, count int) *learner 
 	return &learner{ctx: ctx, f: f, folds: folds, count: count, p: make([]float32, f.n*f.m), rest: make([]float32, f.n)}
 }
 
-// sharpen computes p and rest for β.
-func (l *learner) sharpen(beta float64) {
+// sharpenTo computes p and rest for β.
+func (l *learner) sharpenTo(beta float64) {
 	if l.beta != beta && l.ctx.Err() == nil {
-		l.f.soften(beta, l.lean, l.p, l.rest)
+		l.f.softenField(beta, l.lean, l.p, l.rest)
 		l.beta = beta
 	}
 }
 
-// each calls do with the images of a fold, or of all other folds.
-func (l *learner) each(fold int, others bool, do func(i int)) {
+// visitFold calls do with the images of a fold, or of all other folds.
+func (l *learner) visitFold(fold int, others bool, do func(i int)) {
 	if l.ctx.Err() != nil {
 		return
 	}
@@ -104,8 +104,8 @@ func (l *learner) each(fold int, others bool, do func(i int)) {
 // setting is what is chosen by likelihood: β and a.
 type setting struct{ beta, prior float64 }
 
-// without fits the channel to the images of the other folds by expectation maximisation. prepare comes first.
-func (l *learner) without(fold int, set setting) channel {
+// fitWithout fits the channel to the images of the other folds by expectation maximisation. prepare comes first.
+func (l *learner) fitWithout(fold int, set setting) channel {
 	c := channel{setting: set, rho: 0.2}
 	var n, of []float64 // n_ky by slot, n_k
 	if !math.IsInf(set.prior, 1) {
@@ -115,8 +115,8 @@ func (l *learner) without(fold int, set setting) channel {
 	for range turns {
 		clear(n)
 		var right, images float64
-		l.each(fold, true, func(i int) {
-			_, total := c.share(l, i, r)
+		l.visitFold(fold, true, func(i int) {
+			_, total := c.fillShares(l, i, r)
 			if !(total > 0) {
 				return
 			}
@@ -132,14 +132,14 @@ func (l *learner) without(fold int, set setting) channel {
 		})
 		c.rho = math.Min(math.Max(1-right/math.Max(images, 1), leastRho), noiserate.MostOf(l.f.classes))
 		if n != nil {
-			c.count(l.slots, n, of)
+			c.countChannel(l.slots, n, of)
 		}
 	}
 	return c
 }
 
-// count computes P(y|k) of every pair from n_ky; of is scratch for n_k.
-func (c *channel) count(s slots, n, of []float64) {
+// countChannel computes P(y|k) of every pair from n_ky; of is scratch for n_k.
+func (c *channel) countChannel(s slots, n, of []float64) {
 	clear(of)
 	for slot, k := range s.column {
 		of[k] += n[slot]
@@ -156,9 +156,9 @@ func (c *channel) count(s slots, n, of []float64) {
 	}
 }
 
-// share fills r with P(k|x_i) P(y_i|k) for the candidates k of image i. It returns the sums over all
+// fillShares fills r with P(k|x_i) P(y_i|k) for the candidates k of image i. It returns the sums over all
 // other classes and over all classes.
-func (c channel) share(l *learner, i int, r []float64) (rest, total float64) {
+func (c channel) fillShares(l *learner, i int, r []float64) (rest, total float64) {
 	f := l.f
 	other := c.rho / float64(f.classes-1)
 	p := l.p[i*f.m:][:len(r)]
@@ -178,39 +178,39 @@ func (c channel) share(l *learner, i int, r []float64) (rest, total float64) {
 	return rest, rest + floats.Sum(r)
 }
 
-// likelihood returns the mean log probability of the given labels, each fold under the channel of the others.
-func (l *learner) likelihood(set setting) float64 {
+// computeMeanLog returns the mean log probability of the given labels, each fold under the channel of the others.
+func (l *learner) computeMeanLog(set setting) float64 {
 	var sum float64
-	l.posteriors(set, func(_ int, _ []float64, _, total float64) { sum += math.Log(math.Max(total, 1e-300)) })
+	l.visitPosteriors(set, func(_ int, _ []float64, _, total float64) { sum += math.Log(math.Max(total, 1e-300)) })
 	return sum / float64(l.f.n)
 }
 
-// posteriors calls do for every image with P(k|x_i) P(y_i|k) of each candidate k, of all other classes and of all
+// visitPosteriors calls do for every image with P(k|x_i) P(y_i|k) of each candidate k, of all other classes and of all
 // classes, under the channel of the other folds.
-func (l *learner) posteriors(set setting, do func(i int, r []float64, rest, total float64)) {
-	l.prepare(set)
+func (l *learner) visitPosteriors(set setting, do func(i int, r []float64, rest, total float64)) {
+	l.prepareFolds(set)
 	r := make([]float64, l.f.m)
 	for from := 0; from < l.count; from += atOnce {
 		channels := make([]channel, min(atOnce, l.count-from))
 		var all sync.WaitGroup
 		for at := range channels {
-			all.Go(func() { channels[at] = l.without(from+at, set) })
+			all.Go(func() { channels[at] = l.fitWithout(from+at, set) })
 		}
 		all.Wait()
 		for at, c := range channels {
-			l.each(from+at, false, func(i int) {
-				rest, total := c.share(l, i, r)
+			l.visitFold(from+at, false, func(i int) {
+				rest, total := c.fillShares(l, i, r)
 				do(i, r, rest, total)
 			})
 		}
 	}
 }
 
-// prepare computes what without reads.
-func (l *learner) prepare(set setting) {
-	l.sharpen(set.beta)
+// prepareFolds computes what without reads.
+func (l *learner) prepareFolds(set setting) {
+	l.sharpenTo(set.beta)
 	if l.slots.of == nil && !math.IsInf(set.prior, 1) {
-		l.slots = l.f.slots()
+		l.slots = l.f.newSlots()
 	}
 }
 
@@ -254,7 +254,7 @@ func (l *learner) fitSharpness(lean []float64) (set setting, likelihood float64)
 	l.lean, l.beta = lean, 0
 	own := make([]float64, l.f.n)
 	c, v := noiserate.Fit(2, 300, 0.1, l.f.classes, func(beta float64) []float64 {
-		l.sharpen(beta)
+		l.sharpenTo(beta)
 		for i := range own {
 			own[i] = float64(l.p[i*l.f.m+int(l.f.given[i])])
 		}
@@ -270,15 +270,15 @@ var (
 	sharper = []float64{1, 1.4, 2}
 )
 
-// choose finds the channel under which the given labels are likeliest out of sample. It starts from the setting
+// chooseChannel finds the channel under which the given labels are likeliest out of sample. It starts from the setting
 // without a channel and its likelihood.
-func (l *learner) choose(plain setting, without float64) (best setting, likelihood float64) {
+func (l *learner) chooseChannel(plain setting, without float64) (best setting, likelihood float64) {
 	best, likelihood = plain, without
 	for _, factor := range sharper {
 		before, last := likelihood, math.Inf(-1)
 		for _, a := range priors {
 			set := setting{plain.beta * factor, a}
-			v := l.likelihood(set)
+			v := l.computeMeanLog(set)
 			if v > likelihood {
 				best, likelihood = set, v
 			}

@@ -17,7 +17,7 @@ func fieldOf(t *testing.T, z features.Set, classes int) (*field, []int) {
 		t.Fatal(err)
 	}
 	f, order := newField(s.Z.Len(), len(s.Classes)), make([]int32, classes)
-	s.Each(t.Context(), func(i, y int, row []float64) { f.set(i, y, row, order) })
+	s.Each(t.Context(), func(i, y int, row []float64) { f.storeSimilarities(i, y, row, order) })
 	rng, folds := rand.New(rand.NewPCG(4, 4)), make([]int, f.n)
 	for i := range folds {
 		folds[i] = rng.IntN(3)
@@ -31,8 +31,8 @@ func TestChannelAgainstLoops(t *testing.T) {
 	f, folds := fieldOf(t, z, 32)
 	l := newLearner(t.Context(), f, folds, 3)
 	const prior, beta = 7, 11
-	l.prepare(setting{beta, prior})
-	c := l.without(1, setting{beta, prior})
+	l.prepareFolds(setting{beta, prior})
+	c := l.fitWithout(1, setting{beta, prior})
 	p := make([][]float64, f.n)
 	for i := range p {
 		p[i] = make([]float64, 32)
@@ -83,7 +83,7 @@ func TestChannelAgainstLoops(t *testing.T) {
 	}
 	r := make([]float64, f.m)
 	for i, y := range z.Labels {
-		if rest, _ := c.share(l, i, r); rest != 0 {
+		if rest, _ := c.fillShares(l, i, r); rest != 0 {
 			t.Fatalf("image %d: %v is left though all classes are candidates", i, rest)
 		}
 		for k, v := range r {
@@ -103,8 +103,8 @@ func TestChannelLeavesFoldsOut(t *testing.T) {
 	f, folds := fieldOf(t, z, 32)
 	set := setting{15, 5}
 	without := func(l *learner) channel {
-		l.prepare(set)
-		return l.without(2, set)
+		l.prepareFolds(set)
+		return l.fitWithout(2, set)
 	}
 	before := without(newLearner(t.Context(), f, folds, 3))
 	for i := range f.n {
@@ -164,7 +164,7 @@ func TestFieldOfManyClasses(t *testing.T) {
 	}
 	f, order, rows := newField(s.Z.Len(), len(s.Classes)), make([]int32, classes), [][]float64{}
 	s.Each(t.Context(), func(i, y int, row []float64) {
-		f.set(i, y, row, order)
+		f.storeSimilarities(i, y, row, order)
 		rows = append(rows, append([]float64{}, row...))
 	})
 	if f.m != mostOf {
@@ -172,7 +172,7 @@ func TestFieldOfManyClasses(t *testing.T) {
 	}
 	p, rest := make([]float32, f.n*f.m), make([]float32, f.n)
 	const beta = 8
-	f.soften(beta, nil, p, rest)
+	f.softenField(beta, nil, p, rest)
 	for i, row := range rows {
 		own := f.column[i*f.m+int(f.given[i])]
 		if int(own) != z.Labels[i] {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// combined judges by class centres and by heads in one likelihood. With the similarities t_ik of [bench.fitted], of
-// sharpness β₀, and the probabilities p_ik of heads trained on neither the image nor its label,
+// judgeCombined judges by class centres and by heads in one likelihood. With the similarities t_ik of
+// [bench.judgeFitted], of sharpness β₀, and the probabilities p_ik of heads trained on neither the image nor its label,
 //
 //	P(k|x_i) = softmax_k(β (u t_ik + v log p_ik / β₀))
 //
@@ -24,16 +24,16 @@ import (
 // Heads also make mistakes likelier that they have learnt. So if classes are mistaken for each other, which the
 // weight w of the channel of centres alone shows, the verdict is the logarithmic pool of the mixture, with weight
 // 1, and of centres alone, with weight w.
-func (b *bench) combined() error {
+func (b *bench) judgeCombined() error {
 	if b.opts.Heads == nil {
 		return errors.New("judges: combined needs the probabilities of heads")
 	}
-	f, own, err := b.whitened(true)
+	f, own, err := b.newWhitenedField(true)
 	if err != nil {
 		return err
 	}
 	setting, _ := newLearner(b.ctx, f, nil, 0).sharpest()
-	heads, err := b.heads(f, setting.beta)
+	heads, err := b.newHeadField(f, setting.beta)
 	if err != nil {
 		return err
 	}
@@ -43,43 +43,43 @@ func (b *bench) combined() error {
 	var same slots                         // all mixtures have the same candidates
 	likelihood := func(try int) float64 {
 		if said[try] == 0 {
-			mixed.mix(f, heads, mixtures[try])
+			mixed.mixFields(f, heads, mixtures[try])
 			for i, v := range own {
 				at := i*f.m + int(f.given[i])
 				mixed.fit[at] += mixtures[try].centres * (v - f.fit[at])
 			}
-			l := newLearner(b.ctx, &mixed, b.folds(), b.opts.Folds)
+			l := newLearner(b.ctx, &mixed, b.assignFolds(), b.opts.Folds)
 			l.slots = same
 			plain, without := l.sharpest()
-			_, said[try] = l.choose(plain, without)
+			_, said[try] = l.chooseChannel(plain, without)
 			same = l.slots
 		}
 		return said[try]
 	}
-	best, last := uphill(likelihood), len(mixtures)-1
+	best, last := climbMixtures(likelihood), len(mixtures)-1
 	for most := said[best]; best > 0 && likelihood(best-1) > most-alike; {
 		best--
 	}
 	b.v.Why = fmt.Sprintf("%s (cross-validated label likelihood: combined %.3f, centres %.3f, heads %.3f)",
 		mixtures[best], math.Exp(said[best]), math.Exp(said[0]), math.Exp(said[last]))
-	alone, w := b.channelled(f)
-	b.v.Uneven = uneven(w)
+	alone, w := b.judgeWithChannel(f)
+	b.v.Uneven = weighChannelGain(w)
 	if best == 0 {
-		return b.conclude(f, alone)
+		return b.setVerdicts(f, alone)
 	}
-	mixed.mix(f, heads, mixtures[best])
-	all, _ := b.channelled(&mixed)
-	all.add(alone, w)
+	mixed.mixFields(f, heads, mixtures[best])
+	all, _ := b.judgeWithChannel(&mixed)
+	all.addWeighted(alone, w)
 	for _, list := range [][]float32{all.candidates, all.rest} {
 		for i := range list {
 			list[i] /= float32(1 + w)
 		}
 	}
-	return b.conclude(f, all)
+	return b.setVerdicts(f, all)
 }
 
-// uphill returns the likeliest mixture, by climbing from the best of three.
-func uphill(likelihood func(try int) float64) int {
+// climbMixtures returns the likeliest mixture, by climbing from the best of three.
+func climbMixtures(likelihood func(try int) float64) int {
 	best, last := 0, len(mixtures)-1
 	climb := func(to ...int) (moved bool) {
 		for _, try := range to {
@@ -122,24 +122,24 @@ func (m mixture) String() string {
 	return fmt.Sprintf("heads with centres at %.3g", m.centres)
 }
 
-// mix sets f's similarities to weighted sums of those of centres and heads, which have the same candidates.
-func (f *field) mix(centres, heads *field, by mixture) {
+// mixFields sets f's similarities to weighted sums of those of centres and heads, which have the same candidates.
+func (f *field) mixFields(centres, heads *field, by mixture) {
 	for i, v := range centres.fit {
 		f.fit[i] = by.centres*v + by.heads*heads.fit[i]
 	}
 	for i := range f.tail {
-		f.tail[i] = centres.tail[i].mix(by.centres, heads.tail[i], by.heads)
+		f.tail[i] = centres.tail[i].mixTails(by.centres, heads.tail[i], by.heads)
 	}
 }
 
-// mix returns the tail of weighted sums of similarities that are fully correlated.
-func (t tail) mix(weight float32, with tail, of float32) tail {
+// mixTails returns the tail of weighted sums of similarities that are fully correlated.
+func (t tail) mixTails(weight float32, with tail, of float32) tail {
 	deviation := float64(weight)*math.Sqrt(float64(t.variance)) + float64(of)*math.Sqrt(float64(with.variance))
 	return tail{weight*t.mean + of*with.mean, float32(deviation * deviation), weight*t.least + of*with.least}
 }
 
-// heads returns a field of log p/β for the candidates of f.
-func (b *bench) heads(f *field, beta float64) (*field, error) {
+// newHeadField returns a field of log p/β for the candidates of f.
+func (b *bench) newHeadField(f *field, beta float64) (*field, error) {
 	h := *f
 	h.fit, h.tail = make([]float32, len(f.fit)), slices.Clone(f.tail)
 	at := make([]int, len(b.v.Order)) // of rows, in s
@@ -170,7 +170,7 @@ func (b *bench) heads(f *field, beta float64) (*field, error) {
 		if said[i] == 1 {
 			h.tail[i] = tail{}
 		}
-		h.tail[i] = h.tail[i].mix(1-1/said[i], tailOf(row, others), 1/said[i])
+		h.tail[i] = h.tail[i].mixTails(1-1/said[i], tailOf(row, others), 1/said[i])
 	})
 	return &h, err
 }

@@ -29,16 +29,20 @@ const (
 	leastWidth   = 16
 )
 
-// candidates returns the number of candidates of each of n images.
-func candidates(n, classes int) int { return min(classes, mostOf, max(leastWidth, fieldEntries/n)) }
+// countCandidates returns the number of candidates of each of n images.
+func countCandidates(n, classes int) int {
+	return min(classes, mostOf, max(leastWidth, fieldEntries/n))
+}
 
 // Fitting returns the bytes that fitted holds for n images besides their vectors: five numbers for each candidate,
 // shares and verdicts.
-func Fitting(n, classes int) int64 { return int64(n) * int64(20*candidates(max(n, 1), classes)+250) }
+func Fitting(n, classes int) int64 {
+	return int64(n) * int64(20*countCandidates(max(n, 1), classes)+250)
+}
 
 // newField returns an empty field for n images.
 func newField(n, classes int) *field {
-	f := &field{n: n, m: candidates(n, classes), classes: classes}
+	f := &field{n: n, m: countCandidates(n, classes), classes: classes}
 	f.column, f.fit, f.given = make([]int32, f.n*f.m), make([]float32, f.n*f.m), make([]int32, f.n)
 	if f.m < f.classes {
 		f.tail = make([]tail, f.n)
@@ -46,8 +50,8 @@ func newField(n, classes int) *field {
 	return f
 }
 
-// set stores the similarities of image i, whose given column is y.
-func (f *field) set(i, y int, row []float64, order []int32) {
+// storeSimilarities stores the similarities of image i, whose given column is y.
+func (f *field) storeSimilarities(i, y int, row []float64, order []int32) {
 	column, fit := f.column[i*f.m:][:f.m], f.fit[i*f.m:][:f.m]
 	if f.tail == nil {
 		for k, v := range row {
@@ -96,8 +100,8 @@ func (f *field) countImages() []float64 {
 	return images
 }
 
-// chance returns the mean log probability of the given labels by the sizes of their classes.
-func (f *field) chance() (v float64) {
+// computeChance returns the mean log probability of the given labels by the sizes of their classes.
+func (f *field) computeChance() (v float64) {
 	for _, n := range f.countImages() {
 		if n > 0 {
 			v += n / float64(f.n) * math.Log(n/float64(f.n))
@@ -137,10 +141,10 @@ func largestFirst(order []int32, row []float64, m int) {
 	slices.SortFunc(order[:m], func(a, b int32) int { return cmp.Or(cmp.Compare(row[b], row[a]), cmp.Compare(a, b)) })
 }
 
-// soften fills p with the probabilities softmax(β fit + lean) of every image's candidates, and rest with that of all
-// other classes together. lean has an entry for each class; nil: zeros. The sum of exponentials of the others is that
-// of a normal distribution, at most that of classes all as similar as the nearest.
-func (f *field) soften(beta float64, lean []float64, p []float32, rest []float32) {
+// softenField fills p with the probabilities softmax(β fit + lean) of every image's candidates, and rest with that of
+// all other classes together. lean has an entry for each class; nil: zeros. The sum of exponentials of the others is
+// that of a normal distribution, at most that of classes all as similar as the nearest.
+func (f *field) softenField(beta float64, lean []float64, p []float32, rest []float32) {
 	if lean == nil {
 		lean = make([]float64, f.classes)
 	}

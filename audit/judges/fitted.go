@@ -6,7 +6,7 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// fitted judges by class centres as centres does, with three things fitted to the set: the amount of whitening
+// judgeFitted judges by class centres as centres does, with three things fitted to the set: the amount of whitening
 // ([metric], λ), the sharpness of similarities (β), and which classes are mistaken for which ([channel]). The
 // choice is the one under which held-out labels are likeliest: similarities leave each image out, and a channel is
 // learned from the other folds. Likelihood does not use the truth; on sets with known truth (experiments/audit) it
@@ -23,21 +23,21 @@ import (
 //	w = gain/(gain + 0.1)
 //
 // A score is the probability under the pool that the given label is right.
-func (b *bench) fitted() error {
-	f, _, err := b.whitened(false)
+func (b *bench) judgeFitted() error {
+	f, _, err := b.newWhitenedField(false)
 	if err != nil {
 		return err
 	}
-	v, w := b.channelled(f)
-	b.v.Uneven = uneven(w)
-	return b.conclude(f, v)
+	v, w := b.judgeWithChannel(f)
+	b.v.Uneven = weighChannelGain(w)
+	return b.setVerdicts(f, v)
 }
 
 // pool holds log probabilities of the candidates of every image, and of all other classes together, up to a constant.
 type pool struct{ candidates, rest []float32 }
 
-// add adds others with a weight.
-func (p pool) add(others pool, weight float64) {
+// addWeighted adds others with a weight.
+func (p pool) addWeighted(others pool, weight float64) {
 	for i, v := range others.candidates {
 		p.candidates[i] += float32(weight) * v
 	}
@@ -46,12 +46,12 @@ func (p pool) add(others pool, weight float64) {
 	}
 }
 
-// channelled judges by a field and a channel fitted to it. It returns the weight of the channel.
-func (b *bench) channelled(f *field) (pool, float64) {
-	l := newLearner(b.ctx, f, b.folds(), b.opts.Folds)
+// judgeWithChannel judges by a field and a channel fitted to it. It returns the weight of the channel.
+func (b *bench) judgeWithChannel(f *field) (pool, float64) {
+	l := newLearner(b.ctx, f, b.assignFolds(), b.opts.Folds)
 	plain, without := l.sharpest()
-	learned, with := l.choose(plain, without)
-	b.gain = math.Max(b.gain, float64(f.n)*(math.Max(without, with)-f.chance()))
+	learned, with := l.chooseChannel(plain, without)
+	b.gain = math.Max(b.gain, float64(f.n)*(math.Max(without, with)-f.computeChance()))
 	all := pool{make([]float32, f.n*f.m), make([]float32, f.n)}
 	w := (with - without) / (with - without + believed)
 	for _, part := range []struct {
@@ -61,7 +61,7 @@ func (b *bench) channelled(f *field) (pool, float64) {
 		if part.weight == 0 {
 			continue
 		}
-		l.posteriors(part.setting, func(i int, r []float64, others, _ float64) {
+		l.visitPosteriors(part.setting, func(i int, r []float64, others, _ float64) {
 			for j, v := range r {
 				all.candidates[i*f.m+j] += float32(part.weight * math.Log(math.Max(v, 1e-300)))
 			}
@@ -71,8 +71,8 @@ func (b *bench) channelled(f *field) (pool, float64) {
 	return all, w
 }
 
-// conclude sets the verdicts of a pool.
-func (b *bench) conclude(f *field, all pool) error {
+// setVerdicts sets the verdicts of a pool.
+func (b *bench) setVerdicts(f *field, all pool) error {
 	if err := b.ctx.Err(); err != nil { // the fit is incomplete
 		return err
 	}
@@ -85,8 +85,8 @@ func (b *bench) conclude(f *field, all pool) error {
 	return err
 }
 
-// uneven returns the gain of a channel by its weight.
-func uneven(weight float64) *float64 {
+// weighChannelGain returns the gain of a channel by its weight.
+func weighChannelGain(weight float64) *float64 {
 	gain := believed * weight / (1 - weight)
 	return &gain
 }
@@ -109,9 +109,9 @@ const step = 0.002
 // triedOn is the number of images that λ is chosen by, or up to twice as many.
 const triedOn = 1 << 16
 
-// whitened returns the field of the best λ. With spared it also returns the similarity of each image to its own
+// newWhitenedField returns the field of the best λ. With spared it also returns the similarity of each image to its own
 // class without the nearest image, if the class has [many].
-func (b *bench) whitened(spared bool) (f *field, own []float32, err error) {
+func (b *bench) newWhitenedField(spared bool) (f *field, own []float32, err error) {
 	m, err := newMetric(b.ctx, b.s)
 	if err != nil {
 		return nil, nil, err
@@ -119,7 +119,7 @@ func (b *bench) whitened(spared bool) (f *field, own []float32, err error) {
 	defer m.free()
 	at, most := 0, math.Inf(-1)
 	for try, lambda := range strengths {
-		f, err := b.compare(m, lambda, false, max(1, b.s.Z.Len()/triedOn)|1)
+		f, err := b.newMetricField(m, lambda, false, max(1, b.s.Z.Len()/triedOn)|1)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -129,11 +129,11 @@ func (b *bench) whitened(spared bool) (f *field, own []float32, err error) {
 		}
 		at, most = try, v
 	}
-	if f, err = b.compare(m, strengths[at], true, 1); err != nil || !spared {
+	if f, err = b.newMetricField(m, strengths[at], true, 1); err != nil || !spared {
 		return f, nil, err
 	}
 	own = make([]float32, f.n)
-	return f, own, m.each(b.ctx, strengths[at], false, 1, func(i, y int, row []float64) {
+	return f, own, m.visitSimilarities(b.ctx, strengths[at], false, 1, func(i, y int, row []float64) {
 		if own[i] = f.fit[i*f.m+int(f.given[i])]; m.count[y] >= many {
 			own[i] = float32(row[y])
 		}
@@ -144,10 +144,16 @@ func (b *bench) whitened(spared bool) (f *field, own []float32, err error) {
 // large part of the centre.
 const many = 16
 
-// compare returns the field of every step-th image under a metric.
-func (b *bench) compare(m *metric, lambda float64, twins bool, step int) (*field, error) {
+// newMetricField returns the field of every step-th image under a metric.
+func (b *bench) newMetricField(m *metric, lambda float64, twins bool, step int) (*field, error) {
 	f, order := newField((b.s.Z.Len()+step-1)/step, len(b.s.Classes)), make([]int32, len(b.s.Classes))
-	return f, m.each(b.ctx, lambda, twins, step, func(i, y int, row []float64) { f.set(i/step, y, row, order) })
+	return f, m.visitSimilarities(
+		b.ctx,
+		lambda,
+		twins,
+		step,
+		func(i, y int, row []float64) { f.storeSimilarities(i/step, y, row, order) },
+	)
 }
 
 // concludeField sets the verdicts from log probabilities of the candidates and of all others, and weights the
@@ -177,7 +183,7 @@ func (b *bench) concludeField(f *field, pooled, rest []float32) {
 		for j, v := range r {
 			final[i] = addShare(final[i], int(f.column[i*f.m+j]), v/all)
 		}
-		b.say(i, odds, 1/(1+math.Exp(-odds)), int(f.column[i*f.m+best]), r[best]/all)
+		b.setVerdict(i, odds, 1/(1+math.Exp(-odds)), int(f.column[i*f.m+best]), r[best]/all)
 	}
 	b.s.Share(final)
 }

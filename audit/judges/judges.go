@@ -54,23 +54,23 @@ var Catalog = []Judge{
 		Name: Combined, Title: "Centres and heads", Source: "ours", Probability: true,
 		Help: "as fitted, and by heads trained on the other folds, weighted by the likelihood of left-out labels; " +
 			"half a minute for 6,000 images",
-		judge: func(b *bench) error { return b.combined() },
+		judge: func(b *bench) error { return b.judgeCombined() },
 	},
 	{
 		Name: Fitted, Title: "Fitted centres", Source: "ours", Probability: true,
 		Help:  "as centres, with whitening and confusions between classes fitted, by the likelihood of left-out labels",
-		judge: func(b *bench) error { return b.fitted() },
+		judge: func(b *bench) error { return b.judgeFitted() },
 	},
 	{
 		Name: Centres, Title: "Class centres", Source: "ours", Probability: true,
 		Help:  "cosine to the centre of the given class, compared with those of all others",
-		judge: func(b *bench) error { return b.centres() },
+		judge: func(b *bench) error { return b.judgeByCentres() },
 	},
 	{
 		Name: "knn", Title: "Vote of neighbours", Source: "Bahri et al., ICML 2020; Zhu et al., ICML 2022",
 		Baseline: true,
 		Help:     "share of the nearest images, weighted by cosine, that have the label",
-		judge:    func(b *bench) error { return b.vote() },
+		judge:    func(b *bench) error { return b.voteByNeighbours() },
 	},
 	{
 		Name: SelfConfidence, Aliases: []string{"probe"}, Title: "Self-confidence of a probe",
@@ -82,13 +82,13 @@ var Catalog = []Judge{
 		Name: Confident, Title: "Confident learning", Source: "Northcutt et al., JAIR 2021, section 3", Baseline: true,
 		Help: "the same probe's probability of the label minus that of the likeliest other class; suggests by the " +
 			"confident joint",
-		judge: func(b *bench) error { return b.confident() },
+		judge: func(b *bench) error { return b.judgeConfident() },
 	},
 	{
 		Name: "aum", Title: "Area under the margin", Source: "Pleiss et al., NeurIPS 2020", Baseline: true,
 		Help: "mean margin of the label while a linear head learns all labels; below 0.5, the level of made-up " +
 			"labels: wrong",
-		judge: func(b *bench) error { return b.aum() },
+		judge: func(b *bench) error { return b.judgeByMargins() },
 	},
 }
 
@@ -225,8 +225,8 @@ type bench struct {
 	gain float64 // log likelihood of the best field over chance, in nats for all labels together
 }
 
-// say sets the verdict on image i: order and score of its label, and the column that fits best with its score.
-func (b *bench) say(i int, order, score float64, best int, bestScore float64) {
+// setVerdict sets the verdict on image i: order and score of its label, and the column that fits best with its score.
+func (b *bench) setVerdict(i int, order, score float64, best int, bestScore float64) {
 	row := b.s.Rows[i]
 	b.v.Order[row], b.v.Score[row] = order, score
 	b.v.Suggested[row], b.v.SuggestedScore[row] = b.s.Classes[best], bestScore
@@ -240,5 +240,5 @@ func (b *bench) sayRow(i, y int, order float64, row []float64) {
 			best = k
 		}
 	}
-	b.say(i, order, row[y], best, row[best])
+	b.setVerdict(i, order, row[y], best, row[best])
 }

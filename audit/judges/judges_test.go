@@ -187,8 +187,8 @@ func TestNothingJudgesItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.each(t.Context(), 0.1, true, 1, best("fitted"))
-		m.each(t.Context(), 0.1, false, 1, best("fitted, twins left out"))
+		m.visitSimilarities(t.Context(), 0.1, true, 1, best("fitted"))
+		m.visitSimilarities(t.Context(), 0.1, false, 1, best("fitted, twins left out"))
 		for i, y := range z.Labels { // the spoiled twin: centres that hold the image
 			row := make([]float64, 32)
 			for k := range row {

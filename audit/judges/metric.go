@@ -151,12 +151,12 @@ func (m *metric) findTwins(ctx context.Context) error {
 	return nil
 }
 
-// each calls do for every step-th image with its column and its similarities under λ, which do may change. twins says
-// whether the nearest image with its label counts.
-func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
+// visitSimilarities calls do for every step-th image with its column and its similarities under λ, which do may change.
+// twins says whether the nearest image with its label counts.
+func (m *metric) visitSimilarities(ctx context.Context, lambda float64, twins bool, step int,
 	do func(i, y int, row []float64)) error {
 	n, d, c := m.along.Rows, m.along.Cols, len(m.s.Classes)
-	scale, spread := m.scale(lambda)
+	scale, spread := m.scaleEigenvalues(lambda)
 	means, scaled := leaveout.NewMeans(m.sums, scale, m.count, m.count, spread, true), features.NewMatrix(c, d)
 	for k := range c {
 		out := features.Row(scaled, k)
@@ -205,8 +205,8 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 	return nil
 }
 
-// scale returns the eigenvalues of M, and tr(M·Σ φφᵀ).
-func (m *metric) scale(lambda float64) (scale []float64, spread float64) {
+// scaleEigenvalues returns the eigenvalues of M, and tr(M·Σ φφᵀ).
+func (m *metric) scaleEigenvalues(lambda float64) (scale []float64, spread float64) {
 	scale = make([]float64, len(m.value))
 	for j, v := range m.value {
 		scale[j] = 1 / (v + lambda*m.mean)

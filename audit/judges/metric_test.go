@@ -69,7 +69,7 @@ func slowly(m *metric, lambda float64, x []float32, i int) []float64 {
 		}
 	}
 	means := leaveout.NewMeans(sums, nil, count, count, spread, false)
-	scale, all := m.scale(lambda)
+	scale, all := m.scaleEigenvalues(lambda)
 	means.Usual = leaveout.NewMeans(m.sums, scale, m.count, m.count, all, true).Usual
 	own, row := turn(x), make([]float64, c)
 	for k := range row {
@@ -96,7 +96,7 @@ func TestMetricAgainstLoops(t *testing.T) {
 	}
 	for _, lambda := range []float64{0.3, 10} {
 		spoiled := 0.0
-		m.each(t.Context(), lambda, true, 29, func(i, y int, row []float64) {
+		m.visitSimilarities(t.Context(), lambda, true, 29, func(i, y int, row []float64) {
 			want, with := slowly(m, lambda, m.s.Z.Row(i), i), slowly(m, lambda, m.s.Z.Row(i), -1)
 			for k, v := range row {
 				if math.Abs(v-want[k]) > 2e-4 {
@@ -149,10 +149,10 @@ func TestMetricHearsCopiesOnce(t *testing.T) {
 	}
 	for _, twins := range []bool{true, false} {
 		want, seen := map[int][]float64{}, 0
-		alone.each(t.Context(), 1, twins, 1, func(i, _ int, row []float64) {
+		alone.visitSimilarities(t.Context(), 1, twins, 1, func(i, _ int, row []float64) {
 			want[heard[alone.s.Rows[i]]] = slices.Clone(row)
 		})
-		m.each(t.Context(), 1, twins, 1, func(i, y int, row []float64) {
+		m.visitSimilarities(t.Context(), 1, twins, 1, func(i, y int, row []float64) {
 			at := s.Rows[i]
 			switch {
 			case at >= n && at < n+2:

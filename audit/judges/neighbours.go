@@ -79,8 +79,9 @@ func (b *bench) neighboursTell() (bool, error) {
 	return true, b.ctx.Err()
 }
 
-// vote lets the nearest other images vote, each with (1 + cosine)/2. The score of a label is its share of the votes.
-func (b *bench) vote() error {
+// voteByNeighbours lets the nearest other images vote, each with (1 + cosine)/2. The score of a label is its share of
+// the votes.
+func (b *bench) voteByNeighbours() error {
 	near, err := b.nearestOf(b.opts.Neighbours)
 	if err != nil {
 		return err

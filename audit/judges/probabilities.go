@@ -17,12 +17,12 @@ const leastProbable = 1e-7
 //
 // With a = 1 the order is that of self-confidence, best if mistakes go to all classes alike or to images of no class;
 // the larger a is, the more only the strongest rival counts, as in the margin p_iy - max_{k≠y} p_ik, which is best if
-// people confuse two classes. a is 2 if the probabilities show [confusions], else 1. The most probable class is
+// people confuse two classes. a is 2 if the probabilities show [hasConfusions], else 1. The most probable class is
 // suggested. If the model has learnt from these labels, the score is no probability that a label is right.
 //
 // Shapes: p n×C, rows that sum to 1; labels n, 0 ≤ label < C, or negative for none, which are not judged.
 func ByProbabilities(p blas32.General, labels []int) Opinion {
-	o, confused := Undecided(labels), confusions(p, labels)
+	o, confused := Undecided(labels), hasConfusions(p, labels)
 	for i, y := range labels {
 		if y < 0 {
 			continue
@@ -61,12 +61,12 @@ const (
 	repeated = 1.5
 )
 
-// confusions reports whether classes are confused with each other: of the labels with a probability below 1/2, a
+// hasConfusions reports whether classes are confused with each other: of the labels with a probability below 1/2, a
 // share of fewSure has a rival above 1/2, and two such labels of a class have the same rival repeated times as often
 // as by chance:
 //
 //	Σ_yk n_yk(n_yk - 1) / Σ_y n_y(n_y - 1) ≥ repeated/(C - 1)
-func confusions(p blas32.General, labels []int) bool {
+func hasConfusions(p blas32.General, labels []int) bool {
 	doubtful, sure := 0, 0
 	type pair struct{ y, k int }
 	pairs, members := map[pair]float64{}, map[int]float64{}

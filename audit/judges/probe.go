@@ -16,9 +16,9 @@ var penalties = []float64{1e-3, 3e-4, 1e-4, 3e-5, 1e-5}
 // one under which the given labels of the first fold are likeliest.
 func (b *bench) outOfSample(do func(i, y int, p []float64)) error {
 	c := len(b.s.Classes)
-	probed, err := b.once.probed.get(func() ([]float32, error) {
+	probed, err := b.once.probed.getOrFind(func() ([]float32, error) {
 		probed := make([]float32, b.s.Z.Len()*c)
-		return probed, b.probe(probed)
+		return probed, b.probeOutOfSample(probed)
 	})
 	if err != nil {
 		return err
@@ -33,9 +33,9 @@ func (b *bench) outOfSample(do func(i, y int, p []float64)) error {
 	return nil
 }
 
-// probe computes the probabilities out of sample.
-func (b *bench) probe(probed []float32) error {
-	folds := b.folds()
+// probeOutOfSample computes the probabilities out of sample.
+func (b *bench) probeOutOfSample(probed []float32) error {
+	folds := b.assignFolds()
 	l2, best := 0.0, math.Inf(-1)
 	for _, candidate := range penalties {
 		likelihood := 0.0
@@ -60,10 +60,10 @@ func (b *bench) probe(probed []float32) error {
 	return nil
 }
 
-// folds returns the fold of each image.
-func (b *bench) folds() []int {
-	folds, _ := b.once.folds.get(func() ([]int, error) {
-		return PartHeard(b.columns(), len(b.s.Classes), b.opts.Folds, b.s.Voice, b.opts.Rand), nil
+// assignFolds returns the fold of each image.
+func (b *bench) assignFolds() []int {
+	folds, _ := b.once.folds.getOrFind(func() ([]int, error) {
+		return PartHeard(b.listLabelColumns(), len(b.s.Classes), b.opts.Folds, b.s.Voice, b.opts.Rand), nil
 	})
 	return folds
 }
@@ -114,12 +114,12 @@ func (b *bench) selfConfidence() error {
 	return b.outOfSample(func(i, y int, p []float64) { b.sayRow(i, y, p[y], p) })
 }
 
-// confident ranks as confident learning does, by (1 + p_y - max_{k≠y} p_k)/2 with probabilities p out of sample. It
-// suggests the likeliest class k whose probability reaches t_k, the mean self-confidence of the images given k, if
+// judgeConfident ranks as confident learning does, by (1 + p_y - max_{k≠y} p_k)/2 with probabilities p out of sample.
+// It suggests the likeliest class k whose probability reaches t_k, the mean self-confidence of the images given k, if
 // there is such a class. Images that belong to another class than the given one, the off-diagonal of the confident
-// joint, are the mistakes. Ranking these before all others ranks worse (CUB-200, a fifth wrong: AUROC 0.921).
-// Source: Northcutt, Jiang & Chuang, "Confident learning", JAIR 2021, section 3.1 and 3.2.
-func (b *bench) confident() error {
+// joint, are the mistakes. Ranking these before all others ranks worse (CUB-200, a fifth wrong: AUROC 0.921). Source:
+// Northcutt, Jiang & Chuang, "Confident learning", JAIR 2021, section 3.1 and 3.2.
+func (b *bench) judgeConfident() error {
 	c := len(b.s.Classes)
 	bar, count := make([]float64, c), make([]float64, c)
 	err := b.outOfSample(func(_, y int, p []float64) {
@@ -141,15 +141,15 @@ func (b *bench) confident() error {
 		}
 		score := (1 + p[y] - rival) / 2
 		if placed >= 0 && placed != y {
-			b.say(i, score, score, placed, (1+p[placed]-p[y])/2)
+			b.setVerdict(i, score, score, placed, (1+p[placed]-p[y])/2)
 			return
 		}
-		b.say(i, score, score, y, score)
+		b.setVerdict(i, score, score, y, score)
 	})
 }
 
-// columns returns the column of each image's label.
-func (b *bench) columns() []int {
+// listLabelColumns returns the column of each image's label.
+func (b *bench) listLabelColumns() []int {
 	column := make([]int, b.s.Z.Len())
 	for i, y := range b.s.Z.Labels {
 		column[i] = b.s.Column[y]

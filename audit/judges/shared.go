@@ -17,8 +17,8 @@ type found[T any] struct {
 	value T
 }
 
-// get returns the value; the first call computes it by find.
-func (f *found[T]) get(find func() (T, error)) (T, error) {
+// getOrFind returns the value; the first call computes it by find.
+func (f *found[T]) getOrFind(find func() (T, error)) (T, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.known {

@@ -45,7 +45,7 @@ type shrinkage struct {
 	proven              bool
 }
 
-func (h shrinkage) at(f float64) float64 {
+func (h shrinkage) shrinkAt(f float64) float64 {
 	return min(max(h.mean+h.slope*(f-h.center), 0.002), 0.998)
 }
 
@@ -91,8 +91,8 @@ type pool struct {
 	draw   Draw      // what all draws share
 }
 
-// pool returns the undecided images for drawing.
-func (s *State) pool() pool {
+// newUndecidedPool returns the undecided images for drawing.
+func (s *State) newUndecidedPool() pool {
 	var p pool
 	for i, v := range s.Settled {
 		if v == Unsure {
@@ -103,7 +103,7 @@ func (s *State) pool() pool {
 	p.mean, p.upTo, p.chance = make([]float64, n), make([]float64, n), make([]float64, n)
 	d := Draw{Seq: s.Seq, Of: n, Low: math.Inf(1), High: math.Inf(-1), Times: 1}
 	for a, i := range p.rows {
-		g := s.shrink.at(s.Wrong[i])
+		g := s.shrink.shrinkAt(s.Wrong[i])
 		p.mean[a], p.chance[a] = g, math.Sqrt(g*(1-g))
 		d.Left += g
 		d.Told += s.Wrong[i]
@@ -140,12 +140,12 @@ func (s *State) Next(n int, goal Goal, o Showing) []Question {
 	if skip == nil {
 		skip = func(int) bool { return false }
 	}
-	left := s.pool()
+	left := s.newUndecidedPool()
 	n = min(n, len(left.rows))
 	asked := map[int]bool{}
 	var list []Question
-	if draws := s.checks(n, goal, o.Already); draws > 0 {
-		rng := rand.New(rand.NewPCG(s.seed()^o.Seed, uint64(o.Already)))
+	if draws := s.countChecks(n, goal, o.Already); draws > 0 {
+		rng := rand.New(rand.NewPCG(s.makeDecisionSeed()^o.Seed, uint64(o.Already)))
 		at := map[int]int{}
 		for range draws {
 			a := min(sort.SearchFloat64s(left.upTo, rng.Float64()*left.upTo[len(left.upTo)-1]), len(left.rows)-1)
@@ -154,7 +154,7 @@ func (s *State) Next(n int, goal Goal, o Showing) []Question {
 				list[k].Draw.Times++
 				continue
 			}
-			q, d := s.question(i, Random), left.draw
+			q, d := s.newQuestionAbout(i, Random), left.draw
 			d.Chance, d.Mean, d.Said = left.chance[a], left.mean[a], s.Wrong[i]
 			q.Draw = &d
 			at[i] = len(list)
@@ -165,12 +165,12 @@ func (s *State) Next(n int, goal Goal, o Showing) []Question {
 	if goal == Measure { // images drawn twice are asked about once: the list is then shorter
 		return list
 	}
-	others := s.likely(n-len(list), goal, left.rows, func(i int) bool { return asked[i] || skip(i) })
-	return spread(list, others)
+	others := s.chooseMostValuable(n-len(list), goal, left.rows, func(i int) bool { return asked[i] || skip(i) })
+	return spreadDraws(list, others)
 }
 
-// spread merges draws and others, the draws evenly among the others.
-func spread(draws, others []Question) []Question {
+// spreadDraws merges draws and others, the draws evenly among the others.
+func spreadDraws(draws, others []Question) []Question {
 	n := len(draws) + len(others)
 	list := make([]Question, 0, n)
 	for k := range n {
@@ -183,8 +183,8 @@ func spread(draws, others []Question) []Question {
 	return list
 }
 
-// checks returns how many of the next n questions are random draws.
-func (s *State) checks(n int, goal Goal, already int) int {
+// countChecks returns how many of the next n questions are random draws.
+func (s *State) countChecks(n int, goal Goal, already int) int {
 	switch goal {
 	case Measure:
 		return n
@@ -198,8 +198,8 @@ func (s *State) checks(n int, goal Goal, already int) int {
 	return min(s.misses/missesPerCheck, n)
 }
 
-// seed depends on what is decided.
-func (s *State) seed() uint64 {
+// makeDecisionSeed depends on what is decided.
+func (s *State) makeDecisionSeed() uint64 {
 	h := fnv.New64a()
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], uint64(s.Seq))
@@ -213,11 +213,11 @@ func (s *State) seed() uint64 {
 	return h.Sum64()
 }
 
-// question returns the question about an image.
-func (s *State) question(i int, how How) Question {
+// newQuestionAbout returns the question about an image.
+func (s *State) newQuestionAbout(i int, how How) Question {
 	q := Question{Image: i, How: how, Wrong: s.Wrong[i], Suggested: s.Suggested[i], Audited: s.audited[i],
 		Learned: s.learned[i]}
-	for _, j := range s.copies(i) {
+	for _, j := range s.listLabelCopies(i) {
 		if s.Settled[j] == Unsure {
 			q.Copies = append(q.Copies, j)
 		}
@@ -225,8 +225,8 @@ func (s *State) question(i int, how How) Question {
 	return q
 }
 
-// copies returns the other copies of an image that have its given label.
-func (s *State) copies(i int) (list []int) {
+// listLabelCopies returns the other copies of an image that have its given label.
+func (s *State) listLabelCopies(i int) (list []int) {
 	b := s.base
 	if g := b.Group[i]; g > 0 {
 		for _, j := range b.members[g] {
@@ -242,8 +242,8 @@ func (s *State) copies(i int) (list []int) {
 // near ties are spread over classes.
 const spreading = 0.98
 
-// likely returns the n most valuable of rows: by the probability of being wrong, or by doubt to teach.
-func (s *State) likely(n int, goal Goal, rows []int, skip func(int) bool) []Question {
+// chooseMostValuable returns the n most valuable of rows: by the probability of being wrong, or by doubt to teach.
+func (s *State) chooseMostValuable(n int, goal Goal, rows []int, skip func(int) bool) []Question {
 	if n <= 0 {
 		return nil
 	}
@@ -295,7 +295,7 @@ func (s *State) likely(n int, goal Goal, rows []int, skip func(int) bool) []Ques
 		i := window[best].image
 		window = slices.Delete(window, best, best+1)
 		perClass[b.Given[i]]++
-		list = append(list, s.question(i, Suspect))
+		list = append(list, s.newQuestionAbout(i, Suspect))
 	}
 	return list
 }
@@ -322,8 +322,8 @@ func missesOf(decisions []Decision, settled []Verdict) (misses int) {
 	return misses
 }
 
-// calibrate sums up the last suspects shown.
-func calibrate(decisions []Decision, by map[int]*outcome) (c calibration) {
+// calibrateShown sums up the last suspects shown.
+func calibrateShown(decisions []Decision, by map[int]*outcome) (c calibration) {
 	for i := len(decisions) - 1; i >= 0 && c.n < recent; i-- {
 		d := &decisions[i]
 		if d.How != Suspect || d.Wrong <= 0 || by[d.Image] == nil || by[d.Image].verdict == Unsure {
@@ -356,7 +356,7 @@ func (s *State) Outlook(n int) Interval {
 		p := s.Wrong[i]
 		sum += p
 		vary += p * (1 - p)
-		differ += math.Abs(logistic(s.learned[i]) - logistic(s.audited[i]))
+		differ += math.Abs(invertLogit(s.learned[i]) - invertLogit(s.audited[i]))
 	}
 	c, limit := s.bias, float64(len(rows))
 	const prior = 10 // suspects believed beforehand

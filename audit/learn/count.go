@@ -15,8 +15,8 @@ type Interval struct {
 	High     float64 `json:"high"`
 }
 
-// minus shifts an interval.
-func (i Interval) minus(v float64) Interval {
+// shiftBy shifts an interval.
+func (i Interval) shiftBy(v float64) Interval {
 	return Interval{max(i.Estimate-v, 0), max(i.Low-v, 0), max(i.High-v, 0)}
 }
 
@@ -64,11 +64,11 @@ type drawn struct {
 	high  float64 // H_t
 }
 
-// of returns n_t.
-func (t *drawn) of() float64 { return float64(t.Of) }
+// poolSize returns n_t.
+func (t *drawn) poolSize() float64 { return float64(t.Of) }
 
-// rate returns the share of wrong labels among the undecided if m labels are wrong in all.
-func (t *drawn) rate(m float64) float64 { return min(max((m-t.found)/t.of(), 0), 1) }
+// computeRateIf returns the share of wrong labels among the undecided if m labels are wrong in all.
+func (t *drawn) computeRateIf(m float64) float64 { return min(max((m-t.found)/t.poolSize(), 0), 1) }
 
 const (
 	alpha  = 0.05
@@ -139,24 +139,24 @@ func (s *State) Count() Count {
 		i.Estimate = min(max(i.Estimate, i.Low), i.High)
 		return i
 	}
-	always := sequence(s.draws, float64(n))
+	always := computeSequence(s.draws, float64(n))
 	if always.Estimate = floats.Sum(s.Wrong); !c.Known {
 		always = cut(always)
-		c.Wrong, c.Left, c.Always = always, always.minus(least), always.minus(least)
+		c.Wrong, c.Left, c.Always = always, always.shiftBy(least), always.shiftBy(least)
 		return c
 	}
-	alike := slices.DeleteFunc(slices.Clone(s.draws), func(t drawn) bool { return !t.uniform() })
-	c.Wrong = counted(alike, float64(n))
+	alike := slices.DeleteFunc(slices.Clone(s.draws), func(t drawn) bool { return !t.isUniform() })
+	c.Wrong = countInterval(alike, float64(n))
 	wrong := wrongOf(s.draws)
 	c.Drawn = wrong
 	if m := len(s.draws); wrong >= enough && m-wrong >= enough {
-		if p := predicted(s.draws, c.Wrong.Estimate); p.High-p.Low < c.Wrong.High-c.Wrong.Low {
+		if p := predictInterval(s.draws, c.Wrong.Estimate); p.High-p.Low < c.Wrong.High-c.Wrong.Low {
 			c.Wrong, c.Predicted = p, true
 		}
 	}
 	always.Estimate = c.Wrong.Estimate
 	c.Wrong, always = cut(c.Wrong), cut(always)
-	c.Left, c.Always = c.Wrong.minus(least), always.minus(least)
+	c.Left, c.Always = c.Wrong.shiftBy(least), always.shiftBy(least)
 	return c
 }
 
@@ -170,43 +170,43 @@ func wrongOf(draws []drawn) (wrong int) {
 	return wrong
 }
 
-// counted counts alone: it holds the m of n for which the draws would not be surprising, whatever was predicted. If few
-// wrong or few right labels were drawn it goes by the exact distribution of their number, else by Rao's score.
-func counted(draws []drawn, n float64) Interval {
+// countInterval counts alone: it holds the m of n for which the draws would not be surprising, whatever was predicted.
+// If few wrong or few right labels were drawn it goes by the exact distribution of their number, else by Rao's score.
+func countInterval(draws []drawn, n float64) Interval {
 	wrong := wrongOf(draws)
 	most := n
 	for i := range draws {
-		most = min(most, draws[i].found+draws[i].of())
+		most = min(most, draws[i].found+draws[i].poolSize())
 	}
-	tail := func(m float64) float64 { return score(draws, m) }
+	tail := func(m float64) float64 { return computeScoreTail(draws, m) }
 	if right := len(draws) - wrong; wrong < enough || right < enough {
-		tail = func(m float64) float64 { return surprise(draws, m, wrong) }
+		tail = func(m float64) float64 { return computeSurprise(draws, m, wrong) }
 	}
 	i := Interval{High: most}
 	if tail(0) > 1-alpha/2 {
-		i.Low = bisect(0, most, func(m float64) bool { return tail(m) > 1-alpha/2 })
+		i.Low = bisectRange(0, most, func(m float64) bool { return tail(m) > 1-alpha/2 })
 	}
 	if tail(most) < alpha/2 {
-		i.High = most - bisect(0, most, func(v float64) bool { return tail(most-v) < alpha/2 })
+		i.High = most - bisectRange(0, most, func(v float64) bool { return tail(most-v) < alpha/2 })
 	}
 	low := 0.0
 	for i := range draws {
 		low = max(low, draws[i].found)
 	}
-	i.Estimate = bisect(low, most, func(m float64) bool {
+	i.Estimate = bisectRange(low, most, func(m float64) bool {
 		sum := 0.0
 		for a := range draws {
-			r := draws[a].rate(m)
-			sum += (draws[a].y - r) / max(r*(1-r), 1e-12) / draws[a].of()
+			r := draws[a].computeRateIf(m)
+			sum += (draws[a].y - r) / max(r*(1-r), 1e-12) / draws[a].poolSize()
 		}
 		return sum > 0
 	})
 	return i
 }
 
-// surprise returns the probability of fewer than w wrong labels among the draws if m are wrong in all, and half of that
-// of w. Time O(draws·min(w, draws - w)).
-func surprise(draws []drawn, m float64, w int) float64 {
+// computeSurprise returns the probability of fewer than w wrong labels among the draws if m are wrong in all, and half
+// of that of w. Time O(draws·min(w, draws - w)).
+func computeSurprise(draws []drawn, m float64, w int) float64 {
 	k, ofRight := w, false
 	if right := len(draws) - w; right < w {
 		k, ofRight = right, true
@@ -214,7 +214,7 @@ func surprise(draws []drawn, m float64, w int) float64 {
 	p := make([]float64, k+1) // of so many
 	p[0] = 1
 	for i := range draws {
-		r := draws[i].rate(m)
+		r := draws[i].computeRateIf(m)
 		if ofRight {
 			r = 1 - r
 		}
@@ -230,33 +230,33 @@ func surprise(draws []drawn, m float64, w int) float64 {
 	return sum
 }
 
-// score returns the probability of a smaller score of the draws than theirs if m labels are wrong in all.
-func score(draws []drawn, m float64) float64 {
+// computeScoreTail returns the probability of a smaller score of the draws than theirs if m labels are wrong in all.
+func computeScoreTail(draws []drawn, m float64) float64 {
 	sum, vary := 0.0, 0.0
 	for i := range draws {
-		r, n := draws[i].rate(m), draws[i].of()
+		r, n := draws[i].computeRateIf(m), draws[i].poolSize()
 		v := max(r*(1-r), 1e-12)
 		sum, vary = sum+(draws[i].y-r)/(n*v), vary+1/(n*n*v)
 	}
 	return distuv.UnitNormal.CDF(sum / math.Sqrt(vary))
 }
 
-// predicted is the normal interval with predictions as control variates, if about m labels are wrong.
-func predicted(draws []drawn, m float64) Interval {
+// predictInterval is the normal interval with predictions as control variates, if about m labels are wrong.
+func predictInterval(draws []drawn, m float64) Interval {
 	n := len(draws)
 	c, x, alone := make([]float64, n), make([]float64, n), make([]float64, n) // T = c + λ·x
 	for i := range draws {
 		t := &draws[i]
-		r := t.rate(m)
-		alone[i] = 1 / (t.of() * t.of() * max(r*(1-r), 1e-3)) // variance of counting alone
-		if c[i] = t.total; t.uniform() {
-			c[i], x[i] = t.found+t.of()*t.y, t.Told-t.of()*t.Said
+		r := t.computeRateIf(m)
+		alone[i] = 1 / (t.poolSize() * t.poolSize() * max(r*(1-r), 1e-3)) // variance of counting alone
+		if c[i] = t.total; t.isUniform() {
+			c[i], x[i] = t.found+t.poolSize()*t.y, t.Told-t.poolSize()*t.Said
 		}
 	}
 	var cc, cx, xx, sum, mc, mx float64
 	each := func(do func(w, c, x float64)) {
 		for i := range draws {
-			if draws[i].uniform() {
+			if draws[i].isUniform() {
 				do(alone[i], c[i], x[i])
 			}
 		}
@@ -273,11 +273,11 @@ func predicted(draws []drawn, m float64) Interval {
 	weights := alone
 	for i := range draws {
 		t := &draws[i]
-		if c[i] += lambda * x[i]; t.uniform() {
+		if c[i] += lambda * x[i]; t.isUniform() {
 			weights[i] /= worth
 		} else {
-			g := t.Left / t.of()
-			weights[i] *= t.of() * t.of() * g * (1 - g) / t.Vary
+			g := t.Left / t.poolSize()
+			weights[i] *= t.poolSize() * t.poolSize() * g * (1 - g) / t.Vary
 		}
 		mean, total = mean+weights[i]*c[i], total+weights[i]
 	}
@@ -301,11 +301,11 @@ var bets = []struct{ stake, share float64 }{
 	{0.015, 0.02}, {0.03, 0.04}, {0.06, 0.07}, {0.12, 0.1}, {0.25, 0.12}, {0.5, 0.15}, {0.75, 0.2}, {0.97, 0.3},
 }
 
-// sequence is the confidence sequence of the number of wrong labels among n.
-func sequence(draws []drawn, n float64) Interval {
+// computeSequence is the confidence sequence of the number of wrong labels among n.
+func computeSequence(draws []drawn, n float64) Interval {
 	// The wealth of those who bet that there are more than m falls in m, of those who bet on fewer it rises.
 	more := func(m float64) bool {
-		return wealthy(draws, func(t *drawn) float64 {
+		return exceedsWealth(draws, func(t *drawn) float64 {
 			if m <= t.low {
 				return math.Inf(1)
 			}
@@ -313,7 +313,7 @@ func sequence(draws []drawn, n float64) Interval {
 		})
 	}
 	fewer := func(m float64) bool {
-		return wealthy(draws, func(t *drawn) float64 {
+		return exceedsWealth(draws, func(t *drawn) float64 {
 			if m >= t.high {
 				return math.Inf(1)
 			}
@@ -322,16 +322,17 @@ func sequence(draws []drawn, n float64) Interval {
 	}
 	low, high := 0.0, n
 	if more(0) {
-		low = bisect(0, n, more)
+		low = bisectRange(0, n, more)
 	}
 	if fewer(n) {
-		high = n - bisect(0, n, func(v float64) bool { return fewer(n - v) })
+		high = n - bisectRange(0, n, func(v float64) bool { return fewer(n - v) })
 	}
 	return Interval{(low + high) / 2, low, high}
 }
 
-// wealthy reports whether the mean wealth of bets exceeds 2/alpha. gain returns what a whole stake wins at a draw.
-func wealthy(draws []drawn, gain func(*drawn) float64) bool {
+// exceedsWealth reports whether the mean wealth of bets exceeds 2/alpha. gain returns what a whole stake wins at a
+// draw.
+func exceedsWealth(draws []drawn, gain func(*drawn) float64) bool {
 	best, logs := math.Inf(-1), make([]float64, len(bets))
 	for i := range draws {
 		g := gain(&draws[i])
@@ -352,8 +353,8 @@ func wealthy(draws []drawn, gain func(*drawn) float64) bool {
 	return best+math.Log(sum) >= math.Log(2/alpha)
 }
 
-// bisect returns where holds, true at from and false later, ends.
-func bisect(from, to float64, holds func(float64) bool) float64 {
+// bisectRange returns where holds, true at from and false later, ends.
+func bisectRange(from, to float64, holds func(float64) bool) float64 {
 	for range 30 {
 		if mid := (from + to) / 2; holds(mid) {
 			from = mid

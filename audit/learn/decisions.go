@@ -80,8 +80,8 @@ type Draw struct {
 	Times  int     `json:"times"`  // how often the image was drawn from this state, from 1
 }
 
-// uniform reports whether each image was as likely as any other.
-func (d *Draw) uniform() bool { return math.Abs(d.Chance*float64(d.Of)-1) < 1e-9 }
+// isUniform reports whether each image was as likely as any other.
+func (d *Draw) isUniform() bool { return math.Abs(d.Chance*float64(d.Of)-1) < 1e-9 }
 
 // Asked is a question as it is stored. The image is known by its path.
 type Asked struct {
@@ -115,8 +115,8 @@ func (o *outcome) settledBy(seq int64) bool {
 	return n%2 == 1
 }
 
-// outcomes sums up decisions about n images: by image, and the images in the order of their first answers.
-func outcomes(decisions []Decision, n int) (by map[int]*outcome, order []int) {
+// sumOutcomes sums up decisions about n images: by image, and the images in the order of their first answers.
+func sumOutcomes(decisions []Decision, n int) (by map[int]*outcome, order []int) {
 	answers := map[int][]*Decision{} // the last of each reviewer
 	by = map[int]*outcome{}
 	for i := range decisions {
@@ -138,7 +138,7 @@ func outcomes(decisions []Decision, n int) (by map[int]*outcome, order []int) {
 			answers[d.Image] = list
 		}
 		was := o.verdict != Unsure
-		o.verdict, o.label = majority(list)
+		o.verdict, o.label = findMajority(list)
 		if (o.verdict != Unsure) != was {
 			o.turns = append(o.turns, d.Seq)
 		}
@@ -146,8 +146,8 @@ func outcomes(decisions []Decision, n int) (by map[int]*outcome, order []int) {
 	return by, order
 }
 
-// majority returns what more than half of the sure answers say, and the label that most of them chose.
-func majority(answers []*Decision) (Verdict, int) {
+// findMajority returns what more than half of the sure answers say, and the label that most of them chose.
+func findMajority(answers []*Decision) (Verdict, int) {
 	right, wrong := 0, 0
 	var labels []int
 	for _, d := range answers {
@@ -163,15 +163,15 @@ func majority(answers []*Decision) (Verdict, int) {
 	}
 	switch {
 	case wrong > right:
-		return Wrong, most(labels)
+		return Wrong, findMostFrequent(labels)
 	case right > wrong:
 		return Right, None
 	}
 	return Unsure, None
 }
 
-// most returns the most frequent value, the smallest of several, or None.
-func most(values []int) int {
+// findMostFrequent returns the most frequent value, the smallest of several, or None.
+func findMostFrequent(values []int) int {
 	slices.Sort(values)
 	best, times := None, 0
 	for i := 0; i < len(values); {

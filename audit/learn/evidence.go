@@ -58,7 +58,7 @@ func EvidenceOf(list []suspects.Suspect, classOf map[string]int, vectors blas32.
 // Len returns the number of images.
 func (e *Evidence) Len() int { return len(e.Given) }
 
-func (e *Evidence) check() error {
+func (e *Evidence) checkEvidence() error {
 	n := e.Len()
 	for _, m := range []int{len(e.Suggested), len(e.Rank), len(e.Right), len(e.Better), len(e.Fit), len(e.Odd),
 		len(e.Group)} {
@@ -99,8 +99,8 @@ type base struct {
 	members [][]int32      // images of each group of copies
 }
 
-// prepare computes what does not depend on decisions.
-func prepare(ctx context.Context, e Evidence) (*base, error) {
+// prepareBase computes what does not depend on decisions.
+func prepareBase(ctx context.Context, e Evidence) (*base, error) {
 	n := e.Len()
 	b := &base{Evidence: e, odds: make([]float64, n), other: slices.Clone(e.Given)}
 	spread := distuv.UnitNormal
@@ -116,7 +116,7 @@ func prepare(ctx context.Context, e Evidence) (*base, error) {
 		ranked[i] = -spread.Quantile(min(max(u, 1e-6), 1-1e-6))
 		switch {
 		case !math.IsNaN(e.Right[i]):
-			b.odds[i] = -logit(e.Right[i])
+			b.odds[i] = -cutLogit(e.Right[i])
 		default:
 			b.odds[i] = 2*ranked[i] - 2
 		}
@@ -127,7 +127,7 @@ func prepare(ctx context.Context, e Evidence) (*base, error) {
 	better, fit, odd := column(), column(), column()
 	for i := range n {
 		if v := e.Better[i]; !math.IsNaN(v) && e.Suggested[i] != e.Given[i] {
-			better[i] = logit(v)
+			better[i] = cutLogit(v)
 		}
 		if v := e.Fit[i]; !math.IsNaN(v) {
 			fit[i] = min(max(v, -5), 5)
@@ -136,12 +136,12 @@ func prepare(ctx context.Context, e Evidence) (*base, error) {
 			odd[i] = 1
 		}
 	}
-	b.dense = standardised(columns, n)
+	b.dense = standardiseColumns(columns, n)
 	if columns, entries = nil, e.Vectors.Rows; entries > 0 {
-		if err := b.look(ctx, column); err != nil {
+		if err := b.computeComponents(ctx, column); err != nil {
 			return nil, err
 		}
-		for i, seen := range standardised(columns, entries) {
+		for i, seen := range standardiseColumns(columns, entries) {
 			b.dense[i] = slices.Concat(b.dense[i], seen)
 		}
 	}
@@ -156,8 +156,8 @@ func prepare(ctx context.Context, e Evidence) (*base, error) {
 	return b, nil
 }
 
-// look computes principal components and what the nearest images are labelled.
-func (b *base) look(ctx context.Context, column func() []float64) error {
+// computeComponents computes principal components and what the nearest images are labelled.
+func (b *base) computeComponents(ctx context.Context, column func() []float64) error {
 	n := b.Vectors.Rows
 	z, err := head.WhitenSet(ctx, features.Set{X: b.Vectors}, min(components, b.Vectors.Cols))
 	if err != nil {
@@ -214,8 +214,8 @@ func (b *base) look(ctx context.Context, column func() []float64) error {
 	return nil
 }
 
-// standardised returns the columns as rows with mean 0 and deviation 1; constant columns become 0.
-func standardised(columns [][]float64, n int) [][]float64 {
+// standardiseColumns returns the columns as rows with mean 0 and deviation 1; constant columns become 0.
+func standardiseColumns(columns [][]float64, n int) [][]float64 {
 	data := make([]float64, n*len(columns))
 	rows := make([][]float64, n)
 	for i := range rows {
@@ -240,8 +240,8 @@ func standardised(columns [][]float64, n int) [][]float64 {
 	return rows
 }
 
-// logit returns log odds, cut at mostOdds.
-func logit(p float64) float64 {
+// cutLogit returns log odds, cut at mostOdds.
+func cutLogit(p float64) float64 {
 	switch {
 	case p <= 0:
 		return -mostOdds
@@ -251,5 +251,5 @@ func logit(p float64) float64 {
 	return min(max(math.Log(p)-math.Log1p(-p), -mostOdds), mostOdds)
 }
 
-// logistic is the inverse of logit.
-func logistic(v float64) float64 { return 1 / (1 + math.Exp(-v)) }
+// invertLogit is the inverse of cutLogit.
+func invertLogit(v float64) float64 { return 1 / (1 + math.Exp(-v)) }

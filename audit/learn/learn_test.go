@@ -59,7 +59,7 @@ func newWorld(t testing.TB, seed uint64, n int, rate, strength float64, habit bo
 			odds += strength
 		}
 		w.Given, w.truth, w.wrong = append(w.Given, given), append(w.truth, k), append(w.wrong, wrong)
-		w.Right = append(w.Right, 1-logistic(odds))
+		w.Right = append(w.Right, 1-invertLogit(odds))
 		w.Suggested = append(w.Suggested, (given+classes-1)%classes)
 	}
 	order := features.AllRows(n)
@@ -233,7 +233,7 @@ func TestTwoReviewers(t *testing.T) {
 	}
 	list := []Decision{say(0, "ann", Wrong, 1), say(0, "bob", Right, 2), say(1, "ann", Right, 3),
 		say(1, "bob", Unsure, 4), say(2, "ann", Wrong, 5), say(2, "ann", Right, 6), say(99, "ann", Wrong, 7)}
-	by, order := outcomes(list, 3)
+	by, order := sumOutcomes(list, 3)
 	if diff := cmp.Diff([]int{0, 1, 2}, order); diff != "" {
 		t.Error(diff)
 	}
@@ -245,7 +245,7 @@ func TestTwoReviewers(t *testing.T) {
 	if o := by[0]; !o.settledBy(1) || o.settledBy(2) {
 		t.Errorf("a tie settles image 0: %+v", o)
 	}
-	by, _ = outcomes(append(list, say(0, "cy", Wrong, 8)), 3)
+	by, _ = sumOutcomes(append(list, say(0, "cy", Wrong, 8)), 3)
 	if o := by[0]; o.verdict != Wrong || !o.settledBy(8) || o.settledBy(7) {
 		t.Errorf("after a third answer: %+v", o)
 	}

@@ -20,10 +20,10 @@ type Learner struct {
 
 // New prepares learning. Time O(n·d·min(n, d)) for principal components and O(n·min(n, 20000)) for neighbours.
 func New(ctx context.Context, e Evidence) (*Learner, error) {
-	if err := e.check(); err != nil {
+	if err := e.checkEvidence(); err != nil {
 		return nil, err
 	}
-	b, err := prepare(ctx, e)
+	b, err := prepareBase(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (l *Learner) Learn(decisions []Decision) *State {
 		audited: make([]float64, n), learned: make([]float64, n),
 	}
 	var order []int
-	s.outcomes, order = outcomes(decisions, n)
+	s.outcomes, order = sumOutcomes(decisions, n)
 	var taught []lesson
 	for _, i := range order {
 		o := s.outcomes[i]
@@ -80,35 +80,35 @@ func (l *Learner) Learn(decisions []Decision) *State {
 		s.Seq = decisions[m-1].Seq
 	}
 	line := fitLine(b.odds, taught)
-	if l.near == nil || !l.near.continues(taught) {
+	if l.near == nil || !l.near.continuesLessons(taught) {
 		l.near = newKernel(b)
 	}
-	l.near.add(taught)
-	l.model.fit(taught, l.near)
-	s.Trust = trust(decisions, s.outcomes)
+	l.near.addLessons(taught)
+	l.model.fitLessons(taught, l.near)
+	s.Trust = weighExperts(decisions, s.outcomes)
 	for i := range n {
-		s.audited[i] = line.at(b.odds[i])
+		s.audited[i] = line.evaluateLine(b.odds[i])
 	}
-	l.model.predict(s.learned, l.near)
+	l.model.predictLogOdds(s.learned, l.near)
 	for i := range n {
 		switch s.Settled[i] {
 		case Wrong:
 			s.Wrong[i] = 1
 		case Right:
 		default:
-			s.Wrong[i] = logistic(s.Trust*s.learned[i] + (1-s.Trust)*s.audited[i])
+			s.Wrong[i] = invertLogit(s.Trust*s.learned[i] + (1-s.Trust)*s.audited[i])
 		}
-		s.Suggested[i] = s.suggest(i)
+		s.Suggested[i] = s.findLikeliestClass(i)
 	}
 	s.draws = drawsOf(decisions, s)
 	s.misses = missesOf(decisions, s.Settled)
-	s.bias = calibrate(decisions, s.outcomes)
+	s.bias = calibrateShown(decisions, s.outcomes)
 	s.shrink = shrinkageOf(s.draws)
 	return s
 }
 
-// suggest returns the likeliest class of an image.
-func (s *State) suggest(i int) int {
+// findLikeliestClass returns the likeliest class of an image.
+func (s *State) findLikeliestClass(i int) int {
 	b := s.base
 	o := s.outcomes[i]
 	switch {
@@ -124,8 +124,8 @@ func (s *State) suggest(i int) int {
 	return b.other[i]
 }
 
-// trust weighs the experts by what each predicted before the decisions that judge them.
-func trust(decisions []Decision, by map[int]*outcome) float64 {
+// weighExperts weighs the experts by what each predicted before the decisions that judge them.
+func weighExperts(decisions []Decision, by map[int]*outcome) float64 {
 	gain, seen := 0.0, map[int]bool{}
 	for i := range decisions {
 		d := &decisions[i]
@@ -142,7 +142,7 @@ func trust(decisions []Decision, by map[int]*outcome) float64 {
 		}
 		gain += loss(d.Audited) - loss(d.Learned)
 	}
-	return logistic(min(max(gain, -30), 30))
+	return invertLogit(min(max(gain, -30), 30))
 }
 
 // lesson is a settled image.
@@ -155,7 +155,7 @@ type lesson struct {
 // line is the expert that follows the audit's list: log odds a + b·s, b > 0.
 type line struct{ a, b float64 }
 
-func (l line) at(s float64) float64 { return l.a + l.b*s }
+func (l line) evaluateLine(s float64) float64 { return l.a + l.b*s }
 
 // fitLine fits the line by Newton's method, with the prior a ~ N(0, 2²), log b ~ N(0, ½²).
 func fitLine(odds []float64, taught []lesson) line {
@@ -166,7 +166,7 @@ func fitLine(odds []float64, taught []lesson) line {
 		haa, hac, hcc := 0.25, 0.0, 4.0
 		for _, t := range taught {
 			x := b * odds[t.image]
-			p := logistic(a + x)
+			p := invertLogit(a + x)
 			r, w := p-t.wrong, p*(1-p)
 			ga += r
 			gc += r * x
@@ -207,15 +207,15 @@ func newKernel(b *base) *kernel {
 	return &kernel{base: b, all: list(), allSum: list(), same: list(), sameSum: list(), agree: list(), deny: list()}
 }
 
-// continues reports whether the lessons begin with those already added.
-func (k *kernel) continues(taught []lesson) bool {
+// continuesLessons reports whether the lessons begin with those already added.
+func (k *kernel) continuesLessons(taught []lesson) bool {
 	return len(taught) >= len(k.taught) && slices.Equal(taught[:len(k.taught)], k.taught)
 }
 
-// add adds the lessons that are new, one product of matrices each: sums of products differ in their last bits by the
-// shape of the matrices, and the state must not depend on how many decisions came at once. Time O(n) products of
+// addLessons adds the lessons that are new, one product of matrices each: sums of products differ in their last bits by
+// the shape of the matrices, and the state must not depend on how many decisions came at once. Time O(n) products of
 // vectors for each.
-func (k *kernel) add(taught []lesson) {
+func (k *kernel) addLessons(taught []lesson) {
 	b := k.base
 	fresh := taught[len(k.taught):]
 	n := b.z.Rows
@@ -241,14 +241,14 @@ func (k *kernel) addOne(t lesson, sims []float32) {
 		if s < far || i == t.image {
 			continue
 		}
-		k.put(i, t, math.Exp((float64(s)-1)/b.width))
+		k.putLesson(i, t, math.Exp((float64(s)-1)/b.width))
 	}
 }
 
-// put adds a lesson with weight w to the sums of image i.
-func (k *kernel) put(i int, t lesson, w float64) {
+// putLesson adds a lesson with weight w to the sums of image i.
+func (k *kernel) putLesson(i int, t lesson, w float64) {
 	b := k.base
-	r := w * (t.wrong - logistic(b.odds[t.image]))
+	r := w * (t.wrong - invertLogit(b.odds[t.image]))
 	k.all[i] += r
 	k.allSum[i] += w
 	if b.Given[i] == b.Given[t.image] {
@@ -266,8 +266,8 @@ func (k *kernel) put(i int, t lesson, w float64) {
 // learnt is the number of features that the kernel gives.
 const learnt = 3
 
-// features writes what the decided images near image i say.
-func (k *kernel) features(to []float64, i int) {
+// writeKernelFeatures writes what the decided images near image i say.
+func (k *kernel) writeKernelFeatures(to []float64, i int) {
 	to[0] = 2 * k.all[i] / (k.allSum[i] + 1)
 	to[1] = 2 * k.same[i] / (k.sameSum[i] + 1)
 	to[2] = math.Log((k.deny[i] + 0.5) / (k.agree[i] + 0.5))

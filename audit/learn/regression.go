@@ -67,25 +67,25 @@ func newRegression(b *base) *regression {
 	return r
 }
 
-// row writes the dense features of image i.
-func (r *regression) row(to []float64, i int, k *kernel) {
+// writeDenseRow writes the dense features of image i.
+func (r *regression) writeDenseRow(to []float64, i int, k *kernel) {
 	to[0], to[1] = 1, r.base.odds[i]
 	clear(to[2+copy(to[2:], r.base.dense[i]):])
-	k.features(to[2+r.fixed:], i)
+	k.writeKernelFeatures(to[2+r.fixed:], i)
 }
 
-func (r *regression) width() int { return 2 + r.fixed + learnt }
+func (r *regression) countDenseFeatures() int { return 2 + r.fixed + learnt }
 
-// fit fits the weights to the lessons, from the prior, so that the result depends on the lessons alone.
-func (r *regression) fit(taught []lesson, k *kernel) {
+// fitLessons fits the weights to the lessons, from the prior, so that the result depends on the lessons alone.
+func (r *regression) fitLessons(taught []lesson, k *kernel) {
 	copy(r.weights, r.prior)
 	if len(taught) == 0 {
 		return
 	}
-	d, m := r.width(), len(taught)
+	d, m := r.countDenseFeatures(), len(taught)
 	x := make([]float64, m*d)
 	for a, t := range taught {
-		r.row(x[a*d:(a+1)*d], t.image, k)
+		r.writeDenseRow(x[a*d:(a+1)*d], t.image, k)
 	}
 	// Value and gradient at the point asked about last: they are computed together.
 	var last float64
@@ -108,7 +108,7 @@ func (r *regression) fit(taught []lesson, k *kernel) {
 				eta += w[id]
 			}
 			v += math.Max(eta, 0) + math.Log1p(math.Exp(-math.Abs(eta))) - t.wrong*eta
-			g := logistic(eta) - t.wrong
+			g := invertLogit(eta) - t.wrong
 			floats.AddScaled(grad[:d], g, row)
 			for _, id := range r.ids[t.image] {
 				grad[id] += g
@@ -128,11 +128,11 @@ func (r *regression) fit(taught []lesson, k *kernel) {
 	}
 }
 
-// predict writes the log odds of every image.
-func (r *regression) predict(to []float64, k *kernel) {
-	row := make([]float64, r.width())
+// predictLogOdds writes the log odds of every image.
+func (r *regression) predictLogOdds(to []float64, k *kernel) {
+	row := make([]float64, r.countDenseFeatures())
 	for i := range to {
-		r.row(row, i, k)
+		r.writeDenseRow(row, i, k)
 		eta := floats.Dot(row, r.weights[:len(row)])
 		for _, id := range r.ids[i] {
 			eta += r.weights[id]

@@ -23,11 +23,11 @@ type column struct {
 	set func(r *rows, e *Suspect, k int, v string) error
 }
 
-// leads reports whether the column names the items of its list, so that it determines their number.
-func (c column) leads() bool { return c.part == path || c.part == problem }
+// isLeadingColumn reports whether the column names the items of its list, so that it determines their number.
+func (c column) isLeadingColumn() bool { return c.part == path || c.part == problem }
 
-// leaf returns the name of the column in Parquet.
-func (c column) leaf() string {
+// nameLeaf returns the name of the column in Parquet.
+func (c column) nameLeaf() string {
 	if c.list == "" {
 		return c.name
 	}
@@ -45,37 +45,37 @@ const (
 // columns in the order of CSV. true_label, checked and rate_known are left out if no image has one. The leading column
 // of a list stands before its other parts.
 var columns = []column{
-	one("rank", func(e *Suspect) string { return strconv.Itoa(e.Rank) },
+	newValueColumn("rank", func(e *Suspect) string { return strconv.Itoa(e.Rank) },
 		func(_ *rows, e *Suspect, s string) (err error) {
 			if e.Rank, err = strconv.Atoi(s); s != "" && (err != nil || e.Rank < 1) {
 				return fmt.Errorf("found %.40q, expected a whole number from 1", s)
 			}
 			return nil
 		}),
-	required(path, func(e *Suspect) *string { return &e.Path }),
-	required("given_label", func(e *Suspect) *string { return &e.Given }, "label"),
-	required("suggested_label", func(e *Suspect) *string { return &e.Suggested }, "predicted_label"),
-	score(),
-	maybe("suggested_score", func(e *Suspect) **float64 { return &e.SuggestedScore }),
-	maybe("suggested_probability", func(e *Suspect) **float64 { return &e.SuggestedProbability }),
-	dropped(),
-	one(trueLabel, func(e *Suspect) string { return e.True }, func(r *rows, e *Suspect, s string) error {
-		e.True = r.same(s)
+	newRequiredColumn(path, func(e *Suspect) *string { return &e.Path }),
+	newRequiredColumn("given_label", func(e *Suspect) *string { return &e.Given }, "label"),
+	newRequiredColumn("suggested_label", func(e *Suspect) *string { return &e.Suggested }, "predicted_label"),
+	newScoreColumn(),
+	newOptionalColumn("suggested_score", func(e *Suspect) **float64 { return &e.SuggestedScore }),
+	newOptionalColumn("suggested_probability", func(e *Suspect) **float64 { return &e.SuggestedProbability }),
+	newDroppedColumn(),
+	newValueColumn(trueLabel, func(e *Suspect) string { return e.True }, func(r *rows, e *Suspect, s string) error {
+		e.True = r.internText(s)
 		return nil
 	}),
-	texts(given, path, supportGiven, func(n *Near) *string { return &n.Path }),
-	texts(suggested, path, supportSuggested, func(n *Near) *string { return &n.Path }),
-	maybe("fit", func(e *Suspect) **float64 { return &e.Fit }),
-	flag("outlier", func(e *Suspect) *bool { return &e.Outlier }),
-	texts(copies, path, copiesOf, func(c *Copy) *string { return &c.Path }),
-	numbers(given, supportGiven, func(n *Near) *float64 { return &n.Similarity }),
-	numbers(suggested, supportSuggested, func(n *Near) *float64 { return &n.Similarity }),
-	texts(copies, "label", copiesOf, func(c *Copy) *string { return &c.Label }),
-	numbers(copies, copiesOf, func(c *Copy) *float64 { return &c.Similarity }),
-	maybe("given_probability", func(e *Suspect) **float64 { return &e.GivenProbability }),
-	flag("unjudged", func(e *Suspect) *bool { return &e.Unjudged }),
+	newTextsColumn(given, path, supportGiven, func(n *Near) *string { return &n.Path }),
+	newTextsColumn(suggested, path, supportSuggested, func(n *Near) *string { return &n.Path }),
+	newOptionalColumn("fit", func(e *Suspect) **float64 { return &e.Fit }),
+	newFlagColumn("outlier", func(e *Suspect) *bool { return &e.Outlier }),
+	newTextsColumn(copies, path, copiesOf, func(c *Copy) *string { return &c.Path }),
+	newNumbersColumn(given, supportGiven, func(n *Near) *float64 { return &n.Similarity }),
+	newNumbersColumn(suggested, supportSuggested, func(n *Near) *float64 { return &n.Similarity }),
+	newTextsColumn(copies, "label", copiesOf, func(c *Copy) *string { return &c.Label }),
+	newNumbersColumn(copies, copiesOf, func(c *Copy) *float64 { return &c.Similarity }),
+	newOptionalColumn("given_probability", func(e *Suspect) **float64 { return &e.GivenProbability }),
+	newFlagColumn("unjudged", func(e *Suspect) *bool { return &e.Unjudged }),
 	copyGroup(),
-	one("copy_verdict", func(e *Suspect) string { return string(e.CopyVerdict) },
+	newValueColumn("copy_verdict", func(e *Suspect) string { return string(e.CopyVerdict) },
 		func(_ *rows, e *Suspect, s string) error {
 			v := Verdict(s)
 			if s != "" && v != Kept && v != Wrong && v != Look {
@@ -84,9 +84,9 @@ var columns = []column{
 			e.CopyVerdict = v
 			return nil
 		}),
-	texts(problems, problem, problemsOf, func(p *Problem) *string { return &p.Kind }),
-	texts(problems, "why", problemsOf, func(p *Problem) *string { return &p.Why }),
-	one(checked, func(e *Suspect) string { return string(e.Checked) },
+	newTextsColumn(problems, problem, problemsOf, func(p *Problem) *string { return &p.Kind }),
+	newTextsColumn(problems, "why", problemsOf, func(p *Problem) *string { return &p.Why }),
+	newValueColumn(checked, func(e *Suspect) string { return string(e.Checked) },
 		func(_ *rows, e *Suspect, s string) error {
 			v := Verdict(s)
 			if s != "" && v != Kept && v != Wrong {
@@ -95,17 +95,21 @@ var columns = []column{
 			e.Checked = v
 			return nil
 		}),
-	flag(rateKnown, func(e *Suspect) *bool { return &e.RateKnown }),
-	one(seal.RowColumn, func(e *Suspect) string { return e.Checksum }, func(_ *rows, e *Suspect, s string) error {
-		if len(s) == seal.RowLength && s[0] == 'x' { // else it is another tool's
-			e.Checksum = s
-		}
-		return nil
-	}),
+	newFlagColumn(rateKnown, func(e *Suspect) *bool { return &e.RateKnown }),
+	newValueColumn(
+		seal.RowColumn,
+		func(e *Suspect) string { return e.Checksum },
+		func(_ *rows, e *Suspect, s string) error {
+			if len(s) == seal.RowLength && s[0] == 'x' { // else it is another tool's
+				e.Checksum = s
+			}
+			return nil
+		},
+	),
 }
 
 func copyGroup() column {
-	c := one("copy_group", func(e *Suspect) string {
+	c := newValueColumn("copy_group", func(e *Suspect) string {
 		if e.CopyGroup == 0 {
 			return ""
 		}
@@ -153,50 +157,50 @@ var cleanlab = func() (list []column) {
 	return list
 }()
 
-// one returns a column of one value a row.
-func one(name string, get func(e *Suspect) string, set func(r *rows, e *Suspect, s string) error) column {
+// newValueColumn returns a column of one value a row.
+func newValueColumn(name string, get func(e *Suspect) string, set func(r *rows, e *Suspect, s string) error) column {
 	return column{name: name,
 		get: func(e *Suspect, _ int) string { return get(e) },
 		set: func(r *rows, e *Suspect, _ int, v string) error { return set(r, e, v) },
 	}
 }
 
-// required returns a column that must be there and not be empty.
-func required(name string, at func(e *Suspect) *string, others ...string) column {
-	c := one(name, func(e *Suspect) string { return *at(e) }, func(r *rows, e *Suspect, s string) error {
+// newRequiredColumn returns a column that must be there and not be empty.
+func newRequiredColumn(name string, at func(e *Suspect) *string, others ...string) column {
+	c := newValueColumn(name, func(e *Suspect) string { return *at(e) }, func(r *rows, e *Suspect, s string) error {
 		if s == "" {
 			return fmt.Errorf("is empty")
 		}
-		*at(e) = r.same(s)
+		*at(e) = r.internText(s)
 		return nil
 	})
 	c.needed, c.others = true, others
 	return c
 }
 
-func score() column {
-	c := one("score", func(e *Suspect) string { return digits(e.Score) },
+func newScoreColumn() column {
+	c := newValueColumn("score", func(e *Suspect) string { return formatSixDigits(e.Score) },
 		func(_ *rows, e *Suspect, s string) (err error) {
-			e.Score, err = number(s)
+			e.Score, err = parseNumberCell(s)
 			return err
 		})
 	c.needed, c.number, c.others = true, true, []string{"label_quality", "label_score"}
 	return c
 }
 
-// maybe returns an optional number: empty if missing, or NaN, as tables of other tools have it.
-func maybe(name string, at func(e *Suspect) **float64) column {
+// newOptionalColumn returns an optional number: empty if missing, or NaN, as tables of other tools have it.
+func newOptionalColumn(name string, at func(e *Suspect) **float64) column {
 	get := func(e *Suspect) string {
 		if v := *at(e); v != nil {
-			return digits(*v)
+			return formatSixDigits(*v)
 		}
 		return ""
 	}
-	c := one(name, get, func(_ *rows, e *Suspect, s string) error {
+	c := newValueColumn(name, get, func(_ *rows, e *Suspect, s string) error {
 		if s == "" || strings.EqualFold(s, "nan") {
 			return nil
 		}
-		v, err := number(s)
+		v, err := parseNumberCell(s)
 		*at(e) = &v
 		return err
 	})
@@ -204,8 +208,8 @@ func maybe(name string, at func(e *Suspect) **float64) column {
 	return c
 }
 
-func flag(name string, at func(e *Suspect) *bool) column {
-	return one(name, func(e *Suspect) string { return strconv.FormatBool(*at(e)) },
+func newFlagColumn(name string, at func(e *Suspect) *bool) column {
+	return newValueColumn(name, func(e *Suspect) string { return strconv.FormatBool(*at(e)) },
 		func(_ *rows, e *Suspect, s string) (err error) {
 			if s == "" {
 				return nil
@@ -217,8 +221,8 @@ func flag(name string, at func(e *Suspect) *bool) column {
 		})
 }
 
-func dropped() column {
-	c := flag("dropped", func(e *Suspect) *bool { return &e.Dropped })
+func newDroppedColumn() column {
+	c := newFlagColumn("dropped", func(e *Suspect) *bool { return &e.Dropped })
 	set := c.set
 	c.set = func(r *rows, e *Suspect, k int, v string) error {
 		r.calls = r.calls || v != ""
@@ -228,40 +232,43 @@ func dropped() column {
 	return c
 }
 
-// texts returns a column of the paths or labels of a list.
-func texts[T any](list, part string, of func(e *Suspect) *[]T, text func(item *T) *string) column {
+// newTextsColumn returns a column of the paths or labels of a list.
+func newTextsColumn[T any](list, part string, of func(e *Suspect) *[]T, text func(item *T) *string) column {
 	c := column{name: list, list: list, part: part,
 		n:   func(e *Suspect) int { return len(*of(e)) },
 		get: func(e *Suspect, k int) string { return *text(&(*of(e))[k]) },
-		set: func(r *rows, e *Suspect, k int, v string) error { *text(at(of(e), k)) = r.same(v); return nil },
+		set: func(r *rows, e *Suspect, k int, v string) error {
+			*text(growTo(of(e), k)) = r.internText(v)
+			return nil
+		},
 	}
-	if !c.leads() {
+	if !c.isLeadingColumn() {
 		c.name += "_" + part
 	}
 	return c
 }
 
-// numbers returns the column of the similarities of a list.
-func numbers[T any](list string, of func(e *Suspect) *[]T, value func(item *T) *float64) column {
+// newNumbersColumn returns the column of the similarities of a list.
+func newNumbersColumn[T any](list string, of func(e *Suspect) *[]T, value func(item *T) *float64) column {
 	return column{name: list + "_similarity", list: list, part: "similarity", number: true,
 		n:   func(e *Suspect) int { return len(*of(e)) },
-		get: func(e *Suspect, k int) string { return digits(*value(&(*of(e))[k])) },
+		get: func(e *Suspect, k int) string { return formatSixDigits(*value(&(*of(e))[k])) },
 		set: func(_ *rows, e *Suspect, k int, v string) (err error) {
-			*value(at(of(e), k)), err = number(v)
+			*value(growTo(of(e), k)), err = parseNumberCell(v)
 			return err
 		},
 	}
 }
 
-// at returns item k of a list, which grows as it is filled.
-func at[T any](list *[]T, k int) *T {
+// growTo returns item k of a list, which grows as it is filled.
+func growTo[T any](list *[]T, k int) *T {
 	for len(*list) <= k {
 		*list = append(*list, *new(T))
 	}
 	return &(*list)[k]
 }
 
-func number(s string) (float64, error) {
+func parseNumberCell(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0, fmt.Errorf("found %.40q, expected a finite number", s)
@@ -269,12 +276,12 @@ func number(s string) (float64, error) {
 	return v, nil
 }
 
-// digits returns a number with six digits, all that is meaningful in a score.
-func digits(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+// formatSixDigits returns a number with six digits, all that is meaningful in a score.
+func formatSixDigits(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// place finds the columns, by the names that name returns, among the names in a file; -1 if one is missing. A
+// placeColumns finds the columns, by the names that name returns, among the names in a file; -1 if one is missing. A
 // column's own name takes precedence over the names that other tools use.
-func place(names []string, name func(c column) string) ([]int, error) {
+func placeColumns(names []string, name func(c column) string) ([]int, error) {
 	at := make([]int, len(columns))
 	for i, c := range columns {
 		at[i] = -1
@@ -290,14 +297,14 @@ func place(names []string, name func(c column) string) ([]int, error) {
 		}
 		if at[i] < 0 && c.needed {
 			return nil, fmt.Errorf("found the columns %.200s, expected %s among them", strings.Join(names, ","),
-				c.known())
+				c.listKnownNames())
 		}
 	}
 	return at, nil
 }
 
-// known returns a column's names for a message.
-func (c column) known() string {
+// listKnownNames returns a column's names for a message.
+func (c column) listKnownNames() string {
 	if len(c.others) == 0 {
 		return c.name
 	}

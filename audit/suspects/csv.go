@@ -19,7 +19,7 @@ func (e *Suspect) appendCells(cells []string) []string {
 		if c.name == seal.RowColumn {
 			continue
 		}
-		cell := c.cell(e)
+		cell := c.formatCellOf(e)
 		if !utf8.ValidString(cell) {
 			cell = string([]rune(cell)) // as in JSON
 		}
@@ -28,8 +28,8 @@ func (e *Suspect) appendCells(cells []string) []string {
 	return cells
 }
 
-// cell returns the column's values in a row as one text.
-func (c column) cell(e *Suspect) string {
+// formatCellOf returns the column's values in a row as one text.
+func (c column) formatCellOf(e *Suspect) string {
 	if c.list == "" {
 		return c.get(e, 0)
 	}
@@ -37,7 +37,7 @@ func (c column) cell(e *Suspect) string {
 	for k := range values {
 		values[k] = c.get(e, k)
 	}
-	return join(values)
+	return joinValues(values)
 }
 
 // writeCSV leaves out true_label, checked and rate_known if no row has one. sheet quotes cells that a spreadsheet would
@@ -70,9 +70,9 @@ func writeCSV(w io.Writer, entries []Suspect, columns []column, sheet bool) erro
 	for e := range Summed(entries) {
 		err := write(SheetMark, func(c column) string {
 			if sheet && !c.number {
-				return Cell(c.cell(e))
+				return Cell(c.formatCellOf(e))
 			}
-			return c.cell(e)
+			return c.formatCellOf(e)
 		})
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func writeCSV(w io.Writer, entries []Suspect, columns []column, sheet bool) erro
 
 func readCSV(r io.Reader, into *rows) error {
 	limit := &bounded{r: r, left: mostOfRow}
-	in := csv.NewReader(unmarked(limit))
+	in := csv.NewReader(skipByteOrderMark(limit))
 	in.FieldsPerRecord, in.ReuseRecord = -1, true // counted below
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
@@ -100,7 +100,7 @@ func readCSV(r io.Reader, into *rows) error {
 		}
 		names[i] = strings.ToLower(strings.TrimSpace(header[i]))
 	}
-	at, err := place(names, func(c column) string { return c.name })
+	at, err := placeColumns(names, func(c column) string { return c.name })
 	if err != nil {
 		return fmt.Errorf(":1: %w", err)
 	}
@@ -126,11 +126,11 @@ func readCSV(r io.Reader, into *rows) error {
 			}
 			cell := record[at[i]]
 			if mark >= 0 && record[mark] == SheetMark && !c.number {
-				cell = uncell(cell)
+				cell = unescapeCell(cell)
 			}
 			if values = append(values[:0], cell); c.list != "" {
-				values = split(values[:0], cell)
-				if n := len(values); n > 0 && !c.leads() && n != c.n(&e) {
+				values = splitValues(values[:0], cell)
+				if n := len(values); n > 0 && !c.isLeadingColumn() && n != c.n(&e) {
 					return fmt.Errorf(":%d: %s: found %d values, expected one for each of %d paths", line, c.name, n,
 						c.n(&e))
 				}
@@ -141,7 +141,7 @@ func readCSV(r io.Reader, into *rows) error {
 				}
 			}
 		}
-		if err := into.take(e); err != nil {
+		if err := into.passRow(e); err != nil {
 			return err
 		}
 	}
@@ -158,8 +158,8 @@ func inCSV(err error) error {
 
 var escaper = strings.NewReplacer(`\`, `\\`, `|`, `\|`)
 
-// join makes one field of the values of a list.
-func join(values []string) string {
+// joinValues makes one field of the values of a list.
+func joinValues(values []string) string {
 	var out strings.Builder
 	for i, s := range values {
 		if i > 0 {
@@ -170,8 +170,8 @@ func join(values []string) string {
 	return out.String()
 }
 
-// split undoes join; an empty field holds no value. A \ that is not before \ or | stands for itself.
-func split(values []string, joined string) []string {
+// splitValues undoes joinValues; an empty field holds no value. A \ that is not before \ or | stands for itself.
+func splitValues(values []string, joined string) []string {
 	if joined == "" {
 		return values
 	}
@@ -213,8 +213,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unmarked skips a byte order mark.
-func unmarked(r io.Reader) *bufio.Reader {
+// skipByteOrderMark skips a byte order mark.
+func skipByteOrderMark(r io.Reader) *bufio.Reader {
 	in := bufio.NewReaderSize(r, 1<<16)
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		_, _ = in.Discard(3) // just peeked

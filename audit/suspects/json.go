@@ -44,7 +44,7 @@ func writeJSON(w io.Writer, entries []Suspect) error {
 }
 
 func readJSONL(r io.Reader, into *rows) error {
-	in := bufio.NewScanner(unmarked(r))
+	in := bufio.NewScanner(skipByteOrderMark(r))
 	in.Buffer(make([]byte, 0, 1<<16), mostOfRow)
 	line := 1
 	for ; in.Scan(); line++ {
@@ -54,7 +54,7 @@ func readJSONL(r io.Reader, into *rows) error {
 		}
 		err := jsontext.Check(row)
 		if err == nil {
-			err = into.object(row)
+			err = into.readObject(row)
 		}
 		if err != nil {
 			return fmt.Errorf(":%d: %w", line, err)
@@ -72,8 +72,8 @@ func readJSONL(r io.Reader, into *rows) error {
 // readJSON reads a list, or the images of an object.
 func readJSON(r *io.SectionReader, into *rows) error {
 	limit := &bounded{r: r, left: mostOfRow}
-	in := json.NewDecoder(unmarked(limit))
-	err := listed(in, limit, into)
+	in := json.NewDecoder(skipByteOrderMark(limit))
+	err := readListEnd(in, limit, into)
 	if err == nil {
 		return nil
 	}
@@ -91,8 +91,8 @@ func readJSON(r *io.SectionReader, into *rows) error {
 	return fmt.Errorf(":%d: %w", line, err)
 }
 
-// listed reads to the end of the list.
-func listed(in *json.Decoder, limit *bounded, into *rows) error {
+// readListEnd reads to the end of the list.
+func readListEnd(in *json.Decoder, limit *bounded, into *rows) error {
 	first, err := in.Token()
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func listed(in *json.Decoder, limit *bounded, into *rows) error {
 			}
 			break
 		}
-		if err := pass(in, limit); err != nil {
+		if err := skipValue(in, limit); err != nil {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func listed(in *json.Decoder, limit *bounded, into *rows) error {
 		if err := in.Decode(&raw); err != nil {
 			return err
 		}
-		if err := into.object(raw); err != nil {
+		if err := into.readObject(raw); err != nil {
 			return err
 		}
 	}
@@ -132,8 +132,8 @@ func listed(in *json.Decoder, limit *bounded, into *rows) error {
 	return err
 }
 
-// pass skips a value.
-func pass(in *json.Decoder, limit *bounded) error {
+// skipValue skips a value.
+func skipValue(in *json.Decoder, limit *bounded) error {
 	for depth := 0; ; {
 		limit.left = mostOfRow
 		token, err := in.Token()
@@ -152,8 +152,8 @@ func pass(in *json.Decoder, limit *bounded) error {
 	}
 }
 
-// object reads a row. Labels may be numbers.
-func (r *rows) object(raw []byte) error {
+// readObject reads a row. Labels may be numbers.
+func (r *rows) readObject(raw []byte) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil {
 		return jsontext.Fault(err)
@@ -161,7 +161,7 @@ func (r *rows) object(raw []byte) error {
 	var e Suspect
 	for _, c := range columns {
 		if c.list != "" {
-			if err := r.items(&e, c, object[c.list]); err != nil {
+			if err := r.readItems(&e, c, object[c.list]); err != nil {
 				return fmt.Errorf("%s: %w", c.list, err)
 			}
 			continue
@@ -171,12 +171,12 @@ func (r *rows) object(raw []byte) error {
 			value, found = object[c.others[i]]
 		}
 		if !found && c.needed {
-			return fmt.Errorf("found no key %s", c.known())
+			return fmt.Errorf("found no key %s", c.listKnownNames())
 		}
 		if !found {
 			continue
 		}
-		s, err := plain(value)
+		s, err := readPlainText(value)
 		if err == nil {
 			err = c.set(r, &e, 0, s)
 		}
@@ -184,12 +184,12 @@ func (r *rows) object(raw []byte) error {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
-	return r.take(e)
+	return r.passRow(e)
 }
 
-// items reads all parts of a list, once for its leading column.
-func (r *rows) items(e *Suspect, c column, raw []byte) error {
-	if raw == nil || !c.leads() {
+// readItems reads all parts of a list, once for its leading column.
+func (r *rows) readItems(e *Suspect, c column, raw []byte) error {
+	if raw == nil || !c.isLeadingColumn() {
 		return nil
 	}
 	var list []map[string]json.RawMessage
@@ -202,7 +202,7 @@ func (r *rows) items(e *Suspect, c column, raw []byte) error {
 			if !found {
 				continue
 			}
-			s, err := plain(value)
+			s, err := readPlainText(value)
 			if err == nil {
 				err = c.set(r, e, k, s)
 			}
@@ -214,8 +214,8 @@ func (r *rows) items(e *Suspect, c column, raw []byte) error {
 	return nil
 }
 
-// plain returns the value of a string, "" for null, and the text of any other single value.
-func plain(raw json.RawMessage) (string, error) {
+// readPlainText returns the value of a string, "" for null, and the text of any other single value.
+func readPlainText(raw json.RawMessage) (string, error) {
 	if raw[0] == '{' || raw[0] == '[' {
 		return "", fmt.Errorf("found %.40q, expected one value", raw)
 	}

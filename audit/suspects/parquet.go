@@ -63,7 +63,7 @@ func readParquet(src io.ReaderAt, size int64, into *rows) (err error) {
 	if err != nil {
 		return fmt.Errorf(": is no Parquet file: %w", err)
 	}
-	leaves, err := into.leaves(file.Schema())
+	leaves, err := into.findLeaves(file.Schema())
 	if err != nil {
 		return fmt.Errorf(": %w", err)
 	}
@@ -72,14 +72,14 @@ func readParquet(src io.ReaderAt, size int64, into *rows) (err error) {
 		into.group = into.group[:0]
 		for i, l := range leaves {
 			if err := check(n, l.at); err != nil {
-				return fmt.Errorf(": %s: %w", l.leaf(), err)
+				return fmt.Errorf(": %s: %w", l.nameLeaf(), err)
 			}
-			if err := into.chunk(g.ColumnChunks()[l.at], l, i == 0); err != nil {
+			if err := into.readColumnChunk(g.ColumnChunks()[l.at], l, i == 0); err != nil {
 				return err
 			}
 		}
 		for _, e := range into.group {
-			if err := into.take(e); err != nil {
+			if err := into.passRow(e); err != nil {
 				return err
 			}
 		}
@@ -87,8 +87,8 @@ func readParquet(src io.ReaderAt, size int64, into *rows) (err error) {
 	return nil
 }
 
-// leaves finds the columns among those of a schema, the path first.
-func (r *rows) leaves(schema *parquet.Schema) ([]leaf, error) {
+// findLeaves finds the columns among those of a schema, the path first.
+func (r *rows) findLeaves(schema *parquet.Schema) ([]leaf, error) {
 	var names []string
 	for _, path := range schema.Columns() {
 		name := path[0]
@@ -97,7 +97,7 @@ func (r *rows) leaves(schema *parquet.Schema) ([]leaf, error) {
 		}
 		names = append(names, strings.ToLower(name))
 	}
-	at, err := place(names, column.leaf)
+	at, err := placeColumns(names, column.nameLeaf)
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +113,8 @@ func (r *rows) leaves(schema *parquet.Schema) ([]leaf, error) {
 	return leaves, nil
 }
 
-// chunk reads the values of a column in a group of rows. The first column determines the number of rows.
-func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
+// readColumnChunk reads the values of a column in a group of rows. The first column determines the number of rows.
+func (r *rows) readColumnChunk(column parquet.ColumnChunk, l leaf, first bool) error {
 	pages := column.Pages()
 	defer pages.Close()
 	row, k := -1, 0
@@ -125,7 +125,7 @@ func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf(": %s: %w", l.leaf(), err)
+			return fmt.Errorf(": %s: %w", l.nameLeaf(), err)
 		}
 		from := page.Values()
 		for {
@@ -135,7 +135,7 @@ func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
 					row, k = row+1, 0
 				}
 				if row < 0 {
-					return fmt.Errorf(": %s: begins amid a row", l.leaf())
+					return fmt.Errorf(": %s: begins amid a row", l.nameLeaf())
 				}
 				if row == len(r.group) && first {
 					if r.room -= int64(unsafe.Sizeof(Suspect{})); r.room < 0 {
@@ -144,7 +144,7 @@ func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
 					r.group = append(r.group, Suspect{})
 				}
 				if row >= len(r.group) {
-					return fmt.Errorf(": %s: has more values than there are paths", l.leaf())
+					return fmt.Errorf(": %s: has more values than there are paths", l.nameLeaf())
 				}
 				n := 0
 				if kind := v.Kind(); kind == parquet.ByteArray || kind == parquet.FixedLenByteArray {
@@ -152,40 +152,40 @@ func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
 				}
 				if r.room -= int64(n); n > mostText || r.room < 0 {
 					return fmt.Errorf(": row %d: %s: a text of %d bytes, expected at most %d, and fewer than %d for "+
-						"each byte of the file", r.given+row+1, l.leaf(), n, mostText, roomPerByte)
+						"each byte of the file", r.given+row+1, l.nameLeaf(), n, mostText, roomPerByte)
 				}
-				if err := l.take(r, &r.group[row], k, v); err != nil {
-					return fmt.Errorf(": row %d: %s: %w", r.given+row+1, l.leaf(), err)
+				if err := l.setLeafValue(r, &r.group[row], k, v); err != nil {
+					return fmt.Errorf(": row %d: %s: %w", r.given+row+1, l.nameLeaf(), err)
 				}
 			}
 			if errors.Is(err, io.EOF) || n == 0 && err == nil {
 				break
 			}
 			if err != nil {
-				return fmt.Errorf(": %s: %w", l.leaf(), err)
+				return fmt.Errorf(": %s: %w", l.nameLeaf(), err)
 			}
 		}
 		parquet.Release(page)
 	}
 	if row+1 != len(r.group) {
-		return fmt.Errorf(": %s: has values of %d rows, expected %d", l.leaf(), row+1, len(r.group))
+		return fmt.Errorf(": %s: has values of %d rows, expected %d", l.nameLeaf(), row+1, len(r.group))
 	}
 	return nil
 }
 
-// take sets a value, that of item k in a list. A list may hold no value.
-func (l leaf) take(r *rows, e *Suspect, k int, v parquet.Value) error {
+// setLeafValue sets a value, that of item k in a list. A list may hold no value.
+func (l leaf) setLeafValue(r *rows, e *Suspect, k int, v parquet.Value) error {
 	switch {
 	case l.list != "" && v.IsNull():
 		return nil
 	case l.list == "" && k > 0:
 		return fmt.Errorf("holds a list, expected one value")
 	}
-	return l.set(r, e, k, r.shown(v))
+	return l.set(r, e, k, r.showParquetValue(v))
 }
 
-// shown returns a value as text, without a new copy of a text that is known.
-func (r *rows) shown(v parquet.Value) string {
+// showParquetValue returns a value as text, without a new copy of a text that is known.
+func (r *rows) showParquetValue(v parquet.Value) string {
 	switch {
 	case v.IsNull():
 		return ""

@@ -29,8 +29,8 @@ func Cell(s string) string {
 	return s
 }
 
-// uncell undoes Cell.
-func uncell(s string) string {
+// unescapeCell undoes Cell.
+func unescapeCell(s string) string {
 	if rest, ok := strings.CutPrefix(s, "'"); ok && Cell(rest) == s {
 		return rest
 	}
@@ -40,7 +40,7 @@ func uncell(s string) string {
 // Unquoted returns a cell of a row, without the ' that a file for spreadsheets puts in front of it.
 func Unquoted(header, row []string, at int) string {
 	if mark := slices.Index(header, SheetColumn); mark >= 0 && row[mark] == SheetMark {
-		return uncell(row[at])
+		return unescapeCell(row[at])
 	}
 	return row[at]
 }

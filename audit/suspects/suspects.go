@@ -239,8 +239,8 @@ func WriteFile(path string, list []Suspect) error {
 
 // Read reads a list of the form that the file's name ends in, most suspect first.
 func Read(path string) (list []Suspect, err error) {
-	err = opened(path, func(src io.ReaderAt, size int64, format Format) (err error) {
-		list, err = read(src, size, format)
+	err = openSuspectsFile(path, func(src io.ReaderAt, size int64, format Format) (err error) {
+		list, err = readWholeList(src, size, format)
 		return err
 	})
 	return list, err
@@ -251,7 +251,7 @@ func Read(path string) (list []Suspect, err error) {
 // keeps a few of many should clone them. calls reports whether the list says which labels are called wrong.
 func Each(path string, yield func(Suspect) error) (calls bool, err error) {
 	into := &rows{give: yield}
-	err = opened(path, func(src io.ReaderAt, size int64, format Format) error {
+	err = openSuspectsFile(path, func(src io.ReaderAt, size int64, format Format) error {
 		return into.readAll(src, size,
 			format)
 	})
@@ -261,8 +261,8 @@ func Each(path string, yield func(Suspect) error) (calls bool, err error) {
 	return into.calls, err
 }
 
-// opened reads a file. It puts the file's name in front of errors, which begin with ":LINE: " or ": ".
-func opened(path string, read func(src io.ReaderAt, size int64, format Format) error) error {
+// openSuspectsFile reads a file. It puts the file's name in front of errors, which begin with ":LINE: " or ": ".
+func openSuspectsFile(path string, read func(src io.ReaderAt, size int64, format Format) error) error {
 	format, err := FormatOf(path)
 	if err != nil {
 		return fmt.Errorf("suspects: %w", err)
@@ -285,8 +285,8 @@ func opened(path string, read func(src io.ReaderAt, size int64, format Format) e
 	return nil
 }
 
-// read reads a whole list.
-func read(src io.ReaderAt, size int64, format Format) (list []Suspect, err error) {
+// readWholeList reads a whole list.
+func readWholeList(src io.ReaderAt, size int64, format Format) (list []Suspect, err error) {
 	into := &rows{names: map[string]string{}, give: func(e Suspect) error {
 		list = append(list, e)
 		return nil
@@ -322,8 +322,8 @@ type rows struct {
 	room  int64     // bytes that rows of a Parquet file may still take
 }
 
-// same returns the first of equal texts, so that each is held once.
-func (r *rows) same(s string) string {
+// internText returns the first of equal texts, so that each is held once.
+func (r *rows) internText(s string) string {
 	if r.names == nil {
 		return s
 	}
@@ -335,8 +335,8 @@ func (r *rows) same(s string) string {
 	return s
 }
 
-// take passes a row on.
-func (r *rows) take(e Suspect) error {
+// passRow passes a row on.
+func (r *rows) passRow(e Suspect) error {
 	if e.SupportGiven == nil { // JSON shows an empty list, not null
 		e.SupportGiven = []Near{}
 	}

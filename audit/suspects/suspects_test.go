@@ -192,8 +192,8 @@ func TestSpreadsheet(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringOf(rapid.RuneFrom([]rune("'= a-\t\r"))).Draw(t, "text")
-		if uncell(Cell(s)) != s {
-			t.Fatalf("%q became %q by way of %q", s, uncell(Cell(s)), Cell(s))
+		if unescapeCell(Cell(s)) != s {
+			t.Fatalf("%q became %q by way of %q", s, unescapeCell(Cell(s)), Cell(s))
 		}
 	})
 }
@@ -242,11 +242,11 @@ func TestJoin(t *testing.T) {
 		if len(values) == 1 && values[0] == "" {
 			return // as none: paths are not empty
 		}
-		if got := split(nil, join(values)); !cmp.Equal(values, got, cmpopts.EquateEmpty()) {
-			t.Fatalf("%q became %q by way of %q", values, got, join(values))
+		if got := splitValues(nil, joinValues(values)); !cmp.Equal(values, got, cmpopts.EquateEmpty()) {
+			t.Fatalf("%q became %q by way of %q", values, got, joinValues(values))
 		}
 	})
-	if got := split(nil, `a\b|c\`); !cmp.Equal(got, []string{`a\b`, `c\`}) {
+	if got := splitValues(nil, `a\b|c\`); !cmp.Equal(got, []string{`a\b`, `c\`}) {
 		t.Errorf("a list that nobody escaped: %q", got)
 	}
 }
@@ -286,7 +286,7 @@ func TestReadOthers(t *testing.T) {
 			`{"path":"c.jpg","label":"7","predicted_label":7,"score":0.5}]`},
 		"parquet": {Parquet, table.String()},
 	} {
-		got, err := read(strings.NewReader(text.text), int64(len(text.text)), text.format)
+		got, err := readWholeList(strings.NewReader(text.text), int64(len(text.text)), text.format)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -298,13 +298,13 @@ func TestReadOthers(t *testing.T) {
 		"\"\"big\"\"\",鳥\n1,b.jpg,False,0.5,鳥,鳥\n"
 	want = []Suspect{{Rank: 1, Path: "a, é.jpg", Given: `cat, "big"`, Suggested: "鳥", Score: 0.03125, Dropped: true},
 		{Rank: 2, Path: "b.jpg", Given: "鳥", Suggested: "鳥", Score: 0.5}}
-	if got, err := read(strings.NewReader(frame), int64(len(frame)), CSV); err != nil ||
+	if got, err := readWholeList(strings.NewReader(frame), int64(len(frame)), CSV); err != nil ||
 		!cmp.Equal(want, got, cmpopts.EquateEmpty()) {
 		t.Errorf("a data frame: %+v, %v", got, err)
 	}
 	whole := `{"scorer":"centres","classes":[{"class":"a]"},[]],` +
 		`"images":[{"path":"a.jpg","given_label":"a","suggested_label":"b","score":0}],"left_out":[]}`
-	if got, err := read(strings.NewReader(whole), int64(len(whole)), JSON); err != nil || len(got) != 1 ||
+	if got, err := readWholeList(strings.NewReader(whole), int64(len(whole)), JSON); err != nil || len(got) != 1 ||
 		got[0].Suggested != "b" {
 		t.Errorf("a whole audit: %+v, %v", got, err)
 	}
@@ -354,7 +354,7 @@ func TestReadErrors(t *testing.T) {
 		{Parquet, "PAR1", ": is no Parquet file"},
 		{Parquet, string(written(t, CSV, made(9))), ": is no Parquet file"},
 	} {
-		if _, err := read(strings.NewReader(c.text), int64(len(c.text)), c.format); err == nil ||
+		if _, err := readWholeList(strings.NewReader(c.text), int64(len(c.text)), c.format); err == nil ||
 			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s %.60q: got %v, expected %q in it", c.format, c.text, err, c.want)
 		}
@@ -369,7 +369,7 @@ func TestReadErrors(t *testing.T) {
 	if err := parquet.Write(&table, []narrow{{"a", []string{"x"}, "y", math.NaN()}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := read(bytes.NewReader(table.Bytes()), int64(table.Len()), Parquet); err == nil ||
+	if _, err := readWholeList(bytes.NewReader(table.Bytes()), int64(table.Len()), Parquet); err == nil ||
 		!strings.Contains(err.Error(), "expected given_label") {
 		t.Errorf("a list of labels: %v", err)
 	}
@@ -392,14 +392,14 @@ func TestBrokenParquet(t *testing.T) {
 	whole := written(t, Parquet, made(300))
 	refused := 0
 	for cut := 1; cut < len(whole); cut += 197 {
-		if _, err := read(bytes.NewReader(whole[:cut]), int64(cut), Parquet); err == nil {
+		if _, err := readWholeList(bytes.NewReader(whole[:cut]), int64(cut), Parquet); err == nil {
 			t.Fatalf("cut to %d of %d bytes it was read", cut, len(whole))
 		}
 	}
 	for i := 0; i < len(whole); i += 41 {
 		bad := bytes.Clone(whole)
 		bad[i] ^= 0x55
-		if _, err := read(bytes.NewReader(bad), int64(len(bad)), Parquet); err != nil {
+		if _, err := readWholeList(bytes.NewReader(bad), int64(len(bad)), Parquet); err != nil {
 			refused++
 		}
 	}
@@ -429,7 +429,7 @@ func TestParquetBombs(t *testing.T) {
 		}
 		t.Run(what, func(t *testing.T) {
 			memory.Check(t, 200<<20, func() {
-				_, err := read(bytes.NewReader(file.Bytes()), int64(file.Len()), Parquet)
+				_, err := readWholeList(bytes.NewReader(file.Bytes()), int64(file.Len()), Parquet)
 				if refused := err != nil; refused != (what != "long text") || refused && len(err.Error()) > 300 {
 					t.Errorf("%d bytes: %v", file.Len(), err)
 				}
@@ -447,13 +447,13 @@ func FuzzRead(f *testing.F) {
 		var list []Suspect
 		var err error
 		memory.Check(t, 256<<20+1000*uint64(len(data)),
-			func() { list, err = read(bytes.NewReader(data), int64(len(data)), format) })
+			func() { list, err = readWholeList(bytes.NewReader(data), int64(len(data)), format) })
 		if err != nil {
 			return
 		}
 		for _, to := range forms {
 			again := written(t, to, list)
-			back, err := read(bytes.NewReader(again), int64(len(again)), to)
+			back, err := readWholeList(bytes.NewReader(again), int64(len(again)), to)
 			if err != nil || len(back) != len(list) {
 				t.Fatalf("what was read from %s cannot be read from %s: %v", format, to, err)
 			}
@@ -516,7 +516,7 @@ func TestTheFirstBadListIsTold(t *testing.T) {
 	const list = `{"path":"a","given_label":"x","suggested_label":"y","score":1,` +
 		`"nearest_with_given_label":3,"nearest_with_suggested_label":4}`
 	for range 50 {
-		if _, err := read(strings.NewReader(list), int64(len(list)), JSONL); err == nil ||
+		if _, err := readWholeList(strings.NewReader(list), int64(len(list)), JSONL); err == nil ||
 			!strings.Contains(err.Error(), "nearest_with_given_label: ") {
 			t.Fatalf("%v, expected nearest_with_given_label", err)
 		}

@@ -41,7 +41,7 @@ type Report struct {
 }
 
 // Job divides a check.
-var Job = cluster.Job[looked]{Name: "data check", Unit: "images", Merge: merge}
+var Job = cluster.Job[looked]{Name: "data check", Unit: "images", Merge: mergeLooks}
 
 // looked is what was found in some of the images.
 type looked struct {
@@ -94,8 +94,9 @@ func Run(ctx context.Context, o Options, h Host) (cluster.Result, error) {
 	})
 }
 
-// merge reads the manifest again, reports on what all parts found, exactly as one machine would, and saves the report.
-func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[looked, error],
+// mergeLooks reads the manifest again, reports on what all parts found, exactly as one machine would, and saves the
+// report.
+func mergeLooks(ctx context.Context, w *cluster.Whole, values iter.Seq2[looked, error],
 	o cluster.JoinOptions) (cluster.Result, error) {
 	var all looked
 	for l, err := range values {

@@ -68,7 +68,7 @@ func (b *Builder) takeAll(g *Graph) {
 	for _, t := range g.Initializers {
 		b.taken[t.Name] = true
 	}
-	for _, name := range g.sparse() {
+	for _, name := range g.sparseNames() {
 		b.taken[name] = true
 	}
 	for _, n := range g.Nodes {
@@ -142,7 +142,7 @@ func (b *Builder) Add(n *Node) {
 func (b *Builder) Output(tensors ...string) {
 	facts := Infer(b.m)
 	for _, t := range tensors {
-		b.m.Graph.Outputs = append(b.m.Graph.Outputs, describe(facts, t))
+		b.m.Graph.Outputs = append(b.m.Graph.Outputs, describeTensor(facts, t))
 	}
 }
 

@@ -15,9 +15,9 @@ const newestOpset = 25
 // made, a name made twice, an output that no node makes, an operator set that is not imported or unknown, or
 // values in another file. It does not know the rules of each operator; the runtime does.
 func (m *Model) Check() error {
-	err := m.check()
+	err := m.checkModel()
 	if err == nil {
-		err = m.here()
+		err = m.checkInlined()
 	}
 	if err != nil {
 		return fmt.Errorf("graph: %w", err)
@@ -25,10 +25,10 @@ func (m *Model) Check() error {
 	return nil
 }
 
-// here returns an error if values are in another file.
-func (m *Model) here() error { return m.Graph.eachTensor((*Tensor).here) }
+// checkInlined returns an error if values are in another file.
+func (m *Model) checkInlined() error { return m.Graph.eachTensor((*Tensor).checkValuesHere) }
 
-func (m *Model) check() error {
+func (m *Model) checkModel() error {
 	versions := map[string]int64{}
 	for _, o := range m.Opsets {
 		domain := o.Domain
@@ -50,7 +50,7 @@ func (m *Model) check() error {
 	if len(m.Graph.Outputs) == 0 {
 		return errors.New("found no output, expected at least one")
 	}
-	return m.Graph.check(versions, nil)
+	return m.Graph.checkNodes(versions, nil)
 }
 
 // scope holds the names made so far in a graph and, for a graph inside a node, in those around it.
@@ -59,32 +59,32 @@ type scope struct {
 	outer *scope // nil: there is none around
 }
 
-func (s *scope) has(name string) bool {
-	return s.made[name] || s.outer != nil && s.outer.has(name)
+func (s *scope) hasName(name string) bool {
+	return s.made[name] || s.outer != nil && s.outer.hasName(name)
 }
 
-// check visits the nodes in order.
-func (g *Graph) check(versions map[string]int64, outer *scope) error {
-	made, err := g.sources()
+// checkNodes visits the nodes in order.
+func (g *Graph) checkNodes(versions map[string]int64, outer *scope) error {
+	made, err := g.collectSources()
 	if err != nil {
 		return err
 	}
 	names := &scope{made, outer}
 	for i, n := range g.Nodes {
-		if err := n.check(versions, names); err != nil {
+		if err := n.checkNode(versions, names); err != nil {
 			return fmt.Errorf("node %d %q (%s): %w", i+1, n.Name, n.Op, err)
 		}
 	}
 	for _, out := range g.Outputs {
-		if !names.has(out.Name) {
+		if !names.hasName(out.Name) {
 			return fmt.Errorf("output %q: no node makes it", out.Name)
 		}
 	}
 	return nil
 }
 
-// check validates one node and adds its outputs to the names.
-func (n *Node) check(versions map[string]int64, names *scope) error {
+// checkNode validates one node and adds its outputs to the names.
+func (n *Node) checkNode(versions map[string]int64, names *scope) error {
 	domain := n.Domain
 	if IsONNX(domain) {
 		domain = ""
@@ -93,12 +93,12 @@ func (n *Node) check(versions map[string]int64, names *scope) error {
 		return fmt.Errorf("operator set %q is not imported", domain)
 	}
 	for _, in := range n.Inputs {
-		if in != "" && !names.has(in) {
+		if in != "" && !names.hasName(in) {
 			return fmt.Errorf("input %q: no earlier node, initializer or input has this name", in)
 		}
 	}
 	for _, sub := range n.Subgraphs() {
-		if err := sub.check(versions, names); err != nil {
+		if err := sub.checkNodes(versions, names); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func (n *Node) check(versions map[string]int64, names *scope) error {
 		if out == "" {
 			continue
 		}
-		if names.has(out) {
+		if names.hasName(out) {
 			return fmt.Errorf("output %q: the name is taken", out)
 		}
 		names.made[out] = true
@@ -114,8 +114,8 @@ func (n *Node) check(versions map[string]int64, names *scope) error {
 	return nil
 }
 
-// sources returns the names that a graph starts with: its inputs and initializers.
-func (g *Graph) sources() (map[string]bool, error) {
+// collectSources returns the names that a graph starts with: its inputs and initializers.
+func (g *Graph) collectSources() (map[string]bool, error) {
 	names := map[string]bool{}
 	for _, in := range g.Inputs {
 		if in.Name == "" || names[in.Name] {
@@ -131,17 +131,17 @@ func (g *Graph) sources() (map[string]bool, error) {
 		constant[t.Name] = true
 	}
 	maps.Copy(names, constant)
-	for _, name := range g.sparse() {
+	for _, name := range g.sparseNames() {
 		names[name] = true
 	}
 	return names, nil
 }
 
-// sparse lists the names of sparse initializers, which are otherwise kept unread (field 15 of the graph; the
+// sparseNames lists the names of sparse initializers, which are otherwise kept unread (field 15 of the graph; the
 // name is that of the tensor with their values).
-func (g *Graph) sparse() (names []string) {
+func (g *Graph) sparseNames() (names []string) {
 	at := func(b []byte, number protowire.Number, visit func([]byte)) {
-		_ = each(b, func(f *field) error { // a field that does not parse has no name
+		_ = visitFields(b, func(f *field) error { // a field that does not parse has no name
 			if f.number == number && f.kind == protowire.BytesType {
 				visit(f.bytes)
 			}

@@ -10,7 +10,7 @@ const maxClaim = 2 << 30
 // checkClaims returns an error if nodes make tensors, from a few numbers, that do not fit into any memory: a
 // file of a hundred bytes can ask for terabytes. It knows what inference knows.
 func (m *Model) checkClaims() error {
-	facts := infer(m)
+	facts := inferModel(m)
 	constant := map[string]bool{"": true}
 	for _, t := range m.Graph.Initializers {
 		constant[t.Name] = true
@@ -53,5 +53,5 @@ func (f fact) leastBytes() int64 {
 		}
 		n *= d.Size
 	}
-	return max(f.typ.bytes(n), n/8)
+	return max(f.typ.rawBytes(n), n/8)
 }

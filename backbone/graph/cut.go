@@ -11,25 +11,25 @@ import (
 func Cut(m *Model, tensor string) (*Model, error) {
 	g := m.Graph
 	if g.Producers()[tensor] == nil {
-		return nil, fmt.Errorf("graph: tensor %q: no node makes it: %s", tensor, g.suggest(tensor))
+		return nil, fmt.Errorf("graph: tensor %q: no node makes it: %s", tensor, g.suggestTensors(tensor))
 	}
-	nodes, needed := g.behind(tensor)
+	nodes, needed := g.nodesBehind(tensor)
 	kept := func(v *ValueInfo) bool { return needed[v.Name] }
 	c := *m
 	c.Graph = &Graph{
 		Name: g.Name, Doc: g.Doc, rest: g.rest,
 		Nodes:     nodes,
-		Inputs:    filter(g.Inputs, kept),
-		ValueInfo: filter(g.ValueInfo, func(v *ValueInfo) bool { return kept(v) && v.Name != tensor }),
-		Outputs:   []*ValueInfo{describe(Infer(m), tensor)},
+		Inputs:    filterList(g.Inputs, kept),
+		ValueInfo: filterList(g.ValueInfo, func(v *ValueInfo) bool { return kept(v) && v.Name != tensor }),
+		Outputs:   []*ValueInfo{describeTensor(Infer(m), tensor)},
 	}
-	c.Graph.Initializers = filter(g.Initializers, func(t *Tensor) bool { return needed[t.Name] })
+	c.Graph.Initializers = filterList(g.Initializers, func(t *Tensor) bool { return needed[t.Name] })
 	return &c, nil
 }
 
-// behind returns the nodes needed for some tensors, in order, and the names of all tensors that these nodes
+// nodesBehind returns the nodes needed for some tensors, in order, and the names of all tensors that these nodes
 // read.
-func (g *Graph) behind(tensors ...string) (nodes []*Node, needed map[string]bool) {
+func (g *Graph) nodesBehind(tensors ...string) (nodes []*Node, needed map[string]bool) {
 	needed = map[string]bool{}
 	for _, name := range tensors {
 		needed[name] = true
@@ -39,7 +39,7 @@ func (g *Graph) behind(tensors ...string) (nodes []*Node, needed map[string]bool
 			continue
 		}
 		nodes = append(nodes, n)
-		for _, name := range n.uses() {
+		for _, name := range n.listUses() {
 			needed[name] = true
 		}
 	}
@@ -47,8 +47,8 @@ func (g *Graph) behind(tensors ...string) (nodes []*Node, needed map[string]bool
 	return nodes, needed
 }
 
-// describe returns what is known about a tensor. If its type is unknown, it is declared float32, like features.
-func describe(facts map[string]*ValueInfo, tensor string) *ValueInfo {
+// describeTensor returns what is known about a tensor. If its type is unknown, it is declared float32, like features.
+func describeTensor(facts map[string]*ValueInfo, tensor string) *ValueInfo {
 	v := facts[tensor]
 	if v == nil {
 		v = &ValueInfo{Name: tensor}
@@ -59,13 +59,13 @@ func describe(facts map[string]*ValueInfo, tensor string) *ValueInfo {
 	return v
 }
 
-// uses lists the tensors that a node reads, including those read by graphs inside it.
-func (n *Node) uses() []string {
-	names := filter(n.Inputs, func(name string) bool { return name != "" })
+// listUses lists the tensors that a node reads, including those read by graphs inside it.
+func (n *Node) listUses() []string {
+	names := filterList(n.Inputs, func(name string) bool { return name != "" })
 	for _, sub := range n.Subgraphs() {
 		for _, inner := range sub.Nodes {
 			// Includes names that the subgraph makes itself, which is harmless.
-			names = append(names, inner.uses()...)
+			names = append(names, inner.listUses()...)
 		}
 		for _, out := range sub.Outputs {
 			names = append(names, out.Name) // a branch may pass on an outer tensor
@@ -74,8 +74,8 @@ func (n *Node) uses() []string {
 	return names
 }
 
-// suggest lists the tensors that a user may have meant: those with the text in their names, or the last ones.
-func (g *Graph) suggest(tensor string) string {
+// suggestTensors lists the tensors that a user may have meant: those with the text in their names, or the last ones.
+func (g *Graph) suggestTensors(tensor string) string {
 	var like, all []string
 	for _, n := range slices.Backward(g.Nodes) {
 		for _, out := range n.Outputs {
@@ -97,7 +97,7 @@ func (g *Graph) suggest(tensor string) string {
 	return fmt.Sprintf("expected one like %q", like[:min(5, len(like))])
 }
 
-func filter[T any](list []T, keep func(T) bool) []T {
+func filterList[T any](list []T, keep func(T) bool) []T {
 	var kept []T
 	for _, v := range list {
 		if keep(v) {

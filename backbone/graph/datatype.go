@@ -62,8 +62,8 @@ func (t DataType) Floating() bool {
 	return t == Float32 || t == Float64 || t == Float16 || t == BFloat16
 }
 
-// bytes returns the size of n elements of the type in raw form: two elements of 4 bits share a byte.
-func (t DataType) bytes(n int64) int64 {
+// rawBytes returns the size of n elements of the type in raw form: two elements of 4 bits share a byte.
+func (t DataType) rawBytes(n int64) int64 {
 	bits := kinds[t].bits
 	if bits < 8 {
 		return (n*bits + 7) / 8

@@ -25,7 +25,7 @@ func (m *Model) References() ([]Reference, error) {
 		if t.external == nil {
 			return nil
 		}
-		r, err := t.reference()
+		r, err := t.readReference()
 		if err != nil {
 			return fmt.Errorf("graph: tensor %q: %w", t.Name, err)
 		}
@@ -42,7 +42,7 @@ func (m *Model) Embed(files map[string][]byte) error {
 		if t.external == nil {
 			return nil
 		}
-		r, err := t.reference()
+		r, err := t.readReference()
 		if err == nil {
 			err = r.Within(int64(len(files[r.Location])))
 		}
@@ -63,8 +63,8 @@ func (r Reference) Within(size int64) error {
 	return nil
 }
 
-// reference reads the tensor's external data.
-func (t *Tensor) reference() (Reference, error) {
+// readReference reads the tensor's external data.
+func (t *Tensor) readReference() (Reference, error) {
 	r := Reference{Tensor: t.Name}
 	n, err := t.Size()
 	if err != nil {
@@ -73,7 +73,7 @@ func (t *Tensor) reference() (Reference, error) {
 	if t.Type == Text {
 		return r, errors.New("strings in another file, expected them in the model")
 	}
-	r.Length = t.Type.bytes(n)
+	r.Length = t.Type.rawBytes(n)
 	for _, p := range t.external {
 		switch p.Key {
 		case "location":

@@ -30,16 +30,16 @@ type Feature struct {
 // Anything else is an error that names the flag to use.
 func FeatureTensor(m *Model) (Feature, error) {
 	g := m.Graph
-	if find(g.Outputs, "features") != nil && g.Producers()["features"] != nil {
+	if findValueInfo(g.Outputs, "features") != nil && g.Producers()["features"] != nil {
 		return Feature{"features", `output "features"`}, nil
 	}
-	facts := infer(m)
+	facts := inferModel(m)
 	if out, ok := namedOutput(m, facts, "image_embed"); ok {
 		return Feature{out, fmt.Sprintf("output %q", out)}, nil
 	}
 	w := walk{makers: g.Producers(), constants: g.byName(), facts: facts}
 	for _, out := range g.Outputs {
-		if f, ok := w.back(out.Name); ok {
+		if f, ok := w.walkBack(out.Name); ok {
 			return f, nil
 		}
 	}
@@ -47,7 +47,7 @@ func FeatureTensor(m *Model) (Feature, error) {
 		out := g.Outputs[0].Name
 		shape := facts[out].shape
 		if len(shape) == 2 && shape[1].Known() && shape[1].Size <= answers {
-			if before := candidates(m, facts, "", 1); len(before) == 1 {
+			if before := listCandidates(m, facts, "", 1); len(before) == 1 {
 				return Feature{}, fmt.Errorf("graph: output %q has %d numbers for each image, an answer, expected "+
 					"features: take the tensor before it as the output, %v", out, shape[1].Size, before[0])
 			}
@@ -65,14 +65,15 @@ func FeatureTensor(m *Model) (Feature, error) {
 	}
 	return Feature{}, fmt.Errorf("graph: found no classifier (Gemm, MatMul, or 1×1 Conv under a global average) on "+
 		"the way to %s, "+
-		"expected one: name the feature tensor with --output: %s%s", names(g.Outputs), choices, g.suggest(""))
+		"expected one: name the feature tensor with --output: %s%s", joinNames(g.Outputs), choices,
+		g.suggestTensors(""))
 }
 
 // answers is the most numbers of an output that says something about an image, as a score or a place, instead of
 // describing it.
 const answers = 3
 
-func names(list []*ValueInfo) string {
+func joinNames(list []*ValueInfo) string {
 	quoted := make([]string, len(list))
 	for i, v := range list {
 		quoted[i] = strconv.Quote(v.Name)
@@ -91,8 +92,8 @@ type walk struct {
 var through = []string{"Softmax", "LogSoftmax", "Sigmoid", "Reshape", "Flatten", "Dropout", "Identity", "Squeeze",
 	"Unsqueeze", "Cast", "Transpose", "Gather", "Slice", "ArgMax", "TopK", "QuantizeLinear", "DequantizeLinear"}
 
-// back follows a tensor back to the classifier it comes from.
-func (w *walk) back(tensor string) (Feature, bool) {
+// walkBack follows a tensor back to the classifier it comes from.
+func (w *walk) walkBack(tensor string) (Feature, bool) {
 	softmax, averaged := false, false
 	for range len(w.makers) + 1 { // ends even if names form a cycle
 		n := w.makers[tensor]
@@ -100,26 +101,35 @@ func (w *walk) back(tensor string) (Feature, bool) {
 			return Feature{}, false
 		}
 		switch {
-		case n.is("Gemm") || n.key() == microsoft+"QGemm":
-			return Feature{w.input(n, 0), fmt.Sprintf("input of the last %s, %q", n.Op, n.Outputs[0])}, true
-		case n.is("MatMul", "QLinearMatMul", "MatMulInteger") && w.constant(n.Input(weightsAt(n))):
-			return Feature{w.input(n, 0), fmt.Sprintf("input of the last %s, %q", n.Op, n.Outputs[0])}, true
-		case n.is("Mul") && w.scales(n): // of a dynamically quantised product
-		case n.is("Conv", "QLinearConv"):
-			if !w.classifies(n, softmax, averaged) {
+		case n.hasOp("Gemm") || n.ruleKey() == microsoft+"QGemm":
+			return Feature{
+				w.inputBeforeDropout(n, 0),
+				fmt.Sprintf("input of the last %s, %q", n.Op, n.Outputs[0]),
+			}, true
+		case n.hasOp("MatMul", "QLinearMatMul", "MatMulInteger") && w.isConstant(n.Input(weightsAt(n))):
+			return Feature{
+				w.inputBeforeDropout(n, 0),
+				fmt.Sprintf("input of the last %s, %q", n.Op, n.Outputs[0]),
+			}, true
+		case n.hasOp("Mul") && w.isScale(n): // of a dynamically quantised product
+		case n.hasOp("Conv", "QLinearConv"):
+			if !w.isClassifier(n, softmax, averaged) {
 				return Feature{}, false
 			}
-			return Feature{w.input(n, 0), fmt.Sprintf("input of the 1×1 Conv that classifies, %q", n.Outputs[0])}, true
-		case !averaged && (n.is("GlobalAveragePool", "AveragePool", "ReduceMean") ||
-			n.key() == microsoft+"QLinearGlobalAveragePool"):
+			return Feature{
+				w.inputBeforeDropout(n, 0),
+				fmt.Sprintf("input of the 1×1 Conv that classifies, %q", n.Outputs[0]),
+			}, true
+		case !averaged && (n.hasOp("GlobalAveragePool", "AveragePool", "ReduceMean") ||
+			n.ruleKey() == microsoft+"QLinearGlobalAveragePool"):
 			averaged = true
-		case n.is("Relu") && averaged:
-		case n.is("Add", "Mul", "Sub", "Div") && w.constant(n.Input(1)):
-		case n.is("Add", "Mul") && w.constant(n.Input(0)):
+		case n.hasOp("Relu") && averaged:
+		case n.hasOp("Add", "Mul", "Sub", "Div") && w.isConstant(n.Input(1)):
+		case n.hasOp("Add", "Mul") && w.isConstant(n.Input(0)):
 			tensor = n.Input(1)
 			continue
-		case n.is(through...):
-			softmax = softmax || n.is("Softmax", "LogSoftmax")
+		case n.hasOp(through...):
+			softmax = softmax || n.hasOp("Softmax", "LogSoftmax")
 		default:
 			return Feature{}, false
 		}
@@ -128,8 +138,8 @@ func (w *walk) back(tensor string) (Feature, bool) {
 	return Feature{}, false
 }
 
-// classifies reports whether a convolution is a classifier (see [FeatureTensor]).
-func (w *walk) classifies(n *Node, softmax, averaged bool) bool {
+// isClassifier reports whether a convolution is a classifier (see [FeatureTensor]).
+func (w *walk) isClassifier(n *Node, softmax, averaged bool) bool {
 	filters := w.facts[n.Input(weightsAt(n))].shape
 	if len(filters) != 4 || filters[2] != Fixed(1) || filters[3] != Fixed(1) || n.Int("group", 1) != 1 {
 		return false
@@ -142,18 +152,18 @@ func (w *walk) classifies(n *Node, softmax, averaged bool) bool {
 	return averaged && (softmax || filters[0].Size%16 != 0)
 }
 
-// constant reports whether a tensor is known before the model runs.
-func (w *walk) constant(name string) bool {
+// isConstant reports whether a tensor is known before the model runs.
+func (w *walk) isConstant(name string) bool {
 	for range len(w.makers) + 1 {
 		if w.constants[name] != nil {
 			return true
 		}
 		n := w.makers[name]
-		if n == nil || !n.is("Constant", "Identity", "Transpose", "Reshape", "Cast", "DequantizeLinear",
+		if n == nil || !n.hasOp("Constant", "Identity", "Transpose", "Reshape", "Cast", "DequantizeLinear",
 			"QuantizeLinear") {
 			return false
 		}
-		if n.is("Constant") {
+		if n.hasOp("Constant") {
 			return true
 		}
 		name = n.Input(0)
@@ -163,28 +173,29 @@ func (w *walk) constant(name string) bool {
 
 // weightsAt returns which of a node's inputs is its weights.
 func weightsAt(n *Node) int {
-	if at := quantisedInputs[n.key()].weights; at > 0 {
+	if at := quantisedInputs[n.ruleKey()].weights; at > 0 {
 		return at
 	}
 	return 1
 }
 
-// scales reports whether a Mul gives the integers of a MatMulInteger their scale.
-func (w *walk) scales(n *Node) bool {
+// isScale reports whether a Mul gives the integers of a MatMulInteger their scale.
+func (w *walk) isScale(n *Node) bool {
 	c := w.makers[n.Input(0)]
-	if c == nil || !c.is("Cast") {
+	if c == nil || !c.hasOp("Cast") {
 		return false
 	}
 	product := w.makers[c.Input(0)]
-	return product != nil && product.is("MatMulInteger")
+	return product != nil && product.hasOp("MatMulInteger")
 }
 
-// input returns a node's input before any dropout, which does nothing in a trained model, and before it was quantised.
-func (w *walk) input(n *Node, i int) string {
+// inputBeforeDropout returns a node's input before any dropout, which does nothing in a trained model, and before it
+// was quantised.
+func (w *walk) inputBeforeDropout(n *Node, i int) string {
 	name := n.Input(i)
 	for range len(w.makers) {
 		d := w.makers[name]
-		if d == nil || !d.is("Dropout", "Identity", "DynamicQuantizeLinear") {
+		if d == nil || !d.hasOp("Dropout", "Identity", "DynamicQuantizeLinear") {
 			break
 		}
 		name = d.Input(0)
@@ -250,41 +261,42 @@ func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err er
 // rank 2 to 4 in floating point that come from a pooling, flattening, product or the end of a block; at most
 // limit.
 func Candidates(m *Model, limit int) []*ValueInfo {
-	facts := infer(m)
-	last, _ := tokens(m, facts)
-	return candidates(m, facts, last, limit)
+	facts := inferModel(m)
+	last, _ := findTokens(m, facts)
+	return listCandidates(m, facts, last, limit)
 }
 
-// candidates is Candidates if the last tokens of a vision transformer are known; "": there are none.
-func candidates(m *Model, facts map[string]fact, last string, limit int) []*ValueInfo {
+// listCandidates is Candidates if the last tokens of a vision transformer are known; "": there are none.
+func listCandidates(m *Model, facts map[string]fact, last string, limit int) []*ValueInfo {
 	var list []*ValueInfo
 	for _, n := range slices.Backward(m.Graph.Nodes) {
 		if len(list) >= limit || len(n.Outputs) == 0 || n.Outputs[0] == "" {
 			continue
 		}
 		f := facts[n.Outputs[0]]
-		single := n.is("Flatten", "GlobalAveragePool", "GlobalMaxPool", "Gemm", "MatMul", "ReduceMean", "Gather",
+		single := n.hasOp("Flatten", "GlobalAveragePool", "GlobalMaxPool", "Gemm", "MatMul", "ReduceMean", "Gather",
 			"Reshape", "Squeeze")
-		joined := n.is("Concat", "Add") && len(f.shape) == 4
-		if len(f.shape) == 4 && n.is("MatMul", "Reshape", "Gather") { // inside an attention block
+		joined := n.hasOp("Concat", "Add") && len(f.shape) == 4
+		if len(f.shape) == 4 && n.hasOp("MatMul", "Reshape", "Gather") { // inside an attention block
 			single = false
 		}
 		if len(f.shape) == 3 { // tokens: only at the ends of blocks, and those that features are made of
-			single = n.Outputs[0] == last || n.is("Add") && len(facts[n.Input(0)].shape) == 3 &&
+			single = n.Outputs[0] == last || n.hasOp("Add") && len(facts[n.Input(0)].shape) == 3 &&
 				len(facts[n.Input(1)].shape) == 3
 		}
 		if len(f.shape) > 0 && otherCount(m, f.shape[0]) {
 			continue
 		}
-		if (single && len(f.shape) >= 2 && len(f.shape) <= 4 || joined) && f.typ.Floating() && m.serves(n.Outputs[0]) {
+		if (single && len(f.shape) >= 2 && len(f.shape) <= 4 || joined) && f.typ.Floating() &&
+			m.canServe(n.Outputs[0]) {
 			list = append(list, &ValueInfo{Name: n.Outputs[0], Type: f.typ, Shape: f.shape})
 		}
 	}
 	return list
 }
 
-// serves reports whether a tensor can be made into one vector an image, longer than an answer.
-func (m *Model) serves(tensor string) bool {
+// canServe reports whether a tensor can be made into one vector an image, longer than an answer.
+func (m *Model) canServe(tensor string) bool {
 	_, _, dim, err := Vector(m, tensor)
 	return err == nil && (dim == 0 || dim > answers)
 }
@@ -297,5 +309,5 @@ func otherCount(m *Model, d Dim) bool {
 	}
 	n := inputs[0].Shape[0]
 	told := func(d Dim) bool { return d.Known() || d.Name != "" }
-	return told(d) && told(n) && !d.same(n)
+	return told(d) && told(n) && !d.isSameSize(n)
 }

@@ -17,16 +17,16 @@ import (
 // that the runtime may reuse in place, so the true value may be smaller. A model with a tensor of unknown shape
 // is an error.
 func Footprint(m *Model, input string, planes, high, wide int) (int64, error) {
-	one, err := footprint(m, input, 1, planes, high, wide)
+	one, err := measureFootprint(m, input, 1, planes, high, wide)
 	if err != nil {
 		return 0, err
 	}
-	two, err := footprint(m, input, 2, planes, high, wide)
+	two, err := measureFootprint(m, input, 2, planes, high, wide)
 	return max(two-one, 0), err
 }
 
-// footprint returns the bytes at the peak of a run over n images.
-func footprint(m *Model, input string, n, planes, high, wide int) (int64, error) {
+// measureFootprint returns the bytes at the peak of a run over n images.
+func measureFootprint(m *Model, input string, n, planes, high, wide int) (int64, error) {
 	c := Sized(m, input, planes, high, wide)
 	g := c.Graph
 	for i, in := range g.Inputs {
@@ -42,14 +42,14 @@ func footprint(m *Model, input string, n, planes, high, wide int) (int64, error)
 		v.Shape = nil
 		g.Outputs[i] = &v
 	}
-	facts, last, constant := infer(c), lastReads(g), g.byName()
+	facts, last, constant := inferModel(c), lastReads(g), g.byName()
 	var now, most int64
 	sizes := map[string]int64{}
 	enter := func(name string) error {
 		if name == "" || constant[name] != nil || sizes[name] != 0 {
 			return nil
 		}
-		size, err := facts[name].bytes()
+		size, err := facts[name].factBytes()
 		if err != nil {
 			if lost := Lost(c, name); lost != nil {
 				err = fmt.Errorf("%w: lost at %s", err, Describe([]*Node{lost}))
@@ -103,8 +103,8 @@ func lastReads(g *Graph) map[string]int {
 // maxFootprint limits the size of a tensor: 1 TiB.
 const maxFootprint = 1 << 40
 
-// bytes returns the size of a tensor whose shape is completely known.
-func (f fact) bytes() (int64, error) {
+// factBytes returns the size of a tensor whose shape is completely known.
+func (f fact) factBytes() (int64, error) {
 	if kinds[f.typ].bits == 0 || f.shape == nil {
 		return 0, errors.New("type or shape cannot be inferred from the graph")
 	}
@@ -118,5 +118,5 @@ func (f fact) bytes() (int64, error) {
 		}
 		n *= d.Size
 	}
-	return f.typ.bytes(n), nil
+	return f.typ.rawBytes(n), nil
 }

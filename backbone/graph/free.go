@@ -16,8 +16,8 @@ import "slices"
 // freed: then the first size of the model's outputs differs from that of its input. The caller must check this, and
 // that the model still computes the same numbers: the rules know names and sizes, not what they are for.
 func FreeBatch(m *Model, input string) *Model {
-	c := restated(m, input, func(s Shape) { s[0] = Free(images) })
-	in := find(m.Graph.Inputs, input)
+	c := restateInput(m, input, func(s Shape) { s[0] = Free(images) })
+	in := findValueInfo(m.Graph.Inputs, input)
 	if in == nil || len(in.Shape) != 4 || !in.Shape[0].Known() || in.Shape[0].Size < 1 {
 		return c
 	}
@@ -27,10 +27,10 @@ func FreeBatch(m *Model, input string) *Model {
 	for _, out := range b.m.Graph.Outputs {
 		out.Shape = nil // restated has made these values its own
 	}
-	f := freeing{Builder: b, input: input, batch: in.Shape[0].Size, was: infer(m), outer: map[string]int64{}}
-	f.now = begin(b.m)
+	f := freeing{Builder: b, input: input, batch: in.Shape[0].Size, was: inferModel(m), outer: map[string]int64{}}
+	f.now = beginInference(b.m)
 	for _, n := range nodes {
-		f.add(f.freed(n), n)
+		f.addReplaced(f.freeNode(n), n)
 	}
 	facts := Infer(b.m)
 	for i, out := range b.m.Graph.Outputs {
@@ -54,22 +54,22 @@ type freeing struct {
 	outer map[string]int64
 }
 
-// add adds a node that replaces old.
-func (f *freeing) add(n, old *Node) {
+// addReplaced adds a node that replaces old.
+func (f *freeing) addReplaced(n, old *Node) {
 	f.Add(n)
-	f.now.follow(n)
+	f.now.followNode(n)
 	for _, out := range n.Outputs {
 		fact, was := f.now.facts[out], f.was[out]
 		if fact.shape == nil && len(was.shape) > 0 && was.shape[0].Known() && was.shape[0].Size%f.batch == 0 &&
-			slices.ContainsFunc(old.Inputs, func(in string) bool { _, _, ok := f.place(in); return ok }) {
+			slices.ContainsFunc(old.Inputs, func(in string) bool { _, _, ok := f.imageAxis(in); return ok }) {
 			// An operator without a rule, whose shape the file states.
 			fact.typ, fact.shape = was.typ, slices.Clone(was.shape)
-			fact.shape[0] = scaled(images, was.shape[0].Size/f.batch)
+			fact.shape[0] = scaleDim(images, was.shape[0].Size/f.batch)
 			f.now.facts[out] = fact
 		}
-		if _, k, ok := f.place(out); ok && k > 1 && f.outer[out] == 0 {
+		if _, k, ok := f.imageAxis(out); ok && k > 1 && f.outer[out] == 0 {
 			for _, in := range n.Inputs {
-				if _, same, ok := f.place(in); ok && same == k && f.outer[in] > 1 {
+				if _, same, ok := f.imageAxis(in); ok && same == k && f.outer[in] > 1 {
 					f.outer[out] = f.outer[in]
 				}
 			}
@@ -77,59 +77,61 @@ func (f *freeing) add(n, old *Node) {
 	}
 }
 
-// place returns the axis of a tensor that has the images, and the number of its places for each image.
-func (f *freeing) place(tensor string) (axis int, each int64, ok bool) {
+// imageAxis returns the axis of a tensor that has the images, and the number of its places for each image.
+func (f *freeing) imageAxis(tensor string) (axis int, each int64, ok bool) {
 	for i, d := range f.now.facts[tensor].shape {
-		if k, base := multiple(d.Name); !d.Known() && base == images {
+		if k, base := splitMultiple(d.Name); !d.Known() && base == images {
 			return i, k, true
 		}
 	}
 	return 0, 0, false
 }
 
-// freed returns the node for any number of images.
-func (f *freeing) freed(n *Node) *Node {
+// freeNode returns the node for any number of images.
+func (f *freeing) freeNode(n *Node) *Node {
 	switch {
-	case n.is("Reshape"):
-		return f.reshape(n)
-	case n.is("Expand"):
-		return f.expand(n)
-	case n.is("Concat"):
-		return f.concat(n)
-	case n.is("Slice"):
-		return f.slice(n)
-	case n.is("Resize"):
-		return f.resize(n)
+	case n.hasOp("Reshape"):
+		return f.freeReshape(n)
+	case n.hasOp("Expand"):
+		return f.freeExpand(n)
+	case n.hasOp("Concat"):
+		return f.freeConcat(n)
+	case n.hasOp("Slice"):
+		return f.freeSlice(n)
+	case n.hasOp("Resize"):
+		return f.freeResize(n)
 	}
 	return n
 }
 
-// with returns the node with another input.
-func (n *Node) with(i int, input string) *Node {
+// withInput returns the node with another input.
+func (n *Node) withInput(i int, input string) *Node {
 	c := *n
 	c.Inputs = slices.Clone(n.Inputs)
 	c.Inputs[i] = input
 	return &c
 }
 
-// list adds a constant list of integers.
-func (f *freeing) list(name string, v []int64) string {
+// addIntList adds a constant list of integers.
+func (f *freeing) addIntList(name string, v []int64) string {
 	t := NewTensor(name, v, int64(len(v)))
 	name = f.Constant(t)
 	f.now.facts[name] = factOf(t)
 	return name
 }
 
-// known returns the values of a list that do not depend on the number of images.
-func (f *freeing) known(tensor string) ([]int64, bool) { return known(f.now.facts[tensor].ints) }
+// knownList returns the values of a list that do not depend on the number of images.
+func (f *freeing) knownList(tensor string) ([]int64, bool) {
+	return knownValues(f.now.facts[tensor].ints)
+}
 
 // reshape: elements keep their order, so the images stay between the same numbers of elements.
-func (f *freeing) reshape(n *Node) *Node {
+func (f *freeing) freeReshape(n *Node) *Node {
 	x := f.now.facts[n.Input(0)].shape
-	axis, each, ok := f.place(n.Input(0))
+	axis, each, ok := f.imageAxis(n.Input(0))
 	to, whole := fixedSizes(f.was[n.Outputs[0]].shape)
 	attribute := n.Attribute("shape")
-	_, fixed := f.known(n.Input(1))
+	_, fixed := f.knownList(n.Input(1))
 	if !ok || !whole || !fixed && attribute == nil {
 		return n
 	}
@@ -138,7 +140,7 @@ func (f *freeing) reshape(n *Node) *Node {
 	if !whole || each%outer != 0 {
 		return n
 	}
-	at, o, ok := f.target(to, product64(before)*outer)
+	at, o, ok := f.findImageAxis(to, product64(before)*outer)
 	if !ok {
 		return n
 	}
@@ -147,17 +149,17 @@ func (f *freeing) reshape(n *Node) *Node {
 	f.outer[n.Outputs[0]] = o
 	if attribute != nil {
 		c := *n
-		c.Attributes = append(filter(n.Attributes, func(a *Attribute) bool { return a != attribute }),
+		c.Attributes = append(filterList(n.Attributes, func(a *Attribute) bool { return a != attribute }),
 			Ints("shape", target...))
 		return &c
 	}
-	return n.with(1, f.list("shape_of_images", target))
+	return n.withInput(1, f.addIntList("shape_of_images", target))
 }
 
-// target finds the axis of a shape that has the images, if there are before elements before them, and how many of the
-// axis's places are before them. The images may share it: it is best if they do not, then if they are its first part
-// and it is not the last axis, which holds the numbers that weights multiply.
-func (f *freeing) target(shape []int64, before int64) (axis int, outer int64, ok bool) {
+// findImageAxis finds the axis of a shape that has the images, if there are before elements before them, and how many
+// of the axis's places are before them. The images may share it: it is best if they do not, then if they are its first
+// part and it is not the last axis, which holds the numbers that weights multiply.
+func (f *freeing) findImageAxis(shape []int64, before int64) (axis int, outer int64, ok bool) {
 	best := 0
 	prefix := int64(1)
 	for i, d := range shape {
@@ -185,9 +187,9 @@ func (f *freeing) target(shape []int64, before int64) (axis int, outer int64, ok
 }
 
 // expand: a target of 1 keeps the input's size.
-func (f *freeing) expand(n *Node) *Node {
-	axis, _, ok := f.place(n.Input(0))
-	target, fixed := f.known(n.Input(1))
+func (f *freeing) freeExpand(n *Node) *Node {
+	axis, _, ok := f.imageAxis(n.Input(0))
+	target, fixed := f.knownList(n.Input(1))
 	if !ok || !fixed {
 		return n
 	}
@@ -197,14 +199,14 @@ func (f *freeing) expand(n *Node) *Node {
 	}
 	target = slices.Clone(target)
 	target[at] = 1
-	return n.with(1, f.list("sizes_of_images", target))
+	return n.withInput(1, f.addIntList("sizes_of_images", target))
 }
 
 // concat: what does not depend on the images is repeated for each.
-func (f *freeing) concat(n *Node) *Node {
+func (f *freeing) freeConcat(n *Node) *Node {
 	axis, each := -1, int64(0)
 	for _, in := range n.Inputs {
-		if i, k, ok := f.place(in); ok {
+		if i, k, ok := f.imageAxis(in); ok {
 			axis, each = i, k
 		}
 	}
@@ -218,35 +220,35 @@ func (f *freeing) concat(n *Node) *Node {
 		if !whole || axis >= len(shape) || shape[axis] != f.batch || f.batch > 1 {
 			continue
 		}
-		parts := []string{f.images()}
+		parts := []string{f.imageCount()}
 		if axis > 0 {
-			parts = append([]string{f.list("sizes_before", shape[:axis])}, parts...)
+			parts = append([]string{f.addIntList("sizes_before", shape[:axis])}, parts...)
 		}
 		if axis+1 < len(shape) {
-			parts = append(parts, f.list("sizes_after", shape[axis+1:]))
+			parts = append(parts, f.addIntList("sizes_after", shape[axis+1:]))
 		}
-		all := f.node("Concat", parts, Int("axis", 0))
-		c = c.with(i, f.node("Expand", []string{in, all}))
+		all := f.addFreeNode("Concat", parts, Int("axis", 0))
+		c = c.withInput(i, f.addFreeNode("Expand", []string{in, all}))
 	}
 	return c
 }
 
 // slice: a range over all images stays one.
-func (f *freeing) slice(n *Node) *Node {
-	axis, _, ok := f.place(n.Input(0))
-	starts, ok1 := f.known(n.Input(1))
-	ends, ok2 := f.known(n.Input(2))
+func (f *freeing) freeSlice(n *Node) *Node {
+	axis, _, ok := f.imageAxis(n.Input(0))
+	starts, ok1 := f.knownList(n.Input(1))
+	ends, ok2 := f.knownList(n.Input(2))
 	if !ok || !ok1 || !ok2 || len(starts) != len(ends) {
 		return n
 	}
-	axes, ok3 := f.known(n.Input(3))
+	axes, ok3 := f.knownList(n.Input(3))
 	if n.Input(3) == "" {
 		axes, ok3 = nil, true
 		for i := range starts {
 			axes = append(axes, int64(i))
 		}
 	}
-	if steps, known := f.known(n.Input(4)); !ok3 || len(axes) != len(ends) || n.Input(4) != "" &&
+	if steps, known := f.knownList(n.Input(4)); !ok3 || len(axes) != len(ends) || n.Input(4) != "" &&
 		(!known || slices.ContainsFunc(steps, func(s int64) bool { return s != 1 })) {
 		return n
 	}
@@ -260,32 +262,35 @@ func (f *freeing) slice(n *Node) *Node {
 	if slices.Equal(changed, ends) {
 		return n
 	}
-	return n.with(2, f.list("ends", changed))
+	return n.withInput(2, f.addIntList("ends", changed))
 }
 
 // resize: its sizes are those of the output, the images included.
-func (f *freeing) resize(n *Node) *Node {
-	axis, each, ok := f.place(n.Input(0))
-	to, fixed := f.known(n.Input(3))
+func (f *freeing) freeResize(n *Node) *Node {
+	axis, each, ok := f.imageAxis(n.Input(0))
+	to, fixed := f.knownList(n.Input(3))
 	if !ok || !fixed || axis != 0 || each != 1 || len(to) < 2 || to[0] != f.batch {
 		return n
 	}
-	return n.with(3, f.node("Concat", []string{f.images(), f.list("sizes_after", to[1:])}, Int("axis", 0)))
+	return n.withInput(
+		3,
+		f.addFreeNode("Concat", []string{f.imageCount(), f.addIntList("sizes_after", to[1:])}, Int("axis", 0)),
+	)
 }
 
-// images returns the tensor with the number of images.
-func (f *freeing) images() string {
+// imageCount returns the tensor with the number of images.
+func (f *freeing) imageCount() string {
 	if f.count == "" {
-		all := f.node("Shape", []string{f.input})
-		f.count = f.node("Gather", []string{all, f.list("first", []int64{0})})
+		all := f.addFreeNode("Shape", []string{f.input})
+		f.count = f.addFreeNode("Gather", []string{all, f.addIntList("first", []int64{0})})
 	}
 	return f.count
 }
 
-// node adds a node that the old graph does not have.
-func (f *freeing) node(op string, inputs []string, attributes ...*Attribute) string {
+// addFreeNode adds a node that the old graph does not have.
+func (f *freeing) addFreeNode(op string, inputs []string, attributes ...*Attribute) string {
 	out := f.Node(op, inputs, attributes...)
-	f.now.follow(f.m.Graph.Nodes[len(f.m.Graph.Nodes)-1])
+	f.now.followNode(f.m.Graph.Nodes[len(f.m.Graph.Nodes)-1])
 	return out
 }
 

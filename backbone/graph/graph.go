@@ -78,8 +78,8 @@ func (m *Model) Opset() int64 {
 // IsONNX reports whether a domain is that of ONNX's own operators.
 func IsONNX(domain string) bool { return domain == "" || domain == "ai.onnx" }
 
-// is reports whether the node is one of ONNX's own operators with these names.
-func (n *Node) is(ops ...string) bool {
+// hasOp reports whether the node is one of ONNX's own operators with these names.
+func (n *Node) hasOp(ops ...string) bool {
 	return IsONNX(n.Domain) && slices.Contains(ops, n.Op)
 }
 

@@ -7,7 +7,7 @@ func Grouped(m *Model, output string) (*Model, string) {
 	b := Extend(m)
 	g := b.m.Graph
 	in := m.Graph.DataInputs()[0]
-	g.Inputs = filter(g.Inputs, func(v *ValueInfo) bool { return v != in })
+	g.Inputs = filterList(g.Inputs, func(v *ValueInfo) bool { return v != in })
 	nodes := g.Nodes
 	g.Nodes = nil
 	sizes := make([]int64, len(in.Shape))

@@ -7,7 +7,7 @@ import (
 
 // Half reports whether a model computes with floating-point numbers of 16 bits somewhere.
 func Half(m *Model) bool {
-	for _, f := range infer(m) {
+	for _, f := range inferModel(m) {
 		if f.typ == Float16 || f.typ == BFloat16 {
 			return true
 		}
@@ -20,22 +20,22 @@ func Half(m *Model) bool {
 // avoids. Values in other files are an error.
 func Lift(m *Model) (*Model, error) {
 	c := Extend(m).Model()
-	if err := c.Graph.lift(); err != nil {
+	if err := c.Graph.liftGraph(); err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
 	return c, nil
 }
 
-// lift changes a graph whose lists nobody else has; its nodes and tensors are replaced.
-func (g *Graph) lift() (err error) {
+// liftGraph changes a graph whose lists nobody else has; its nodes and tensors are replaced.
+func (g *Graph) liftGraph() (err error) {
 	for i, t := range g.Initializers {
-		if g.Initializers[i], err = t.lifted(); err != nil {
+		if g.Initializers[i], err = t.liftTensor(); err != nil {
 			return err
 		}
 	}
 	for _, list := range [][]*ValueInfo{g.Inputs, g.Outputs, g.ValueInfo} {
 		for i, v := range list {
-			if halves(v.Type) {
+			if isHalf(v.Type) {
 				c := *v
 				c.Type = Float32
 				list[i] = &c
@@ -60,7 +60,7 @@ func (n *Node) liftedAttribute(a *Attribute) (*Attribute, error) {
 	c := *a
 	var err error
 	if a.Tensor != nil {
-		if c.Tensor, err = a.Tensor.lifted(); err != nil {
+		if c.Tensor, err = a.Tensor.liftTensor(); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +69,7 @@ func (n *Node) liftedAttribute(a *Attribute) (*Attribute, error) {
 		own.Nodes, own.Initializers = slices.Clone(g.Nodes), slices.Clone(g.Initializers)
 		own.Inputs, own.Outputs = slices.Clone(g.Inputs), slices.Clone(g.Outputs)
 		own.ValueInfo = slices.Clone(g.ValueInfo)
-		return &own, own.lift()
+		return &own, own.liftGraph()
 	}
 	if a.Graph != nil {
 		if c.Graph, err = sub(a.Graph); err != nil {
@@ -84,18 +84,18 @@ func (n *Node) liftedAttribute(a *Attribute) (*Attribute, error) {
 	}
 	// The attributes of ONNX's operators that name a type: of Cast, of EyeLike and the random ones, of softmax and
 	// normalisations inside.
-	if a.Kind == KindInt && halves(DataType(a.Int)) &&
+	if a.Kind == KindInt && isHalf(DataType(a.Int)) &&
 		(a.Name == "to" || a.Name == "dtype" || a.Name == "output_dtype" || a.Name == "softmax_precision") {
 		c.Int = int64(Float32)
 	}
 	return &c, nil
 }
 
-func halves(t DataType) bool { return t == Float16 || t == BFloat16 }
+func isHalf(t DataType) bool { return t == Float16 || t == BFloat16 }
 
-// lifted returns the tensor as float32 if its elements have 16 bits.
-func (t *Tensor) lifted() (*Tensor, error) {
-	if !halves(t.Type) {
+// liftTensor returns the tensor as float32 if its elements have 16 bits.
+func (t *Tensor) liftTensor() (*Tensor, error) {
+	if !isHalf(t.Type) {
 		return t, nil
 	}
 	values, err := t.Float32s()

@@ -11,7 +11,7 @@ import (
 // leaves its outputs unknown. Free sizes keep their names, so a batch "N" is still "N" at the output. Values of
 // small integer tensors are tracked, because exporters compute shapes with them.
 func Infer(m *Model) map[string]*ValueInfo {
-	facts := infer(m)
+	facts := inferModel(m)
 	out := make(map[string]*ValueInfo, len(facts))
 	for name, f := range facts {
 		if f.typ != 0 || f.shape != nil {
@@ -37,28 +37,28 @@ type number struct {
 	name  string
 }
 
-func whole(v int64) number { return number{known: true, value: v} }
+func knownNumber(v int64) number { return number{known: true, value: v} }
 
 func numberOf(d Dim) number {
 	if d.Known() {
-		return whole(d.Size)
+		return knownNumber(d.Size)
 	}
 	return number{name: d.Name}
 }
 
-// dim returns the size that the number represents.
-func (n number) dim() Dim {
+// toDim returns the size that the number represents.
+func (n number) toDim() Dim {
 	if n.known {
-		return sized(n.value)
+		return checkedSize(n.value)
 	}
 	return Free(n.name)
 }
 
-// dims returns the shape that the numbers represent.
-func dims(list []number) Shape {
+// toShape returns the shape that the numbers represent.
+func toShape(list []number) Shape {
 	s := make(Shape, len(list))
 	for i, n := range list {
-		s[i] = n.dim()
+		s[i] = n.toDim()
 	}
 	return s
 }
@@ -66,8 +66,8 @@ func dims(list []number) Shape {
 // maxRank limits the number of tracked axes; a malicious file could double it with every node.
 const maxRank = 16
 
-// bounded returns the shape, or an unknown one if it has too many axes.
-func (s Shape) bounded() Shape {
+// boundRank returns the shape, or an unknown one if it has too many axes.
+func (s Shape) boundRank() Shape {
 	if len(s) > maxRank {
 		return nil
 	}
@@ -89,18 +89,18 @@ type call struct {
 	out   []fact
 }
 
-// arg returns what is known about the i-th input, or nothing if it is omitted.
-func (c *call) arg(i int) fact {
+// inputFact returns what is known about the i-th input, or nothing if it is omitted.
+func (c *call) inputFact(i int) fact {
 	if i < len(c.in) {
 		return c.in[i]
 	}
 	return fact{}
 }
 
-// set sets the type and shape of the i-th output.
-func (c *call) set(i int, t DataType, s Shape) {
+// setOutput sets the type and shape of the i-th output.
+func (c *call) setOutput(i int, t DataType, s Shape) {
 	if i < len(c.out) {
-		c.out[i].typ, c.out[i].shape = t, s.bounded()
+		c.out[i].typ, c.out[i].shape = t, s.boundRank()
 	}
 }
 
@@ -111,10 +111,10 @@ func (c *call) setInts(v []number) {
 	}
 }
 
-func infer(m *Model) map[string]fact {
-	i := begin(m)
+func inferModel(m *Model) map[string]fact {
+	i := beginInference(m)
 	for _, n := range m.Graph.Nodes {
-		i.follow(n)
+		i.followNode(n)
 	}
 	return i.facts
 }
@@ -127,11 +127,11 @@ type inference struct {
 	left   int // elements that may still be tracked
 }
 
-func begin(m *Model) *inference {
+func beginInference(m *Model) *inference {
 	g := m.Graph
 	facts := make(map[string]fact, len(g.Nodes)+len(g.Initializers))
 	for _, v := range g.Inputs {
-		facts[v.Name] = fact{typ: v.Type, shape: v.Shape.bounded()}
+		facts[v.Name] = fact{typ: v.Type, shape: v.Shape.boundRank()}
 	}
 	for _, t := range g.Initializers {
 		facts[t.Name] = factOf(t)
@@ -145,28 +145,28 @@ func begin(m *Model) *inference {
 	return &inference{facts: facts, stated: stated, opset: m.Opset(), left: allFollowed}
 }
 
-// follow adds what follows for the outputs of the next node.
-func (f *inference) follow(n *Node) {
+// followNode adds what follows for the outputs of the next node.
+func (f *inference) followNode(n *Node) {
 	c := call{Node: n, opset: f.opset, in: make([]fact, len(n.Inputs)), out: make([]fact, len(n.Outputs))}
 	for i, name := range n.Inputs {
 		c.in[i] = f.facts[name]
 	}
-	if rule := rules[n.key()]; rule != nil {
+	if rule := rules[n.ruleKey()]; rule != nil {
 		rule(&c)
 	}
 	for i, name := range n.Outputs {
-		if f.left -= len(c.out[i].ints); f.left < 0 || !c.out[i].complete() {
+		if f.left -= len(c.out[i].ints); f.left < 0 || !c.out[i].isComplete() {
 			c.out[i].ints = nil
 		}
 		if name != "" {
-			f.facts[name] = c.out[i].with(f.stated[name])
+			f.facts[name] = c.out[i].withStated(f.stated[name])
 		}
 	}
 }
 
 // factOf returns what is known about a constant: everything, except that values are tracked for few numbers only.
 func factOf(t *Tensor) fact {
-	f := fact{typ: t.Type, shape: ShapeOf(t.Dims...).bounded()}
+	f := fact{typ: t.Type, shape: ShapeOf(t.Dims...).boundRank()}
 	n, err := t.Size()
 	switch {
 	case err != nil || n > followed || f.shape == nil:
@@ -180,35 +180,35 @@ func factOf(t *Tensor) fact {
 		return f
 	}
 	if list, err := t.Int64s(); err == nil {
-		f.ints = wholes(list)
+		f.ints = wholeNumbers(list)
 	}
 	return f
 }
 
-// complete reports whether the tracked elements are as many as the shape holds. Without a shape they are a list.
-func (f fact) complete() bool {
-	n, free, ok := product(f.shape)
+// isComplete reports whether the tracked elements are as many as the shape holds. Without a shape they are a list.
+func (f fact) isComplete() bool {
+	n, free, ok := shapeProduct(f.shape)
 	return f.shape == nil || ok && len(free) == 0 && n == int64(len(f.ints))
 }
 
-func wholes(list []int64) []number {
+func wholeNumbers(list []int64) []number {
 	out := make([]number, len(list))
 	for i, v := range list {
-		out[i] = whole(v)
+		out[i] = knownNumber(v)
 	}
 	return out
 }
 
-// with adds what the file states where inference found less. A free size with a name is kept even if the file
+// withStated adds what the file states where inference found less. A free size with a name is kept even if the file
 // states a number: if the batch of a file was freed by renaming its input's first size, the old 1 is still
 // stated everywhere after it.
-func (f fact) with(v *ValueInfo) fact {
+func (f fact) withStated(v *ValueInfo) fact {
 	if v == nil {
 		return f
 	}
 	f.typ = cmp.Or(f.typ, v.Type)
 	if f.shape == nil {
-		f.shape = v.Shape.bounded()
+		f.shape = v.Shape.boundRank()
 		return f
 	}
 	if len(v.Shape) != len(f.shape) {
@@ -223,16 +223,16 @@ func (f fact) with(v *ValueInfo) fact {
 	return f
 }
 
-// sized returns a size computed from known ones, or a free one if the computation failed.
-func sized(n int64) Dim {
+// checkedSize returns a size computed from known ones, or a free one if the computation failed.
+func checkedSize(n int64) Dim {
 	if n < 0 || n > math.MaxInt32*int64(math.MaxInt32) {
 		return Free("")
 	}
 	return Fixed(n)
 }
 
-// times returns the product of two sizes.
-func times(a, b Dim) Dim {
+// multiplyDims returns the product of two sizes.
+func multiplyDims(a, b Dim) Dim {
 	switch {
 	case a == Fixed(1):
 		return b
@@ -241,23 +241,23 @@ func times(a, b Dim) Dim {
 	case a.Known() && b.Known() && (b.Size == 0 || a.Size <= math.MaxInt32*int64(math.MaxInt32)/b.Size):
 		return Fixed(a.Size * b.Size)
 	case a.Known() && !b.Known():
-		return scaled(b.Name, a.Size)
+		return scaleDim(b.Name, a.Size)
 	case b.Known() && !a.Known():
-		return scaled(a.Name, b.Size)
+		return scaleDim(a.Name, b.Size)
 	}
 	return Free("")
 }
 
-// axis converts an axis, which counts from the end if negative, to 0..rank-1.
-func axis(a int64, rank int) (int, bool) {
+// normaliseAxis converts an axis, which counts from the end if negative, to 0..rank-1.
+func normaliseAxis(a int64, rank int) (int, bool) {
 	if a < 0 {
 		a += int64(rank)
 	}
 	return int(a), a >= 0 && a < int64(rank)
 }
 
-// known returns the values of a list of integers, if all are known.
-func known(list []number) ([]int64, bool) {
+// knownValues returns the values of a list of integers, if all are known.
+func knownValues(list []number) ([]int64, bool) {
 	if list == nil {
 		return nil, false
 	}
@@ -275,7 +275,7 @@ func known(list []number) ([]int64, bool) {
 // false if it is given but unknown; the list is nil with ok true if it is omitted.
 func (c *call) listArg(i int, attribute string) (list []int64, ok bool) {
 	if c.Input(i) != "" {
-		return known(c.arg(i).ints)
+		return knownValues(c.inputFact(i).ints)
 	}
 	return c.Ints(attribute), true
 }

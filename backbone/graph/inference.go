@@ -15,14 +15,14 @@ var random = []string{"RandomNormal", "RandomUniform", "RandomNormalLike", "Rand
 // training are dropped. A node with such an output that another node reads is left as it is.
 func ForInference(m *Model) (*Model, []*Node) {
 	e := evaluating{opset: m.Opset(), read: map[string]bool{}, constants: m.Graph.Constants(), gone: map[string]bool{}}
-	e.mark(m.Graph)
+	e.markEvaluating(m.Graph)
 	g := e.rewriteGraph(m.Graph)
 	if g == m.Graph {
 		return m, nil
 	}
 	c := *m
 	c.Graph = g
-	g.Outputs = filter(g.Outputs, func(v *ValueInfo) bool { return !e.gone[v.Name] })
+	g.Outputs = filterList(g.Outputs, func(v *ValueInfo) bool { return !e.gone[v.Name] })
 	return &c, e.changed
 }
 
@@ -35,9 +35,9 @@ type evaluating struct {
 	changed   []*Node
 }
 
-func (e *evaluating) mark(g *Graph) {
+func (e *evaluating) markEvaluating(g *Graph) {
 	for _, n := range g.Nodes {
-		for _, name := range n.uses() {
+		for _, name := range n.listUses() {
 			e.read[name] = true
 		}
 	}
@@ -67,7 +67,8 @@ func (e *evaluating) rewriteNode(n *Node) *Node {
 			}
 		}
 	}
-	if !e.trains(n) || slices.ContainsFunc(n.Outputs[1:], func(out string) bool { return out != "" && e.read[out] }) {
+	if !e.isTraining(n) ||
+		slices.ContainsFunc(n.Outputs[1:], func(out string) bool { return out != "" && e.read[out] }) {
 		if slices.Equal(c.Attributes, n.Attributes) {
 			return n
 		}
@@ -77,29 +78,29 @@ func (e *evaluating) rewriteNode(n *Node) *Node {
 		e.gone[out] = true
 	}
 	c.Outputs = n.Outputs[:1]
-	c.Attributes = filter(c.Attributes, func(a *Attribute) bool {
+	c.Attributes = filterList(c.Attributes, func(a *Attribute) bool {
 		return a.Name != "training_mode" &&
 			a.Name != "is_test"
 	})
 	if e.opset < 7 {
 		c.Attributes = append(c.Attributes, Int("is_test", 1))
 	}
-	if n.is("Dropout") {
+	if n.hasOp("Dropout") {
 		c.Inputs = n.Inputs[:min(len(n.Inputs), 2)]
 	}
 	e.changed = append(e.changed, n)
 	return &c
 }
 
-// trains reports whether a node computes as in training. Before set 7 the attribute is_test says so, for batch
+// isTraining reports whether a node computes as in training. Before set 7 the attribute is_test says so, for batch
 // normalization then the number of outputs before set 14. Dropout of sets 7 to 11 never drops anything.
-func (e *evaluating) trains(n *Node) bool {
+func (e *evaluating) isTraining(n *Node) bool {
 	switch {
-	case !n.is("Dropout", "BatchNormalization") || len(n.Outputs) == 0:
+	case !n.hasOp("Dropout", "BatchNormalization") || len(n.Outputs) == 0:
 		return false
 	case e.opset < 7:
 		return n.Int("is_test", 0) == 0
-	case n.is("Dropout"):
+	case n.hasOp("Dropout"):
 		t := e.constants[n.Input(2)]
 		return n.Input(2) != "" && (t == nil || !slices.Equal(t.raw, []byte{0}))
 	case e.opset < 14:
@@ -119,14 +120,14 @@ func Unsettled(m *Model, output string) []*Node {
 			if needed != nil && !slices.ContainsFunc(n.Outputs, func(out string) bool { return needed[out] }) {
 				continue
 			}
-			if e.trains(n) || n.is(random...) {
+			if e.isTraining(n) || n.hasOp(random...) {
 				found = append(found, n)
 			}
 			for _, g := range n.Subgraphs() {
 				search(g.Nodes, nil)
 			}
-			if needed != nil && !n.is("Shape", "Size", "RandomNormalLike", "RandomUniformLike") {
-				for _, name := range n.uses() {
+			if needed != nil && !n.hasOp("Shape", "Size", "RandomNormalLike", "RandomUniformLike") {
+				for _, name := range n.listUses() {
 					needed[name] = true
 				}
 			}
@@ -153,7 +154,7 @@ func Describe(nodes []*Node) string {
 // of shapes among them, but not the shape of what it makes. It is nil if the tensor's shape is known. A free size of an
 // input is known.
 func Lost(m *Model, tensor string) *Node {
-	f := begin(m)
+	f := beginInference(m)
 	for _, in := range m.Graph.Inputs {
 		shape := slices.Clone(in.Shape)
 		for i, d := range shape {
@@ -166,17 +167,20 @@ func Lost(m *Model, tensor string) *Node {
 		}
 	}
 	for _, n := range m.Graph.Nodes {
-		f.follow(n)
+		f.followNode(n)
 	}
 	makers := m.Graph.Producers()
 	var lost *Node
 	for range m.Graph.Nodes {
 		n := makers[tensor]
-		if n == nil || !f.facts[tensor].unclear(lost != nil) {
+		if n == nil || !f.facts[tensor].isUnclear(lost != nil) {
 			break
 		}
 		lost = n
-		at := slices.IndexFunc(n.Inputs, func(in string) bool { return makers[in] != nil && f.facts[in].unclear(true) })
+		at := slices.IndexFunc(
+			n.Inputs,
+			func(in string) bool { return makers[in] != nil && f.facts[in].isUnclear(true) },
+		)
 		if at < 0 {
 			break
 		}
@@ -185,8 +189,8 @@ func Lost(m *Model, tensor string) *Node {
 	return lost
 }
 
-// unclear reports whether a shape, or a value that another shape may follow from, is not known.
-func (f fact) unclear(values bool) bool {
+// isUnclear reports whether a shape, or a value that another shape may follow from, is not known.
+func (f fact) isUnclear(values bool) bool {
 	nameless := func(d Dim) bool { return !d.Known() && d.Name == "" }
 	integers := f.typ == Int64 || f.typ == Int32
 	return f.shape == nil || slices.ContainsFunc(f.shape, nameless) || values && integers && (f.ints == nil ||

@@ -25,7 +25,7 @@ const oldestJoin = 7
 func Join(m *Model, layers []Layer, normalise bool, output string) (*Model, error) {
 	if len(m.Graph.Outputs) != 1 {
 		return nil, fmt.Errorf("graph: join: found %d outputs %s, expected one: cut the model first",
-			len(m.Graph.Outputs), names(m.Graph.Outputs))
+			len(m.Graph.Outputs), joinNames(m.Graph.Outputs))
 	}
 	if v := m.Opset(); v < oldestJoin || v > newestOpset {
 		return nil, fmt.Errorf("graph: join: found operator set %d, expected %d to %d: export the model again "+
@@ -33,7 +33,11 @@ func Join(m *Model, layers []Layer, normalise bool, output string) (*Model, erro
 	}
 	at := m.Graph.Outputs[0]
 	if s := at.Shape; s != nil && (len(s) != 2 || len(layers) > 0 && s[1].Known() && s[1].Size != int64(layers[0].In)) {
-		return nil, fmt.Errorf("graph: join: output %v, expected [N,D] as the head takes it%s", at, wanted(layers))
+		return nil, fmt.Errorf(
+			"graph: join: output %v, expected [N,D] as the head takes it%s",
+			at,
+			formatLayers(layers),
+		)
 	}
 	b := Extend(m)
 	if output == "" || b.taken[output] {
@@ -42,31 +46,31 @@ func Join(m *Model, layers []Layer, normalise bool, output string) (*Model, erro
 	b.taken[output] = true
 	x := at.Name
 	for i, l := range layers {
-		if err := l.check(); err != nil {
+		if err := l.checkLayer(); err != nil {
 			return nil, fmt.Errorf("graph: join: layer %d: %w", i+1, err)
 		}
 		if i > 0 && l.In != layers[i-1].Out {
 			return nil, fmt.Errorf("graph: join: layer %d takes %d numbers, the one before gives %d", i+1, l.In,
 				layers[i-1].Out)
 		}
-		x = b.affine(x, l)
+		x = b.addAffine(x, l)
 	}
 	if normalise {
-		x = b.normalise(x)
+		x = b.addNormalise(x)
 	}
 	b.NodeTo(output, "Identity", []string{x})
 	b.SetOutputs(output)
 	return b.Model(), nil
 }
 
-func wanted(layers []Layer) string {
+func formatLayers(layers []Layer) string {
 	if len(layers) == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", with D = %d", layers[0].In)
 }
 
-func (l Layer) check() error {
+func (l Layer) checkLayer() error {
 	if l.In <= 0 || l.Out <= 0 || len(l.Weight) != l.In*l.Out || (l.Bias != nil && len(l.Bias) != l.Out) {
 		return fmt.Errorf("found %d weights and %d biases, expected %d×%d and %d (or no bias)", len(l.Weight),
 			len(l.Bias), l.Out, l.In, l.Out)
@@ -74,8 +78,8 @@ func (l Layer) check() error {
 	return nil
 }
 
-// affine adds a layer as a Gemm (and a Relu) after x [N,In] and returns the name of the result [N,Out].
-func (b *Builder) affine(x string, l Layer) string {
+// addAffine adds a layer as a Gemm (and a Relu) after x [N,In] and returns the name of the result [N,Out].
+func (b *Builder) addAffine(x string, l Layer) string {
 	rows, cols, transposed := int64(l.Out), int64(l.In), int64(1)
 	if l.InByOut {
 		rows, cols, transposed = cols, rows, 0
@@ -95,8 +99,8 @@ func (b *Builder) affine(x string, l Layer) string {
 	return y
 }
 
-// normalise divides each row of x [N,D] by its length, at least 10⁻¹², and returns the name of the result.
-func (b *Builder) normalise(x string) string {
+// addNormalise divides each row of x [N,D] by its length, at least 10⁻¹², and returns the name of the result.
+func (b *Builder) addNormalise(x string) string {
 	const least = 1e-12
 	var length string
 	if b.Opset() >= 18 {

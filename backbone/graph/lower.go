@@ -40,12 +40,12 @@ func Lowers(op string, opset int64, to DataType) bool {
 //
 // Lower fails if most products and convolutions, which take the time, would stay float32.
 func Lower(m *Model, to DataType) (*Model, error) {
-	if !halves(to) {
+	if !isHalf(to) {
 		panic(fmt.Sprintf("graph: lower to %v", to))
 	}
-	l := &lowering{b: Extend(m), to: to, facts: infer(m), opset: m.Opset(),
+	l := &lowering{b: Extend(m), to: to, facts: inferModel(m), opset: m.Opset(),
 		wide: map[string]string{}, narrow: map[string]string{}, outputs: map[string]string{}}
-	if err := l.lower(); err != nil {
+	if err := l.lowerModel(); err != nil {
 		return nil, fmt.Errorf("graph: %v: %w", to, err)
 	}
 	return l.b.Model(), nil
@@ -66,7 +66,7 @@ type lowering struct {
 	ops     []string          // the operators of kept
 }
 
-func (l *lowering) lower() error {
+func (l *lowering) lowerModel() error {
 	g := l.b.Model().Graph
 	nodes := g.Nodes
 	g.Nodes, g.ValueInfo = nil, nil
@@ -90,7 +90,7 @@ func (l *lowering) lower() error {
 		if len(n.Subgraphs()) > 0 {
 			return fmt.Errorf("node %q is a %s, expected no nodes that hold graphs", n.Name, n.Op)
 		}
-		heavy, keep := n.is("Conv", "ConvTranspose", "MatMul", "Gemm", "Einsum"), l.staysWide(n)
+		heavy, keep := n.hasOp("Conv", "ConvTranspose", "MatMul", "Gemm", "Einsum"), l.staysWide(n)
 		if heavy {
 			l.heavy++
 		}
@@ -116,10 +116,10 @@ func (l *lowering) lower() error {
 // staysWide reports whether a node computes in float32: it must, or it makes numbers from none.
 func (l *lowering) staysWide(n *Node) bool {
 	switch {
-	case n.is("Cast") && n.Int("to", 0) == int64(Float32):
+	case n.hasOp("Cast") && n.Int("to", 0) == int64(Float32):
 		return false // becomes a cast to 16 bits
-	case !l.makes(n.Inputs):
-		return l.makes(n.Outputs) && !slices.ContainsFunc(n.Inputs, func(t string) bool {
+	case !l.makesFloats(n.Inputs):
+		return l.makesFloats(n.Outputs) && !slices.ContainsFunc(n.Inputs, func(t string) bool {
 			return t != "" && l.facts[t].typ == 0 // it may hold float32 numbers
 		})
 	case !IsONNX(n.Domain):
@@ -128,8 +128,8 @@ func (l *lowering) staysWide(n *Node) bool {
 	return !Lowers(n.Op, l.opset, l.to)
 }
 
-// makes reports whether one of the tensors is known to hold float32 numbers.
-func (l *lowering) makes(tensors []string) bool {
+// makesFloats reports whether one of the tensors is known to hold float32 numbers.
+func (l *lowering) makesFloats(tensors []string) bool {
 	return slices.ContainsFunc(tensors, func(t string) bool { return l.facts[t].typ == Float32 })
 }
 
@@ -172,7 +172,7 @@ func (l *lowering) addNarrow(n *Node) {
 			c.Inputs[i] = l.narrowForm(name)
 		}
 	}
-	if n.is("Cast") && n.Int("to", 0) == int64(Float32) {
+	if n.hasOp("Cast") && n.Int("to", 0) == int64(Float32) {
 		c.Attributes = []*Attribute{Int("to", int64(l.to))}
 	}
 	for i, name := range c.Outputs {

@@ -14,8 +14,8 @@ const maxMultiple = 1 << 40
 // maxName limits the name of a multiplied size, because every product has its own name.
 const maxName = 200
 
-// multiple splits the name of a free size: "2*N" is 2 times "N", "N" is 1 times "N".
-func multiple(name string) (factor int64, base string) {
+// splitMultiple splits the name of a free size: "2*N" is 2 times "N", "N" is 1 times "N".
+func splitMultiple(name string) (factor int64, base string) {
 	number, rest, found := strings.Cut(name, "*")
 	if !found || rest == "" || len(number) > 13 { // an error of ParseInt would hold a copy of the text
 		return 1, name
@@ -26,9 +26,9 @@ func multiple(name string) (factor int64, base string) {
 	return 1, name
 }
 
-// scaled returns a free size times a known number, unnamed if the size is.
-func scaled(name string, by int64) Dim {
-	k, base := multiple(name)
+// scaleDim returns a free size times a known number, unnamed if the size is.
+func scaleDim(name string, by int64) Dim {
+	k, base := splitMultiple(name)
 	switch {
 	case base == "" || len(base) > maxName || by < 1 || by > maxMultiple/k:
 		return Free("")
@@ -38,11 +38,11 @@ func scaled(name string, by int64) Dim {
 	return Free(strconv.FormatInt(k*by, 10) + "*" + base)
 }
 
-// divided returns a free size divided by a known number, unnamed if there is a remainder.
-func divided(name string, by int64) Dim {
-	k, base := multiple(name)
+// divideDim returns a free size divided by a known number, unnamed if there is a remainder.
+func divideDim(name string, by int64) Dim {
+	k, base := splitMultiple(name)
 	if by < 1 || k%by != 0 {
 		return Free("")
 	}
-	return scaled(base, k/by)
+	return scaleDim(base, k/by)
 }

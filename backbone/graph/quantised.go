@@ -22,20 +22,20 @@ var quantisedInputs = map[string]struct{ weights, scale int }{
 // Quantised returns the first operator of a model that computes with integers of 8 bits, or "".
 func Quantised(m *Model) string {
 	for _, n := range m.Graph.Nodes {
-		if _, ok := quantisedInputs[n.key()]; ok || n.is("DequantizeLinear", "DynamicQuantizeLinear") ||
-			n.key() == microsoft+"QLinearConcat" {
+		if _, ok := quantisedInputs[n.ruleKey()]; ok || n.hasOp("DequantizeLinear", "DynamicQuantizeLinear") ||
+			n.ruleKey() == microsoft+"QLinearConcat" {
 			return n.Op
 		}
 	}
 	return ""
 }
 
-// on applies the rule of an ordinary operator to one on integers, whose ordinary inputs are at these places.
-func on(rule rule, typ DataType, places ...int) rule {
+// ruleOn applies the rule of an ordinary operator to one on integers, whose ordinary inputs are at these places.
+func ruleOn(rule rule, typ DataType, places ...int) rule {
 	return func(c *call) {
 		plain := call{Node: c.Node, opset: c.opset, out: c.out}
 		for _, i := range places {
-			plain.in = append(plain.in, c.arg(i))
+			plain.in = append(plain.in, c.inputFact(i))
 		}
 		rule(&plain)
 		if typ != 0 && len(c.out) > 0 {
@@ -45,31 +45,31 @@ func on(rule rule, typ DataType, places ...int) rule {
 }
 
 // quantise: the type is that of the zero point, uint8 without one.
-func quantise(c *call) {
+func inferQuantise(c *call) {
 	t := DataType(c.Int("output_dtype", int64(Uint8)))
-	if zero := c.arg(2).typ; zero != 0 {
+	if zero := c.inputFact(2).typ; zero != 0 {
 		t = zero
 	}
-	c.set(0, t, c.arg(0).shape)
+	c.setOutput(0, t, c.inputFact(0).shape)
 }
 
 // dequantise: the type is that of the scale.
-func dequantise(c *call) { c.set(0, c.arg(1).typ, c.arg(0).shape) }
+func inferDequantise(c *call) { c.setOutput(0, c.inputFact(1).typ, c.inputFact(0).shape) }
 
 // dynamicQuantise also makes the scale and the zero point.
 func dynamicQuantise(c *call) {
-	c.set(0, Uint8, c.arg(0).shape)
-	c.set(1, Float32, Shape{})
-	c.set(2, Uint8, Shape{})
+	c.setOutput(0, Uint8, c.inputFact(0).shape)
+	c.setOutput(1, Float32, Shape{})
+	c.setOutput(2, Uint8, Shape{})
 }
 
 // quantisedConcat: the scale and the zero point of the output, then three inputs for each part.
 func quantisedConcat(c *call) {
 	plain := call{Node: c.Node, opset: c.opset, out: c.out}
 	for i := 2; i < len(c.in); i += 3 {
-		plain.in = append(plain.in, c.arg(i))
+		plain.in = append(plain.in, c.inputFact(i))
 	}
-	concat(&plain)
+	inferConcat(&plain)
 }
 
 // scaleOf returns the tensors with the scale and the zero point of a quantised tensor; the zero point may be "".
@@ -79,16 +79,16 @@ func scaleOf(makers map[string]*Node, tensor string) (scale, zero string, ok boo
 		if n == nil {
 			return "", "", false
 		}
-		if n.key() == microsoft+"QLinearConcat" {
+		if n.ruleKey() == microsoft+"QLinearConcat" {
 			return n.Input(0), n.Input(1), true
 		}
-		if at := quantisedInputs[n.key()].scale; at > 0 {
+		if at := quantisedInputs[n.ruleKey()].scale; at > 0 {
 			return n.Input(at), n.Input(at + 1), true
 		}
-		if n.is("DynamicQuantizeLinear") && len(n.Outputs) == 3 {
+		if n.hasOp("DynamicQuantizeLinear") && len(n.Outputs) == 3 {
 			return n.Outputs[1], n.Outputs[2], true
 		}
-		if !n.is("MaxPool", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Identity", "Slice", "Gather",
+		if !n.hasOp("MaxPool", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Identity", "Slice", "Gather",
 			"Relu", "Split", "Pad", "Clip") {
 			return "", "", false
 		}

@@ -25,7 +25,7 @@ func Read(data []byte) (*Model, error) {
 func ReadNamed(name string, data []byte) (*Model, error) {
 	m, err := ReadBeside(name, data)
 	if err == nil {
-		if err = m.here(); err != nil {
+		if err = m.checkInlined(); err != nil {
 			return nil, &unreadable{name, err}
 		}
 	}
@@ -52,7 +52,7 @@ func (*unreadable) Advice() string {
 func ReadBeside(name string, data []byte) (*Model, error) {
 	m, err := readModel(data)
 	if err == nil {
-		err = m.check()
+		err = m.checkModel()
 	}
 	if err == nil {
 		err = m.checkClaims()
@@ -71,34 +71,34 @@ func readModel(data []byte) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{}
-	err := each(data, func(f *field) error {
+	err := visitFields(data, func(f *field) error {
 		switch f.number {
 		case 1:
-			return f.int(&m.IRVersion)
+			return f.readInt(&m.IRVersion)
 		case 2:
-			return f.text(&m.Producer)
+			return f.readText(&m.Producer)
 		case 3:
-			return f.text(&m.ProducerVersion)
+			return f.readText(&m.ProducerVersion)
 		case 4:
-			return f.text(&m.Domain)
+			return f.readText(&m.Domain)
 		case 5:
-			return f.int(&m.Version)
+			return f.readInt(&m.Version)
 		case 6:
-			return f.text(&m.Doc)
+			return f.readText(&m.Doc)
 		case 7:
 			if m.Graph != nil {
 				return errors.New("found two graphs, expected one")
 			}
 			m.Graph = &Graph{}
-			return m.Graph.read(f, 0)
+			return m.Graph.readGraph(f, 0)
 		case 8:
 			m.Opsets = append(m.Opsets, Opset{})
-			return m.Opsets[len(m.Opsets)-1].read(f)
+			return m.Opsets[len(m.Opsets)-1].readOpset(f)
 		case 14:
 			m.Metadata = append(m.Metadata, Property{})
-			return m.Metadata[len(m.Metadata)-1].read(f)
+			return m.Metadata[len(m.Metadata)-1].readProperty(f)
 		}
-		return f.keep(&m.rest)
+		return f.keepUnknown(&m.rest)
 	})
 	switch {
 	case err != nil:
@@ -111,65 +111,65 @@ func readModel(data []byte) (*Model, error) {
 	return m, nil
 }
 
-// message reads the fields of an embedded message.
-func (f *field) message(visit func(*field) error) error {
-	if err := f.want(2); err != nil {
+// readMessage reads the fields of an embedded message.
+func (f *field) readMessage(visit func(*field) error) error {
+	if err := f.wantKind(2); err != nil {
 		return err
 	}
-	return each(f.bytes, visit)
+	return visitFields(f.bytes, visit)
 }
 
-func (o *Opset) read(f *field) error {
+func (o *Opset) readOpset(f *field) error {
 	var rest []byte
-	err := f.message(func(f *field) error {
+	err := f.readMessage(func(f *field) error {
 		switch f.number {
 		case 1:
-			return f.text(&o.Domain)
+			return f.readText(&o.Domain)
 		case 2:
-			return f.int(&o.Version)
+			return f.readInt(&o.Version)
 		}
-		return f.keep(&rest)
+		return f.keepUnknown(&rest)
 	})
 	o.rest = string(rest)
 	return err
 }
 
-func (p *Property) read(f *field) error {
-	return f.message(func(f *field) error {
+func (p *Property) readProperty(f *field) error {
+	return f.readMessage(func(f *field) error {
 		switch f.number {
 		case 1:
-			return f.text(&p.Key)
+			return f.readText(&p.Key)
 		case 2:
-			return f.text(&p.Value)
+			return f.readText(&p.Value)
 		}
 		return nil // the message has no other field
 	})
 }
 
-func (g *Graph) read(f *field, depth int) error {
+func (g *Graph) readGraph(f *field, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("graphs are nested more than %d deep", maxDepth)
 	}
-	return f.message(func(f *field) error {
+	return f.readMessage(func(f *field) error {
 		switch f.number {
 		case 1:
 			n := &Node{}
 			g.Nodes = append(g.Nodes, n)
-			if err := n.read(f, depth); err != nil {
+			if err := n.readNode(f, depth); err != nil {
 				return fmt.Errorf("node %d %q: %w", len(g.Nodes), n.Name, err)
 			}
 			return nil
 		case 2:
-			return f.text(&g.Name)
+			return f.readText(&g.Name)
 		case 5:
 			t := &Tensor{}
 			g.Initializers = append(g.Initializers, t)
-			if err := t.read(f); err != nil {
+			if err := t.readTensor(f); err != nil {
 				return fmt.Errorf("initializer %d %q: %w", len(g.Initializers), t.Name, err)
 			}
 			return nil
 		case 10:
-			return f.text(&g.Doc)
+			return f.readText(&g.Doc)
 		case 11:
 			return readInfo(f, &g.Inputs, "input")
 		case 12:
@@ -177,34 +177,34 @@ func (g *Graph) read(f *field, depth int) error {
 		case 13:
 			return readInfo(f, &g.ValueInfo, "value info")
 		}
-		return f.keep(&g.rest)
+		return f.keepUnknown(&g.rest)
 	})
 }
 
-func (n *Node) read(f *field, depth int) error {
-	err := f.message(func(f *field) error {
+func (n *Node) readNode(f *field, depth int) error {
+	err := f.readMessage(func(f *field) error {
 		switch f.number {
 		case 1:
-			return f.texts(&n.Inputs)
+			return f.readTexts(&n.Inputs)
 		case 2:
-			return f.texts(&n.Outputs)
+			return f.readTexts(&n.Outputs)
 		case 3:
-			return f.text(&n.Name)
+			return f.readText(&n.Name)
 		case 4:
-			return f.text(&n.Op)
+			return f.readText(&n.Op)
 		case 5:
 			a := &Attribute{}
 			n.Attributes = append(n.Attributes, a)
-			if err := a.read(f, depth); err != nil {
+			if err := a.readAttribute(f, depth); err != nil {
 				return fmt.Errorf("attribute %q: %w", a.Name, err)
 			}
 			return nil
 		case 6:
-			return f.text(&n.Doc)
+			return f.readText(&n.Doc)
 		case 7:
-			return f.text(&n.Domain)
+			return f.readText(&n.Domain)
 		}
-		return f.keep(&n.rest)
+		return f.keepUnknown(&n.rest)
 	})
 	if err == nil && n.Op == "" {
 		return errors.New("found no operator")
@@ -212,55 +212,55 @@ func (n *Node) read(f *field, depth int) error {
 	return err
 }
 
-func (a *Attribute) read(f *field, depth int) error {
+func (a *Attribute) readAttribute(f *field, depth int) error {
 	seen := AttributeKind(0) // files older than IR version 3 do not state the kind
-	err := f.message(func(f *field) error {
+	err := f.readMessage(func(f *field) error {
 		switch f.number {
 		case 1:
-			return f.text(&a.Name)
+			return f.readText(&a.Name)
 		case 2:
 			seen = KindFloat
-			return f.float(&a.Float)
+			return f.readFloat(&a.Float)
 		case 3:
 			seen = KindInt
-			return f.int(&a.Int)
+			return f.readInt(&a.Int)
 		case 4:
 			seen = KindString
-			return f.text(&a.String)
+			return f.readText(&a.String)
 		case 5:
 			seen = KindTensor
 			a.Tensor = &Tensor{}
-			return a.Tensor.read(f)
+			return a.Tensor.readTensor(f)
 		case 6:
 			seen = KindGraph
 			a.Graph = &Graph{}
-			return a.Graph.read(f, depth+1)
+			return a.Graph.readGraph(f, depth+1)
 		case 7:
 			seen = KindFloats
-			return f.floats(&a.Floats)
+			return f.readFloats(&a.Floats)
 		case 8:
 			seen = KindInts
-			return f.ints(&a.Ints)
+			return f.readInts(&a.Ints)
 		case 9:
 			seen = KindStrings
-			return f.texts(&a.Strings)
+			return f.readTexts(&a.Strings)
 		case 10:
 			seen = KindTensors
 			a.Tensors = append(a.Tensors, &Tensor{})
-			return a.Tensors[len(a.Tensors)-1].read(f)
+			return a.Tensors[len(a.Tensors)-1].readTensor(f)
 		case 11:
 			seen = KindGraphs
 			a.Graphs = append(a.Graphs, &Graph{})
-			return a.Graphs[len(a.Graphs)-1].read(f, depth+1)
+			return a.Graphs[len(a.Graphs)-1].readGraph(f, depth+1)
 		case 13:
-			return f.text(&a.Doc)
+			return f.readText(&a.Doc)
 		case 20:
 			var kind int64
-			err := f.int(&kind)
+			err := f.readInt(&kind)
 			a.Kind = AttributeKind(kind)
 			return err
 		}
-		return f.keep(&a.rest)
+		return f.keepUnknown(&a.rest)
 	})
 	a.Kind = cmp.Or(a.Kind, seen)
 	if err == nil && (a.Kind == KindTensor && a.Tensor == nil || a.Kind == KindGraph && a.Graph == nil) {

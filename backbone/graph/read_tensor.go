@@ -7,47 +7,47 @@ import (
 	"math/bits"
 )
 
-// read parses a field of a tensor; the values may be in any of several fields.
-func (t *Tensor) read(f *field) error {
+// readTensor parses a field of a tensor; the values may be in any of several fields.
+func (t *Tensor) readTensor(f *field) error {
 	var typed gathered   // float_data, double_data
 	var integers []int64 // int32_data, int64_data, uint64_data
 	var location int64
 	var forms uint16 // one bit for each value field seen
-	err := f.message(func(f *field) error {
+	err := f.readMessage(func(f *field) error {
 		switch f.number {
 		case 4, 5, 6, 7, 9, 10, 11:
 			forms |= 1 << f.number
 		}
 		switch f.number {
 		case 1:
-			return f.ints(&t.Dims)
+			return f.readInts(&t.Dims)
 		case 2:
 			var v int64
-			err := f.int(&v)
+			err := f.readInt(&v)
 			t.Type = DataType(min(max(v, 0), math.MaxInt32))
 			return err
 		case 4:
-			return f.fixed(&typed, 4)
+			return f.gatherFixed(&typed, 4)
 		case 5, 7, 11:
-			return f.ints(&integers)
+			return f.readInts(&integers)
 		case 6:
-			return f.texts(&t.texts)
+			return f.readTexts(&t.texts)
 		case 8:
-			return f.text(&t.Name)
+			return f.readText(&t.Name)
 		case 9:
 			t.raw = f.bytes
-			return f.want(2)
+			return f.wantKind(2)
 		case 10:
-			return f.fixed(&typed, 8)
+			return f.gatherFixed(&typed, 8)
 		case 12:
-			return f.text(&t.Doc)
+			return f.readText(&t.Doc)
 		case 13:
 			t.external = append(t.external, Property{})
-			return t.external[len(t.external)-1].read(f)
+			return t.external[len(t.external)-1].readProperty(f)
 		case 14:
-			return f.int(&location)
+			return f.readInt(&location)
 		}
-		return f.keep(&t.rest)
+		return f.keepUnknown(&t.rest)
 	})
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (t *Tensor) read(f *field) error {
 	if t.Type != Text {
 		t.texts = nil
 	}
-	return t.check()
+	return t.checkTensor()
 }
 
 // packIntegers converts the numbers of int32_data, int64_data and uint64_data to raw form. A number is an
@@ -91,28 +91,28 @@ func packIntegers(list []int64, t DataType) []byte {
 func readInfo(f *field, list *[]*ValueInfo, what string) error {
 	v := &ValueInfo{}
 	*list = append(*list, v)
-	if err := v.read(f); err != nil {
+	if err := v.readValueInfo(f); err != nil {
 		return fmt.Errorf("%s %d %q: %w", what, len(*list), v.Name, err)
 	}
 	return nil
 }
 
-func (v *ValueInfo) read(f *field) error {
-	return f.message(func(f *field) error {
+func (v *ValueInfo) readValueInfo(f *field) error {
+	return f.readMessage(func(f *field) error {
 		switch f.number {
 		case 1:
-			return f.text(&v.Name)
+			return f.readText(&v.Name)
 		case 2:
-			return f.message(func(f *field) error { // TypeProto
+			return f.readMessage(func(f *field) error { // TypeProto
 				if f.number == 1 {
-					return f.message(v.readTensorType)
+					return f.readMessage(v.readTensorType)
 				}
-				return f.keep(&v.typeRest)
+				return f.keepUnknown(&v.typeRest)
 			})
 		case 3:
-			return f.text(&v.Doc)
+			return f.readText(&v.Doc)
 		}
-		return f.keep(&v.rest)
+		return f.keepUnknown(&v.rest)
 	})
 }
 
@@ -120,39 +120,39 @@ func (v *ValueInfo) readTensorType(f *field) error {
 	switch f.number {
 	case 1:
 		var t int64
-		err := f.int(&t)
+		err := f.readInt(&t)
 		v.Type = DataType(min(max(t, 0), math.MaxInt32))
 		return err
 	case 2:
 		if v.Shape == nil {
 			v.Shape = Shape{}
 		}
-		return f.message(func(f *field) error {
+		return f.readMessage(func(f *field) error {
 			if f.number != 1 {
-				return f.keep(&v.shapeRest)
+				return f.keepUnknown(&v.shapeRest)
 			}
 			d, err := readDim(f)
 			v.Shape = append(v.Shape, d)
 			return err
 		})
 	}
-	return f.keep(&v.tensorRest)
+	return f.keepUnknown(&v.tensorRest)
 }
 
 func readDim(f *field) (Dim, error) {
 	d := Dim{Size: -1}
 	var rest []byte
-	err := f.message(func(f *field) error {
+	err := f.readMessage(func(f *field) error {
 		switch f.number {
 		case 1:
-			err := f.int(&d.Size)
+			err := f.readInt(&d.Size)
 			d.Size, d.Name = max(d.Size, -1), "" // exporters write -1 or other negative numbers for a free size
 			return err
 		case 2:
 			d.Size = -1
-			return f.text(&d.Name)
+			return f.readText(&d.Name)
 		}
-		return f.keep(&rest)
+		return f.keepUnknown(&rest)
 	})
 	d.rest = string(rest)
 	return d, err

@@ -8,69 +8,90 @@ type rule func(c *call)
 // where the rule says so. Adding an operator is one line here.
 var rules = map[string]rule{
 	// Element by element.
-	"Relu": same, "LeakyRelu": same, "PRelu": same, "Elu": same, "Selu": same, "Celu": same, "Gelu": same,
-	"Sigmoid": same, "HardSigmoid": same, "HardSwish": same, "Tanh": same, "Softplus": same, "Softsign": same,
-	"Mish": same, "ThresholdedRelu": same, "Clip": same, "Erf": same, "Exp": same, "Log": same, "Sqrt": same,
-	"Reciprocal": same, "Neg": arithmetic, "Abs": same, "Sign": same, "Floor": identity, "Ceil": identity,
-	"Round": identity,
-	"Sin":   same, "Cos": same, "Tan": same, "Asin": same, "Acos": same, "Atan": same, "Sinh": same, "Cosh": same,
-	"Asinh": same, "Acosh": same, "Atanh": same, "Shrink": same, "Swish": same, "IsNaN": logic, "IsInf": logic,
-	"Not": logic, "Identity": identity, "Dropout": dropout, "Cast": cast,
-	"CumSum": same, "Trilu": same, "com.microsoft.Gelu": same,
-	"Add": arithmetic, "Sub": arithmetic, "Mul": arithmetic, "Div": arithmetic, "Mod": arithmetic, "Pow": broadcast,
-	"Max": arithmetic, "Min": arithmetic, "Sum": broadcast, "Mean": broadcast,
-	"And": logic, "Or": logic, "Xor": logic, "Equal": equal, "Greater": logic, "Less": logic,
-	"GreaterOrEqual": logic, "LessOrEqual": logic, "Where": where,
+	"Relu": inferSame, "LeakyRelu": inferSame, "PRelu": inferSame, "Elu": inferSame, "Selu": inferSame,
+	"Celu": inferSame, "Gelu": inferSame,
+	"Sigmoid": inferSame, "HardSigmoid": inferSame, "HardSwish": inferSame, "Tanh": inferSame, "Softplus": inferSame,
+	"Softsign": inferSame,
+	"Mish":     inferSame, "ThresholdedRelu": inferSame, "Clip": inferSame, "Erf": inferSame, "Exp": inferSame,
+	"Log": inferSame, "Sqrt": inferSame,
+	"Reciprocal": inferSame, "Neg": inferArithmetic, "Abs": inferSame, "Sign": inferSame, "Floor": inferIdentity,
+	"Ceil":  inferIdentity,
+	"Round": inferIdentity,
+	"Sin":   inferSame, "Cos": inferSame, "Tan": inferSame, "Asin": inferSame, "Acos": inferSame, "Atan": inferSame,
+	"Sinh": inferSame, "Cosh": inferSame,
+	"Asinh": inferSame, "Acosh": inferSame, "Atanh": inferSame, "Shrink": inferSame, "Swish": inferSame,
+	"IsNaN": inferLogic, "IsInf": inferLogic,
+	"Not": inferLogic, "Identity": inferIdentity, "Dropout": inferDropout, "Cast": inferCast,
+	"CumSum": inferSame, "Trilu": inferSame, "com.microsoft.Gelu": inferSame,
+	"Add": inferArithmetic, "Sub": inferArithmetic, "Mul": inferArithmetic, "Div": inferArithmetic,
+	"Mod": inferArithmetic, "Pow": inferBroadcast,
+	"Max": inferArithmetic, "Min": inferArithmetic, "Sum": inferBroadcast, "Mean": inferBroadcast,
+	"And": inferLogic, "Or": inferLogic, "Xor": inferLogic, "Equal": inferEqual, "Greater": inferLogic,
+	"Less":           inferLogic,
+	"GreaterOrEqual": inferLogic, "LessOrEqual": inferLogic, "Where": inferWhere,
 
 	// Normalisations and distributions: the first output has the first input's shape.
-	"BatchNormalization": same, "InstanceNormalization": same, "LayerNormalization": layerNorm,
-	"GroupNormalization": same, "RMSNormalization": same, "LRN": same, "LpNormalization": same,
-	"MeanVarianceNormalization": same, "Softmax": same, "LogSoftmax": same, "Hardmax": same,
-	"com.microsoft.SkipLayerNormalization": skipNorm, "com.microsoft.BiasGelu": same, "com.microsoft.FastGelu": same,
-	"com.microsoft.QuickGelu": same,
+	"BatchNormalization": inferSame, "InstanceNormalization": inferSame, "LayerNormalization": layerNorm,
+	"GroupNormalization": inferSame, "RMSNormalization": inferSame, "LRN": inferSame, "LpNormalization": inferSame,
+	"MeanVarianceNormalization": inferSame, "Softmax": inferSame, "LogSoftmax": inferSame, "Hardmax": inferSame,
+	"com.microsoft.SkipLayerNormalization": skipNorm, "com.microsoft.BiasGelu": inferSame,
+	"com.microsoft.FastGelu":  inferSame,
+	"com.microsoft.QuickGelu": inferSame,
 
 	// Products and windows.
-	"Gemm": gemm, "MatMul": matMul,
-	"Einsum": einsum,
-	"Conv":   conv, "ConvTranspose": convTranspose, "MaxPool": pool, "AveragePool": pool, "LpPool": pool,
+	"Gemm": inferGemm, "MatMul": matMul,
+	"Einsum": inferEinsum,
+	"Conv":   inferConv, "ConvTranspose": convTranspose, "MaxPool": inferPool, "AveragePool": inferPool,
+	"LpPool":            inferPool,
 	"GlobalAveragePool": globalPool, "GlobalMaxPool": globalPool, "GlobalLpPool": globalPool,
 
 	// Quantised.
-	"QuantizeLinear": quantise, "DequantizeLinear": dequantise, "DynamicQuantizeLinear": dynamicQuantise,
-	"QLinearConv": on(conv, 0, 0, 3), "ConvInteger": on(conv, Int32, 0, 1),
-	"QLinearMatMul": on(matMul, 0, 0, 3), "MatMulInteger": on(matMul, Int32, 0, 1),
-	microsoft + "QGemm":      on(gemm, 0, 0, 3),
-	microsoft + "QLinearAdd": on(broadcast, 0, 0, 3), microsoft + "QLinearMul": on(broadcast, 0, 0, 3),
-	microsoft + "QLinearGlobalAveragePool": globalPool, microsoft + "QLinearAveragePool": pool,
-	microsoft + "QLinearLeakyRelu": same, microsoft + "QLinearSigmoid": same, microsoft + "QLinearSoftmax": same,
-	microsoft + "QLinearReduceMean": on(reduce, 0, 0), microsoft + "QLinearConcat": quantisedConcat,
-	"com.microsoft.Attention": attention, "com.microsoft.MultiHeadAttention": multiHead,
-	"com.microsoft.FusedMatMul": fusedMatMul, "com.microsoft.FusedConv": conv, "com.microsoft.FusedGemm": gemm,
+	"QuantizeLinear": inferQuantise, "DequantizeLinear": inferDequantise, "DynamicQuantizeLinear": dynamicQuantise,
+	"QLinearConv": ruleOn(inferConv, 0, 0, 3), "ConvInteger": ruleOn(inferConv, Int32, 0, 1),
+	"QLinearMatMul": ruleOn(matMul, 0, 0, 3), "MatMulInteger": ruleOn(matMul, Int32, 0, 1),
+	microsoft + "QGemm": ruleOn(inferGemm, 0, 0, 3),
+	microsoft + "QLinearAdd": ruleOn(
+		inferBroadcast,
+		0,
+		0,
+		3,
+	), microsoft + "QLinearMul": ruleOn(inferBroadcast, 0, 0, 3),
+	microsoft + "QLinearGlobalAveragePool": globalPool, microsoft + "QLinearAveragePool": inferPool,
+	microsoft + "QLinearLeakyRelu": inferSame, microsoft + "QLinearSigmoid": inferSame, microsoft +
+		"QLinearSoftmax": inferSame,
+	microsoft + "QLinearReduceMean": ruleOn(inferReduce, 0, 0), microsoft + "QLinearConcat": quantisedConcat,
+	"com.microsoft.Attention": inferAttention, "com.microsoft.MultiHeadAttention": multiHead,
+	"com.microsoft.FusedMatMul": fusedMatMul, "com.microsoft.FusedConv": inferConv,
+	"com.microsoft.FusedGemm": inferGemm,
 
 	// Over axes.
-	"ReduceMean": reduce, "ReduceSum": reduce, "ReduceMax": reduce, "ReduceMin": reduce, "ReduceProd": reduce,
-	"ReduceL1": reduce, "ReduceL2": reduce, "ReduceLogSum": reduce, "ReduceLogSumExp": reduce,
-	"ReduceSumSquare": reduce, "ArgMax": argReduce, "ArgMin": argReduce, "TopK": topK,
+	"ReduceMean": inferReduce, "ReduceSum": inferReduce, "ReduceMax": inferReduce, "ReduceMin": inferReduce,
+	"ReduceProd": inferReduce,
+	"ReduceL1":   inferReduce, "ReduceL2": inferReduce, "ReduceLogSum": inferReduce, "ReduceLogSumExp": inferReduce,
+	"ReduceSumSquare": inferReduce, "ArgMax": argReduce, "ArgMin": argReduce, "TopK": topK,
 
 	// Rearrangements of the same elements.
-	"Reshape": reshape, "Flatten": flatten, "Transpose": transpose, "Squeeze": squeeze, "Unsqueeze": unsqueeze,
-	"Expand": expand, "Tile": tile, "Concat": concat, "Split": split, "Slice": slice, "Gather": gather, "Pad": pad,
-	"Resize": resize, "Upsample": resize, "DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth,
-	"GatherElements": gatherElements, "ScatterElements": same, "ScatterND": same, "Scatter": same,
-	"ReverseSequence": same,
+	"Reshape": inferReshape, "Flatten": inferFlatten, "Transpose": inferTranspose, "Squeeze": inferSqueeze,
+	"Unsqueeze": inferUnsqueeze,
+	"Expand":    inferExpand, "Tile": inferTile, "Concat": inferConcat, "Split": inferSplit, "Slice": inferSlice,
+	"Gather": inferGather, "Pad": inferPad,
+	"Resize": inferResize, "Upsample": inferResize, "DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth,
+	"GatherElements": gatherElements, "ScatterElements": inferSame, "ScatterND": inferSame, "Scatter": inferSame,
+	"ReverseSequence": inferSame,
 	"GridSample":      gridSample,
 
 	// Shapes as values.
-	"Shape": shapeValue, "Constant": constant, "ConstantOfShape": constantOfShape, "Range": countUp,
+	"Shape": shapeValue, "Constant": inferConstant, "ConstantOfShape": constantOfShape, "Range": countUp,
 	"Size": sizeValue,
 
 	// Drawn at random.
-	"RandomNormal": drawn, "RandomUniform": drawn, "RandomNormalLike": drawnLike, "RandomUniformLike": drawnLike,
-	"Bernoulli": drawnLike, "Multinomial": multinomial,
+	"RandomNormal": inferDrawn, "RandomUniform": inferDrawn, "RandomNormalLike": drawnLike,
+	"RandomUniformLike": drawnLike,
+	"Bernoulli":         drawnLike, "Multinomial": inferMultinomial,
 }
 
-// key returns the name of a node's operator in rules; those of other domains include the domain.
-func (n *Node) key() string {
+// ruleKey returns the name of a node's operator in rules; those of other domains include the domain.
+func (n *Node) ruleKey() string {
 	if IsONNX(n.Domain) {
 		return n.Op
 	}

@@ -3,8 +3,8 @@ package graph
 import "slices"
 
 // flatten: two sizes, the product of those before the axis and of those from it on.
-func flatten(c *call) {
-	x := c.arg(0)
+func inferFlatten(c *call) {
+	x := c.inputFact(0)
 	at := c.Int("axis", 1)
 	if at < 0 {
 		at += int64(len(x.shape))
@@ -18,14 +18,14 @@ func flatten(c *call) {
 		if int64(i) >= at {
 			half = 1
 		}
-		out[half] = times(out[half], d)
+		out[half] = multiplyDims(out[half], d)
 	}
-	c.set(0, x.typ, out)
+	c.setOutput(0, x.typ, out)
 }
 
 // transpose: perm lists the old axis for each new one; if omitted, the order is reversed.
-func transpose(c *call) {
-	x := c.arg(0)
+func inferTranspose(c *call) {
+	x := c.inputFact(0)
 	if x.shape == nil {
 		return
 	}
@@ -44,8 +44,8 @@ func transpose(c *call) {
 		}
 		out[i], order[i] = x.shape[from], from
 	}
-	c.set(0, x.typ, out)
-	if sizes, ok := fixedSizes(x.shape); ok && x.ints != nil && x.complete() {
+	c.setOutput(0, x.typ, out)
+	if sizes, ok := fixedSizes(x.shape); ok && x.ints != nil && x.isComplete() {
 		c.setInts(transposeInts(x.ints, sizes, order))
 	}
 }
@@ -68,9 +68,9 @@ func transposeInts(list []number, sizes []int64, order []int) []number {
 	return out
 }
 
-// squeeze removes the given axes (attribute before set 13), or all axes of size 1.
-func squeeze(c *call) {
-	x := c.arg(0)
+// inferSqueeze removes the given axes (attribute before set 13), or all axes of size 1.
+func inferSqueeze(c *call) {
+	x := c.inputFact(0)
 	axes, ok := c.listArg(1, "axes")
 	if !ok || x.shape == nil {
 		return
@@ -87,15 +87,15 @@ func squeeze(c *call) {
 	}
 	out := x.shape
 	if len(axes) > 0 {
-		out = reduced(x.shape, axes, false)
+		out = reduceShape(x.shape, axes, false)
 	}
-	c.set(0, x.typ, out)
+	c.setOutput(0, x.typ, out)
 	c.setInts(x.ints)
 }
 
-// unsqueeze inserts sizes of 1 at the given axes of the new shape (attribute before set 13).
-func unsqueeze(c *call) {
-	x := c.arg(0)
+// inferUnsqueeze inserts sizes of 1 at the given axes of the new shape (attribute before set 13).
+func inferUnsqueeze(c *call) {
+	x := c.inputFact(0)
 	axes, ok := c.listArg(1, "axes")
 	if !ok || x.shape == nil {
 		return
@@ -103,7 +103,7 @@ func unsqueeze(c *call) {
 	out := make(Shape, len(x.shape)+len(axes))
 	fresh := make([]bool, len(out))
 	for _, a := range axes {
-		at, ok := axis(a, len(out))
+		at, ok := normaliseAxis(a, len(out))
 		if !ok || fresh[at] {
 			return
 		}
@@ -118,36 +118,36 @@ func unsqueeze(c *call) {
 		out[i] = x.shape[old]
 		old++
 	}
-	c.set(0, x.typ, out)
+	c.setOutput(0, x.typ, out)
 	c.setInts(x.ints)
 }
 
-// expand broadcasts to a shape given as a value.
-func expand(c *call) {
-	target := c.arg(1).ints
+// inferExpand broadcasts to a shape given as a value.
+func inferExpand(c *call) {
+	target := c.inputFact(1).ints
 	if target == nil {
 		return
 	}
-	c.set(0, c.arg(0).typ, broadcastShapes(c.arg(0).shape, dims(target)))
+	c.setOutput(0, c.inputFact(0).typ, broadcastShapes(c.inputFact(0).shape, toShape(target)))
 }
 
-// tile multiplies every size.
-func tile(c *call) {
-	x := c.arg(0)
-	repeats := c.arg(1).ints
+// inferTile multiplies every size.
+func inferTile(c *call) {
+	x := c.inputFact(0)
+	repeats := c.inputFact(1).ints
 	if x.shape == nil || len(repeats) != len(x.shape) {
-		c.set(0, x.typ, nil)
+		c.setOutput(0, x.typ, nil)
 		return
 	}
-	out := dims(repeats)
+	out := toShape(repeats)
 	for i, d := range out {
-		out[i] = times(x.shape[i], d)
+		out[i] = multiplyDims(x.shape[i], d)
 	}
-	c.set(0, x.typ, out)
+	c.setOutput(0, x.typ, out)
 }
 
-// concat adds up sizes along the axis; the other sizes are equal and taken from any input that knows them.
-func concat(c *call) {
+// inferConcat adds up sizes along the axis; the other sizes are equal and taken from any input that knows them.
+func inferConcat(c *call) {
 	if len(c.in) == 0 {
 		return
 	}
@@ -155,7 +155,7 @@ func concat(c *call) {
 	if len(out) <= 1 || c.Int("axis", 1) == 0 {
 		c.setInts(concatInts(c.in))
 	}
-	at, ok := axis(c.Int("axis", 1), len(out))
+	at, ok := normaliseAxis(c.Int("axis", 1), len(out))
 	if !ok {
 		return
 	}
@@ -168,13 +168,13 @@ func concat(c *call) {
 			case i != at && !out[i].Known():
 				out[i] = d
 			case i == at && out[i].Known() && d.Known():
-				out[i] = sized(out[i].Size + d.Size)
+				out[i] = checkedSize(out[i].Size + d.Size)
 			case i == at:
 				out[i] = Free("")
 			}
 		}
 	}
-	c.set(0, c.in[0].typ, out)
+	c.setOutput(0, c.in[0].typ, out)
 }
 
 func concatInts(in []fact) []number {
@@ -189,9 +189,9 @@ func concatInts(in []fact) []number {
 }
 
 // split: parts along the axis, of the given sizes (attribute before set 13) or of equal ones.
-func split(c *call) {
-	x := c.arg(0)
-	at, ok := axis(c.Int("axis", 0), len(x.shape))
+func inferSplit(c *call) {
+	x := c.inputFact(0)
+	at, ok := normaliseAxis(c.Int("axis", 0), len(x.shape))
 	parts, given := c.listArg(1, "split")
 	if !ok || !given || len(c.out) == 0 {
 		return
@@ -205,22 +205,22 @@ func split(c *call) {
 		out := slices.Clone(x.shape)
 		switch {
 		case i < len(parts):
-			out[at] = sized(parts[i])
+			out[at] = checkedSize(parts[i])
 		case parts != nil:
 			out[at] = Free("")
 		case each.Known() && i == len(c.out)-1:
-			out[at] = sized(x.shape[at].Size - each.Size*int64(i))
+			out[at] = checkedSize(x.shape[at].Size - each.Size*int64(i))
 		default:
 			out[at] = each
 		}
-		c.set(i, x.typ, out)
+		c.setOutput(i, x.typ, out)
 	}
 }
 
 // pad: sizes grow by the padding before and after (attribute before set 11), on all axes or on the listed ones
 // (from set 18 on).
-func pad(c *call) {
-	x := c.arg(0)
+func inferPad(c *call) {
+	x := c.inputFact(0)
 	pads, ok := c.listArg(1, "pads")
 	if x.shape == nil {
 		return
@@ -232,24 +232,24 @@ func pad(c *call) {
 	}
 	if c.Input(3) != "" {
 		var named bool
-		axes, named = known(c.arg(3).ints)
+		axes, named = knownValues(c.inputFact(3).ints)
 		ok = ok && named
 	}
 	if !ok || len(pads) != 2*len(axes) {
-		c.set(0, x.typ, unknown(len(out)))
+		c.setOutput(0, x.typ, unknownShape(len(out)))
 		return
 	}
 	for i, a := range axes {
-		at, ok := axis(a, len(out))
+		at, ok := normaliseAxis(a, len(out))
 		if !ok {
 			return
 		}
 		switch grow := pads[i] + pads[len(axes)+i]; {
 		case out[at].Known():
-			out[at] = sized(out[at].Size + grow)
+			out[at] = checkedSize(out[at].Size + grow)
 		case grow != 0:
 			out[at] = Free("")
 		}
 	}
-	c.set(0, x.typ, out)
+	c.setOutput(0, x.typ, out)
 }

@@ -3,25 +3,25 @@ package graph
 import "slices"
 
 // same: the first output is like the first input.
-func same(c *call) { c.set(0, c.arg(0).typ, c.arg(0).shape) }
+func inferSame(c *call) { c.setOutput(0, c.inputFact(0).typ, c.inputFact(0).shape) }
 
-// identity is same, values included.
-func identity(c *call) {
-	same(c)
-	c.setInts(c.arg(0).ints)
+// inferIdentity is same, values included.
+func inferIdentity(c *call) {
+	inferSame(c)
+	c.setInts(c.inputFact(0).ints)
 }
 
-// dropout has a mask as its second output.
-func dropout(c *call) {
-	same(c)
-	c.set(1, Bool, c.arg(0).shape)
+// inferDropout has a mask as its second output.
+func inferDropout(c *call) {
+	inferSame(c)
+	c.setOutput(1, Bool, c.inputFact(0).shape)
 }
 
 // layerNorm also outputs mean and inverse deviation, float32 of size 1 along the normalised axes.
 func layerNorm(c *call) {
-	same(c)
-	x := c.arg(0)
-	at, ok := axis(c.Int("axis", -1), len(x.shape))
+	inferSame(c)
+	x := c.inputFact(0)
+	at, ok := normaliseAxis(c.Int("axis", -1), len(x.shape))
 	if !ok {
 		return
 	}
@@ -29,26 +29,26 @@ func layerNorm(c *call) {
 	for i := at; i < len(kept); i++ {
 		kept[i] = Fixed(1)
 	}
-	c.set(1, Float32, kept)
-	c.set(2, Float32, kept)
+	c.setOutput(1, Float32, kept)
+	c.setOutput(2, Float32, kept)
 }
 
-// cast changes the type; tracked integers stay tracked, in floating point too, in which exporters divide sizes.
-func cast(c *call) {
+// inferCast changes the type; tracked integers stay tracked, in floating point too, in which exporters divide sizes.
+func inferCast(c *call) {
 	to := DataType(c.Int("to", 0))
-	c.set(0, to, c.arg(0).shape)
+	c.setOutput(0, to, c.inputFact(0).shape)
 	if to == Int64 || to == Int32 || to == Float32 || to == Float64 {
-		c.setInts(c.arg(0).ints)
+		c.setInts(c.inputFact(0).ints)
 	}
 }
 
-// broadcast aligns sizes from the last; where they differ, one of them must be 1.
-func broadcast(c *call) {
-	shape := c.arg(0).shape
+// inferBroadcast aligns sizes from the last; where they differ, one of them must be 1.
+func inferBroadcast(c *call) {
+	shape := c.inputFact(0).shape
 	for i := 1; i < len(c.in); i++ {
 		shape = broadcastShapes(shape, c.in[i].shape)
 	}
-	c.set(0, c.arg(0).typ, shape)
+	c.setOutput(0, c.inputFact(0).typ, shape)
 }
 
 func broadcastShapes(a, b Shape) Shape {
@@ -69,7 +69,7 @@ func broadcastShapes(a, b Shape) Shape {
 
 func broadcastDims(a, b Dim) Dim {
 	switch {
-	case a == Fixed(1), a.same(b):
+	case a == Fixed(1), a.isSameSize(b):
 		return b
 	case b == Fixed(1), a.Known() && !b.Known():
 		return a
@@ -79,17 +79,17 @@ func broadcastDims(a, b Dim) Dim {
 	return Free("") // two free sizes, either of which may be 1, or sizes that do not match
 }
 
-// arithmetic is broadcast that also computes tracked integers.
-func arithmetic(c *call) {
-	broadcast(c)
-	c.setInts(c.pairs(func(a, b number) number {
+// inferArithmetic is broadcast that also computes tracked integers.
+func inferArithmetic(c *call) {
+	inferBroadcast(c)
+	c.setInts(c.pairElements(func(a, b number) number {
 		if a.known && b.known {
-			if c.Op == "Div" && c.arg(0).typ.Floating() && (b.value == 0 || a.value%b.value != 0) {
+			if c.Op == "Div" && c.inputFact(0).typ.Floating() && (b.value == 0 || a.value%b.value != 0) {
 				return number{} // not an integer
 			}
-			return compute(c.Op, a.value, b.value)
+			return computeOp(c.Op, a.value, b.value)
 		}
-		if c.Op == "Div" && c.arg(0).typ.Floating() {
+		if c.Op == "Div" && c.inputFact(0).typ.Floating() {
 			return number{}
 		}
 		one, other := a, b
@@ -100,9 +100,9 @@ func arithmetic(c *call) {
 		case !one.known || other.known:
 			return number{}
 		case c.Op == "Mul":
-			return numberOf(scaled(other.name, one.value))
+			return numberOf(scaleDim(other.name, one.value))
 		case c.Op == "Div" && b.known:
-			return numberOf(divided(other.name, one.value))
+			return numberOf(divideDim(other.name, one.value))
 		case one.value == 0 && (c.Op == "Add" || c.Op == "Sub" && b.known): // a free size keeps its name
 			return other
 		}
@@ -110,8 +110,8 @@ func arithmetic(c *call) {
 	}))
 }
 
-// wholes returns the elements of a tensor if they are known to be integers, whatever their type.
-func (f fact) wholes() []number {
+// knownWholes returns the elements of a tensor if they are known to be integers, whatever their type.
+func (f fact) knownWholes() []number {
 	if f.ints != nil || f.floats == nil {
 		return f.ints
 	}
@@ -120,49 +120,49 @@ func (f fact) wholes() []number {
 		if v != float32(int64(v)) {
 			return nil
 		}
-		list = append(list, whole(int64(v)))
+		list = append(list, knownNumber(int64(v)))
 	}
 	return list
 }
 
-func compute(op string, a, b int64) number {
+func computeOp(op string, a, b int64) number {
 	const far = 1 << 31 // beyond this a product could overflow; no size is that large
 	if max(a, b) >= far || min(a, b) <= -far {
 		return number{}
 	}
 	switch op {
 	case "Add":
-		return whole(a + b)
+		return knownNumber(a + b)
 	case "Sub":
-		return whole(a - b)
+		return knownNumber(a - b)
 	case "Mul":
-		return whole(a * b)
+		return knownNumber(a * b)
 	case "Div":
 		if b != 0 {
-			return whole(a / b)
+			return knownNumber(a / b)
 		}
 	case "Mod": // it has the divisor's sign
 		if b != 0 {
-			return whole((a%b + b) % b)
+			return knownNumber((a%b + b) % b)
 		}
 	case "Neg":
-		return whole(-a)
+		return knownNumber(-a)
 	case "Max":
-		return whole(max(a, b))
+		return knownNumber(max(a, b))
 	case "Min":
-		return whole(min(a, b))
+		return knownNumber(min(a, b))
 	}
 	return number{}
 }
 
-// pairs applies f to the elements of two inputs of one shape, or to each element of one input and the single element
-// of the other.
-func (c *call) pairs(f func(a, b number) number) []number {
-	a, b := c.arg(0).wholes(), c.arg(1).wholes()
+// pairElements applies f to the elements of two inputs of one shape, or to each element of one input and the single
+// element of the other.
+func (c *call) pairElements(f func(a, b number) number) []number {
+	a, b := c.inputFact(0).knownWholes(), c.inputFact(1).knownWholes()
 	if len(c.in) == 1 {
 		b = a
 	}
-	x, y := c.arg(0).shape, c.arg(1).shape
+	x, y := c.inputFact(0).shape, c.inputFact(1).shape
 	alike := len(a) == len(b) && (len(x) < 2 && len(y) < 2 || slices.Equal(x, y))
 	if len(a) == 0 || len(b) == 0 || len(c.in) > 2 || !alike && len(a) != 1 && len(b) != 1 {
 		return nil
@@ -174,28 +174,32 @@ func (c *call) pairs(f func(a, b number) number) []number {
 	return out
 }
 
-// equal is broadcast to booleans. It tracks integers, because exporters compare sizes with -1.
-func equal(c *call) {
-	broadcast(c)
+// inferEqual is broadcast to booleans. It tracks integers, because exporters compare sizes with -1.
+func inferEqual(c *call) {
+	inferBroadcast(c)
 	if len(c.out) == 0 {
 		return
 	}
 	c.out[0].typ = Bool
-	c.setInts(c.pairs(func(a, b number) number {
+	c.setInts(c.pairElements(func(a, b number) number {
 		switch {
 		case a.known && b.known && a.value == b.value, !a.known && a == b && a.name != "":
-			return whole(1)
+			return knownNumber(1)
 		case a.known && b.known, a.known && a.value < 0, b.known && b.value < 0: // a size is never negative
-			return whole(0)
+			return knownNumber(0)
 		}
 		return number{}
 	}))
 }
 
-// where selects between the second and the third input by the first.
-func where(c *call) {
-	c.set(0, c.arg(1).typ, broadcastShapes(c.arg(0).shape, broadcastShapes(c.arg(1).shape, c.arg(2).shape)))
-	choice, yes, no := c.arg(0).ints, c.arg(1).ints, c.arg(2).ints
+// inferWhere selects between the second and the third input by the first.
+func inferWhere(c *call) {
+	c.setOutput(
+		0,
+		c.inputFact(1).typ,
+		broadcastShapes(c.inputFact(0).shape, broadcastShapes(c.inputFact(1).shape, c.inputFact(2).shape)),
+	)
+	choice, yes, no := c.inputFact(0).ints, c.inputFact(1).ints, c.inputFact(2).ints
 	if choice == nil || len(yes) != len(choice) || len(no) != len(choice) {
 		return
 	}

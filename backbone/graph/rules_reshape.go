@@ -4,15 +4,15 @@ import "slices"
 
 // reshape: the second input (an attribute before set 5) lists the new sizes. 0 is the old size at that position
 // unless allowzero is set, -1 is what is left.
-func reshape(c *call) {
-	x := c.arg(0)
-	target := c.arg(1).ints
+func inferReshape(c *call) {
+	x := c.inputFact(0)
+	target := c.inputFact(1).ints
 	if c.Input(1) == "" {
-		target = append(target, wholes(c.Ints("shape"))...)
+		target = append(target, wholeNumbers(c.Ints("shape"))...)
 	}
 	if target == nil {
-		if s := c.arg(1).shape; len(s) == 1 && s[0].Known() && s[0].Size <= followed {
-			c.set(0, x.typ, unknown(int(s[0].Size))) // at least the rank is known
+		if s := c.inputFact(1).shape; len(s) == 1 && s[0].Known() && s[0].Size <= followed {
+			c.setOutput(0, x.typ, unknownShape(int(s[0].Size))) // at least the rank is known
 		}
 		return
 	}
@@ -29,29 +29,29 @@ func reshape(c *call) {
 			left = i
 			out[i] = Fixed(1)
 		default:
-			out[i] = n.dim()
+			out[i] = n.toDim()
 		}
 	}
 	if left >= 0 {
-		out[left] = quotient(x.shape, out)
+		out[left] = shapeQuotient(x.shape, out)
 	}
-	c.set(0, x.typ, out)
+	c.setOutput(0, x.typ, out)
 	c.setInts(x.ints)
 }
 
-// unknown returns a shape of free sizes.
-func unknown(rank int) Shape {
+// unknownShape returns a shape of free sizes.
+func unknownShape(rank int) Shape {
 	return slices.Repeat(Shape{Free("")}, rank)
 }
 
-// quotient returns the size by which out must be multiplied to have as many elements as in. Free sizes with the
+// shapeQuotient returns the size by which out must be multiplied to have as many elements as in. Free sizes with the
 // same name cancel.
-func quotient(in, out Shape) Dim {
+func shapeQuotient(in, out Shape) Dim {
 	if in == nil {
 		return Free("")
 	}
-	have, bases, ok1 := product(in)
-	want, gone, ok2 := product(out)
+	have, bases, ok1 := shapeProduct(in)
+	want, gone, ok2 := shapeProduct(out)
 	for _, base := range gone {
 		at := slices.Index(bases, base)
 		if at < 0 || base == "" {
@@ -65,21 +65,21 @@ func quotient(in, out Shape) Dim {
 	case len(bases) == 0:
 		return Fixed(have / want)
 	case len(bases) == 1:
-		return scaled(bases[0], have/want)
+		return scaleDim(bases[0], have/want)
 	}
 	return Free("")
 }
 
-// product returns the product of the known sizes of a shape, and the names of the free ones.
-func product(s Shape) (known int64, free []string, ok bool) {
+// shapeProduct returns the product of the known sizes of a shape, and the names of the free ones.
+func shapeProduct(s Shape) (known int64, free []string, ok bool) {
 	p := Fixed(1)
 	for _, d := range s {
 		if !d.Known() {
-			k, base := multiple(d.Name)
+			k, base := splitMultiple(d.Name)
 			free = append(free, base)
 			d = Fixed(k)
 		}
-		if p = times(p, d); !p.Known() {
+		if p = multiplyDims(p, d); !p.Known() {
 			return 0, nil, false
 		}
 	}

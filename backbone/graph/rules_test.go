@@ -106,9 +106,9 @@ var ruleCases = []ruleCase{
 	{"Unsqueeze input", 13, [][]int64{{3, 9}}, with("Unsqueeze", []int64{-1}), true},
 	{"Expand", 13, [][]int64{{3, 1}}, with("Expand", []int64{2, 1, 5}), true},
 	{"Concat", 13, [][]int64{{3, 4}, {3, 5}}, one("Concat", graph.Int("axis", -1)), true},
-	{"Split equal", 12, [][]int64{{3, 6}}, split(3, nil), true},
-	{"Split sizes", 13, [][]int64{{3, 6}}, split(2, []int64{4, 2}), true},
-	{"Split uneven", 18, [][]int64{{3, 7}}, split(3, nil, graph.Int("num_outputs", 3)), true},
+	{"Split equal", 12, [][]int64{{3, 6}}, inferSplit(3, nil), true},
+	{"Split sizes", 13, [][]int64{{3, 6}}, inferSplit(2, []int64{4, 2}), true},
+	{"Split uneven", 18, [][]int64{{3, 7}}, inferSplit(3, nil, graph.Int("num_outputs", 3)), true},
 	{"Slice attribute", 9, [][]int64{{3, 6, 8}}, one("Slice", graph.Ints("axes", 1, 2), graph.Ints("starts", 1, -3),
 		graph.Ints("ends", 4, 100)), true},
 	{"Slice input", 13, [][]int64{{3, 6, 8}}, slices4([]int64{1, 7}, []int64{6, -9}, []int64{1, 2}, []int64{2, -3}),
@@ -240,7 +240,7 @@ func convTransposed(attributes ...*graph.Attribute) func(*graph.Builder, []strin
 	}
 }
 
-func split(parts int, sizes []int64, attributes ...*graph.Attribute) func(*graph.Builder, []string) string {
+func inferSplit(parts int, sizes []int64, attributes ...*graph.Attribute) func(*graph.Builder, []string) string {
 	return func(b *graph.Builder, in []string) string {
 		n := &graph.Node{Op: "Split", Inputs: in, Attributes: append(attributes, graph.Int("axis", 1))}
 		if sizes != nil {

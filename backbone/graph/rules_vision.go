@@ -10,25 +10,25 @@ import (
 
 // resize: the new sizes are the last input (since set 10 sizes or scales), for all axes or for those listed (since
 // set 18). Upsample has only scales, an attribute before set 9.
-func resize(c *call) {
-	x := c.arg(0)
+func inferResize(c *call) {
+	x := c.inputFact(0)
 	if x.shape == nil {
 		return
 	}
-	out := unknown(len(x.shape))
+	out := unknownShape(len(x.shape))
 	if len(out) == 4 && c.Attribute("axes") == nil { // of images: neither they nor their channels are resized
 		out[0], out[1] = x.shape[0], x.shape[1]
 	}
-	defer func() { c.set(0, x.typ, out) }()
+	defer func() { c.setOutput(0, x.typ, out) }()
 	axes := c.Ints("axes")
 	if axes == nil {
 		for i := range x.shape {
 			axes = append(axes, int64(i))
 		}
 	}
-	sizes, scales := c.arg(3).ints, c.arg(2).floats
+	sizes, scales := c.inputFact(3).ints, c.inputFact(2).floats
 	if len(c.in) == 2 {
-		scales = c.arg(1).floats
+		scales = c.inputFact(1).floats
 	}
 	if a := c.Attribute("scales"); a != nil {
 		scales = a.Floats
@@ -39,16 +39,16 @@ func resize(c *call) {
 	}
 	out = slices.Clone(x.shape)
 	for i, a := range axes {
-		at, ok := axis(a, len(out))
+		at, ok := normaliseAxis(a, len(out))
 		switch {
 		case !ok:
-			out = unknown(len(x.shape))
+			out = unknownShape(len(x.shape))
 			return
 		case len(sizes) == len(axes):
-			out[at] = sizes[i].dim()
+			out[at] = sizes[i].toDim()
 		case scales[i] == 1:
 		case out[at].Known():
-			out[at] = sized(int64(math.Floor(float64(out[at].Size) * float64(scales[i]))))
+			out[at] = checkedSize(int64(math.Floor(float64(out[at].Size) * float64(scales[i]))))
 		default:
 			out[at] = Free("")
 		}
@@ -57,10 +57,10 @@ func resize(c *call) {
 
 // countUp: Range(start, limit, delta) has ⌈(limit-start)/delta⌉ elements.
 func countUp(c *call) {
-	c.set(0, c.arg(0).typ, unknown(1))
+	c.setOutput(0, c.inputFact(0).typ, unknownShape(1))
 	var v [3]float64
 	for i := range v {
-		f := c.arg(i)
+		f := c.inputFact(i)
 		switch {
 		case len(f.ints) == 1 && f.ints[0].known:
 			v[i] = float64(f.ints[0].value)
@@ -74,11 +74,11 @@ func countUp(c *call) {
 	if !(n >= 0 && n <= math.MaxInt32) {
 		return
 	}
-	c.set(0, c.arg(0).typ, ShapeOf(int64(n)))
-	if c.arg(0).ints != nil && n <= followed {
+	c.setOutput(0, c.inputFact(0).typ, ShapeOf(int64(n)))
+	if c.inputFact(0).ints != nil && n <= followed {
 		list := make([]number, int(n))
 		for i := range list {
-			list[i] = whole(int64(v[0]) + int64(i)*int64(v[2]))
+			list[i] = knownNumber(int64(v[0]) + int64(i)*int64(v[2]))
 		}
 		c.setInts(list)
 	}
@@ -86,31 +86,31 @@ func countUp(c *call) {
 
 // skipNorm normalises the sum of its inputs, the fourth output.
 func skipNorm(c *call) {
-	same(c)
-	c.set(3, c.arg(0).typ, c.arg(0).shape)
+	inferSame(c)
+	c.setOutput(3, c.inputFact(0).typ, c.inputFact(0).shape)
 }
 
-// attention of com.microsoft multiplies by queries, keys and values at once: [N,T,·] gives [N,T,V], where V is the
+// inferAttention of com.microsoft multiplies by queries, keys and values at once: [N,T,·] gives [N,T,V], where V is the
 // last of qkv_hidden_sizes, or a third of the weights' columns.
-func attention(c *call) {
-	x, w := c.arg(0), c.arg(1)
+func inferAttention(c *call) {
+	x, w := c.inputFact(0), c.inputFact(1)
 	if len(x.shape) != 3 || len(w.shape) != 2 {
 		return
 	}
 	width := Free("")
 	if sizes := c.Ints("qkv_hidden_sizes"); len(sizes) == 3 {
-		width = sized(sizes[2])
+		width = checkedSize(sizes[2])
 	} else if w.shape[1].Known() {
-		width = sized(w.shape[1].Size / 3)
+		width = checkedSize(w.shape[1].Size / 3)
 	}
-	c.set(0, x.typ, Shape{x.shape[0], x.shape[1], width})
+	c.setOutput(0, x.typ, Shape{x.shape[0], x.shape[1], width})
 }
 
 // multiHead: queries [N,T,·] and values [N,S,V] give [N,T,V].
 func multiHead(c *call) {
-	q, v := c.arg(0), c.arg(2)
+	q, v := c.inputFact(0), c.inputFact(2)
 	if len(q.shape) == 3 && len(v.shape) == 3 {
-		c.set(0, q.typ, Shape{q.shape[0], q.shape[1], v.shape[2]})
+		c.setOutput(0, q.typ, Shape{q.shape[0], q.shape[1], v.shape[2]})
 	}
 }
 
@@ -119,7 +119,7 @@ func fusedMatMul(c *call) {
 	twin := *c
 	twin.in = slices.Clone(c.in)
 	for i, name := range []string{"transA", "transB"} {
-		if n := len(c.arg(i).shape); c.Int(name, 0) != 0 && n > 1 {
+		if n := len(c.inputFact(i).shape); c.Int(name, 0) != 0 && n > 1 {
 			s := slices.Clone(c.in[i].shape)
 			s[n-1], s[n-2] = s[n-2], s[n-1]
 			twin.in[i].shape = s
@@ -130,14 +130,14 @@ func fusedMatMul(c *call) {
 	}
 }
 
-// logic is broadcast to booleans whose values are tracked.
-func logic(c *call) {
-	broadcast(c)
+// inferLogic is broadcast to booleans whose values are tracked.
+func inferLogic(c *call) {
+	inferBroadcast(c)
 	if len(c.out) == 0 {
 		return
 	}
 	c.out[0].typ = Bool
-	c.setInts(c.pairs(func(a, b number) number {
+	c.setInts(c.pairElements(func(a, b number) number {
 		if !a.known || !b.known {
 			return number{}
 		}
@@ -145,8 +145,8 @@ func logic(c *call) {
 		holds := map[string]bool{"Less": x < y, "Greater": x > y, "LessOrEqual": x <= y, "GreaterOrEqual": x >= y,
 			"And": x != 0 && y != 0, "Or": x != 0 || y != 0, "Xor": (x != 0) != (y != 0), "Not": x == 0}
 		if holds[c.Op] {
-			return whole(1)
+			return knownNumber(1)
 		}
-		return whole(0)
+		return knownNumber(0)
 	}))
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // gemm: A (M×K, or its transpose) times B (K×N, or its transpose).
-func gemm(c *call) {
-	a, b := c.arg(0), c.arg(1)
+func inferGemm(c *call) {
+	a, b := c.inputFact(0), c.inputFact(1)
 	if len(a.shape) != 2 || len(b.shape) != 2 {
 		return
 	}
@@ -20,12 +20,12 @@ func gemm(c *call) {
 	if c.Int("transB", 0) != 0 {
 		cols = b.shape[0]
 	}
-	c.set(0, a.typ, Shape{rows, cols})
+	c.setOutput(0, a.typ, Shape{rows, cols})
 }
 
 // matMul is like numpy's: a vector is a row on the left and a column on the right; leading sizes broadcast.
 func matMul(c *call) {
-	a, b := c.arg(0).shape, c.arg(1).shape
+	a, b := c.inputFact(0).shape, c.inputFact(1).shape
 	if len(a) == 0 || len(b) == 0 {
 		return
 	}
@@ -38,79 +38,104 @@ func matMul(c *call) {
 	}
 	lead := broadcastShapes(a[:max(len(a)-2, 0)], b[:max(len(b)-2, 0)])
 	out := append(append(append(Shape{}, lead...), rows...), cols...)
-	c.set(0, c.arg(0).typ, out)
+	c.setOutput(0, c.inputFact(0).typ, out)
 }
 
 // conv: [N,C,…] with filters [M,C/group,…] gives [N,M,…].
-func conv(c *call) {
-	x, w := c.arg(0), c.arg(1)
+func inferConv(c *call) {
+	x, w := c.inputFact(0), c.inputFact(1)
 	if len(x.shape) < 3 || len(w.shape) != len(x.shape) {
 		return
 	}
 	out := Shape{x.shape[0], w.shape[0]}
 	kernel := c.Ints("kernel_shape")
 	if kernel == nil {
-		kernel = sizes(w.shape[2:])
+		kernel = knownSizes(w.shape[2:])
 	}
-	c.set(0, x.typ, append(out, c.windows(x.shape[2:], kernel)...))
+	c.setOutput(0, x.typ, append(out, c.countWindows(x.shape[2:], kernel)...))
 }
 
 // convTranspose: [N,C,…] with filters [C,M/group,…] gives [N,M,…]. Each size is output_shape, or with padding P in all
 //
 //	stride·(size - 1) + output_padding + dilation·(kernel - 1) + 1 - P
 func convTranspose(c *call) {
-	x, w := c.arg(0), c.arg(1)
+	x, w := c.inputFact(0), c.inputFact(1)
 	if len(x.shape) < 3 || len(w.shape) != len(x.shape) {
 		return
 	}
 	n := len(x.shape) - 2
-	out := append(Shape{x.shape[0], times(w.shape[1], Fixed(max(c.Int("group", 1), 1)))}, unknown(n)...)
+	out := append(Shape{x.shape[0], multiplyDims(w.shape[1], Fixed(max(c.Int("group", 1), 1)))}, unknownShape(n)...)
 	kernel := c.Ints("kernel_shape")
 	if kernel == nil {
-		kernel = sizes(w.shape[2:])
+		kernel = knownSizes(w.shape[2:])
 	}
-	stated, more := c.Ints("output_shape"), c.spatial("output_padding", n, 0)
-	strides, dilations, pads := c.spatial("strides", n, 1), c.spatial("dilations", n, 1), c.spatial("pads", 2*n, 0)
+	stated, more := c.Ints("output_shape"), c.spatialNumbers("output_padding", n, 0)
+	strides, dilations, pads := c.spatialNumbers(
+		"strides",
+		n,
+		1,
+	), c.spatialNumbers(
+		"dilations",
+		n,
+		1,
+	), c.spatialNumbers(
+		"pads",
+		2*n,
+		0,
+	)
 	for i, in := range x.shape[2:] {
 		switch auto := c.Text("auto_pad", "NOTSET"); {
 		case len(stated) >= n:
-			out[2+i] = sized(stated[len(stated)-n+i])
+			out[2+i] = checkedSize(stated[len(stated)-n+i])
 		case !in.Known() || len(kernel) != n || more == nil || strides == nil || dilations == nil || pads == nil:
 		case auto == "SAME_UPPER" || auto == "SAME_LOWER":
-			out[2+i] = sized(in.Size * strides[i])
+			out[2+i] = checkedSize(in.Size * strides[i])
 		default:
 			padding := pads[i] + pads[n+i]
 			if auto == "VALID" {
 				padding = 0
 			}
-			out[2+i] = sized(strides[i]*(in.Size-1) + more[i] + dilations[i]*(kernel[i]-1) + 1 - padding)
+			out[2+i] = checkedSize(strides[i]*(in.Size-1) + more[i] + dilations[i]*(kernel[i]-1) + 1 - padding)
 		}
 	}
-	c.set(0, x.typ, out)
+	c.setOutput(0, x.typ, out)
 }
 
 // depthToSpace: [N,C,H,W] gives [N,C/b²,H·b,W·b] with blocks of b×b.
 func depthToSpace(c *call) {
-	x, b := c.arg(0), c.Int("blocksize", 0)
+	x, b := c.inputFact(0), c.Int("blocksize", 0)
 	if len(x.shape) == 4 && b > 0 {
-		c.set(0, x.typ, Shape{x.shape[0], over(x.shape[1], b*b), times(x.shape[2], Fixed(b)), times(x.shape[3],
-			Fixed(b))})
+		c.setOutput(
+			0,
+			x.typ,
+			Shape{x.shape[0], divideSize(x.shape[1], b*b), multiplyDims(x.shape[2], Fixed(b)), multiplyDims(x.shape[3],
+				Fixed(b))},
+		)
 	}
 }
 
 // spaceToDepth: [N,C,H,W] gives [N,C·b²,H/b,W/b] with blocks of b×b.
 func spaceToDepth(c *call) {
-	x, b := c.arg(0), c.Int("blocksize", 0)
+	x, b := c.inputFact(0), c.Int("blocksize", 0)
 	if len(x.shape) == 4 && b > 0 {
-		c.set(0, x.typ, Shape{x.shape[0], times(x.shape[1], Fixed(b*b)), over(x.shape[2], b), over(x.shape[3], b)})
+		c.setOutput(
+			0,
+			x.typ,
+			Shape{
+				x.shape[0],
+				multiplyDims(x.shape[1], Fixed(b*b)),
+				divideSize(x.shape[2], b),
+				divideSize(x.shape[3], b),
+			},
+		)
 	}
 }
 
-// over returns a size divided by a known number.
-func over(d Dim, by int64) Dim {
+// divideSize returns a size divided by a known number.
+func divideSize(d Dim, by int64) Dim {
 	switch {
 	case !d.Known():
-		return divided(d.Name, by)
+		return divideDim(d.Name, by)
 	case d.Size%by != 0:
 		return Free("")
 	}
@@ -119,15 +144,15 @@ func over(d Dim, by int64) Dim {
 
 // gridSample: [N,C,…] at the places of a grid [N,places…,axes] gives [N,C,places…].
 func gridSample(c *call) {
-	x, grid := c.arg(0), c.arg(1)
+	x, grid := c.inputFact(0), c.inputFact(1)
 	if len(x.shape) > 2 && len(grid.shape) == len(x.shape) {
-		c.set(0, x.typ, append(Shape{x.shape[0], x.shape[1]}, grid.shape[1:len(grid.shape)-1]...))
+		c.setOutput(0, x.typ, append(Shape{x.shape[0], x.shape[1]}, grid.shape[1:len(grid.shape)-1]...))
 	}
 }
 
 // einsum: each letter of the equation is an axis; "…" stands for those that have no letter. Without "->" the result has
 // the letters that occur once, in the order of the alphabet.
-func einsum(c *call) {
+func inferEinsum(c *call) {
 	left, right, explicit := strings.Cut(strings.ReplaceAll(c.Text("equation", ""), " ", ""), "->")
 	terms := strings.Split(left, ",")
 	if len(terms) != len(c.in) {
@@ -135,7 +160,7 @@ func einsum(c *call) {
 	}
 	sizes, rest := map[rune]Dim{}, Shape{}
 	for i, term := range terms {
-		shape := c.arg(i).shape
+		shape := c.inputFact(i).shape
 		before, after, dots := strings.Cut(term, "...")
 		more := len(shape) - len(before) - len(after)
 		if shape == nil || more < 0 || more > 0 && !dots {
@@ -168,22 +193,22 @@ func einsum(c *call) {
 	for _, axis := range after {
 		out = append(out, sizes[axis])
 	}
-	c.set(0, c.arg(0).typ, out)
+	c.setOutput(0, c.inputFact(0).typ, out)
 }
 
 // pool: windows over each channel; MaxPool may also output the places of its maxima.
-func pool(c *call) {
-	x := c.arg(0)
+func inferPool(c *call) {
+	x := c.inputFact(0)
 	if len(x.shape) < 3 {
 		return
 	}
-	out := append(Shape{x.shape[0], x.shape[1]}, c.windows(x.shape[2:], c.Ints("kernel_shape"))...)
-	c.set(0, x.typ, out)
-	c.set(1, Int64, out)
+	out := append(Shape{x.shape[0], x.shape[1]}, c.countWindows(x.shape[2:], c.Ints("kernel_shape"))...)
+	c.setOutput(0, x.typ, out)
+	c.setOutput(1, Int64, out)
 }
 
-// sizes returns the known sizes of a shape, -1 for free ones.
-func sizes(s Shape) []int64 {
+// knownSizes returns the known sizes of a shape, -1 for free ones.
+func knownSizes(s Shape) []int64 {
 	out := make([]int64, len(s))
 	for i, d := range s {
 		out[i] = d.Size
@@ -191,16 +216,28 @@ func sizes(s Shape) []int64 {
 	return out
 }
 
-// windows returns the number of windows along each axis:
+// countWindows returns the number of windows along each axis:
 //
 //	⌊(size + padding before + after - dilation·(kernel-1) - 1) / stride⌋ + 1
 //
 // rounded up with ceil_mode, where a last window that would start in the padding after is left out. With
 // auto_pad SAME_UPPER or SAME_LOWER it is ⌈size / stride⌉.
-func (c *call) windows(in Shape, kernel []int64) Shape {
+func (c *call) countWindows(in Shape, kernel []int64) Shape {
 	n := len(in)
 	out := make(Shape, n)
-	strides, dilations, pads := c.spatial("strides", n, 1), c.spatial("dilations", n, 1), c.spatial("pads", 2*n, 0)
+	strides, dilations, pads := c.spatialNumbers(
+		"strides",
+		n,
+		1,
+	), c.spatialNumbers(
+		"dilations",
+		n,
+		1,
+	), c.spatialNumbers(
+		"pads",
+		2*n,
+		0,
+	)
 	auto := c.Text("auto_pad", "NOTSET")
 	for i := range out {
 		out[i] = Free("")
@@ -209,7 +246,7 @@ func (c *call) windows(in Shape, kernel []int64) Shape {
 			continue
 		}
 		if auto == "SAME_UPPER" || auto == "SAME_LOWER" {
-			out[i] = sized((in[i].Size + strides[i] - 1) / strides[i])
+			out[i] = checkedSize((in[i].Size + strides[i] - 1) / strides[i])
 			continue
 		}
 		before, after := pads[i], pads[n+i]
@@ -224,14 +261,14 @@ func (c *call) windows(in Shape, kernel []int64) Shape {
 		if c.Int("ceil_mode", 0) != 0 && room%strides[i] != 0 && count*strides[i] < in[i].Size+before {
 			count++
 		}
-		out[i] = sized(count)
+		out[i] = checkedSize(count)
 	}
 	return out
 }
 
-// spatial returns an attribute with one number per axis, or the default for each, or nil if its length is
+// spatialNumbers returns an attribute with one number per axis, or the default for each, or nil if its length is
 // wrong.
-func (c *call) spatial(name string, n int, otherwise int64) []int64 {
+func (c *call) spatialNumbers(name string, n int, otherwise int64) []int64 {
 	list := c.Ints(name)
 	if list == nil {
 		list = slices.Repeat([]int64{otherwise}, n)
@@ -244,30 +281,30 @@ func (c *call) spatial(name string, n int, otherwise int64) []int64 {
 
 // globalPool: one number per channel.
 func globalPool(c *call) {
-	x := c.arg(0)
+	x := c.inputFact(0)
 	if len(x.shape) < 3 {
 		return
 	}
-	c.set(0, x.typ, append(Shape{x.shape[0], x.shape[1]}, slices.Repeat(Shape{Fixed(1)}, len(x.shape)-2)...))
+	c.setOutput(0, x.typ, append(Shape{x.shape[0], x.shape[1]}, slices.Repeat(Shape{Fixed(1)}, len(x.shape)-2)...))
 }
 
 // reduce: the axes become 1, or are removed. They are an attribute, and an input from set 18 on (ReduceSum:
 // 13).
-func reduce(c *call) {
+func inferReduce(c *call) {
 	axes, ok := c.listArg(1, "axes")
 	if !ok {
 		return
 	}
 	if len(axes) == 0 && c.Int("noop_with_empty_axes", 0) != 0 {
-		same(c)
+		inferSame(c)
 		return
 	}
-	c.set(0, c.arg(0).typ, reduced(c.arg(0).shape, axes, c.Int("keepdims", 1) != 0))
-	if list, ok := known(c.arg(0).ints); ok && len(c.arg(0).shape) == 1 && c.Op == "ReduceProd" {
-		n := whole(1)
+	c.setOutput(0, c.inputFact(0).typ, reduceShape(c.inputFact(0).shape, axes, c.Int("keepdims", 1) != 0))
+	if list, ok := knownValues(c.inputFact(0).ints); ok && len(c.inputFact(0).shape) == 1 && c.Op == "ReduceProd" {
+		n := knownNumber(1)
 		for _, v := range list {
 			if n.known {
-				n = compute("Mul", n.value, v)
+				n = computeOp("Mul", n.value, v)
 			}
 		}
 		c.setInts([]number{n})
@@ -276,35 +313,35 @@ func reduce(c *call) {
 
 // topK: the axis has as many places as are asked for, by an attribute before set 10.
 func topK(c *call) {
-	x := c.arg(0)
-	at, ok := axis(c.Int("axis", -1), len(x.shape))
+	x := c.inputFact(0)
+	at, ok := normaliseAxis(c.Int("axis", -1), len(x.shape))
 	if !ok {
 		return
 	}
 	out := slices.Clone(x.shape)
 	out[at] = Free("")
-	if k := c.arg(1).ints; len(k) == 1 {
-		out[at] = k[0].dim()
+	if k := c.inputFact(1).ints; len(k) == 1 {
+		out[at] = k[0].toDim()
 	} else if c.Attribute("k") != nil {
-		out[at] = sized(c.Int("k", 0))
+		out[at] = checkedSize(c.Int("k", 0))
 	}
-	c.set(0, x.typ, out)
-	c.set(1, Int64, out)
+	c.setOutput(0, x.typ, out)
+	c.setOutput(1, Int64, out)
 }
 
 // argReduce is like reduce over one axis, and outputs places.
 func argReduce(c *call) {
-	c.set(0, Int64, reduced(c.arg(0).shape, []int64{c.Int("axis", 0)}, c.Int("keepdims", 1) != 0))
+	c.setOutput(0, Int64, reduceShape(c.inputFact(0).shape, []int64{c.Int("axis", 0)}, c.Int("keepdims", 1) != 0))
 }
 
-// reduced returns the shape after a reduction over the axes (all if none are listed).
-func reduced(in Shape, axes []int64, keep bool) Shape {
+// reduceShape returns the shape after a reduction over the axes (all if none are listed).
+func reduceShape(in Shape, axes []int64, keep bool) Shape {
 	if in == nil {
 		return nil
 	}
 	gone := make([]bool, len(in))
 	for _, a := range axes {
-		at, ok := axis(a, len(in))
+		at, ok := normaliseAxis(a, len(in))
 		if !ok {
 			return nil
 		}

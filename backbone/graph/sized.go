@@ -7,7 +7,7 @@ import "slices"
 // that the network still makes sense: one that averages over all places does, one with separate weights for
 // each place does not.
 func Sized(m *Model, input string, planes, high, wide int) *Model {
-	return restated(m, input, func(s Shape) {
+	return restateInput(m, input, func(s Shape) {
 		if !s[0].Known() && s[0].Name == "" {
 			s[0] = Free(images) // the name identifies tensors with one row per image
 		}
@@ -18,7 +18,7 @@ func Sized(m *Model, input string, planes, high, wide int) *Model {
 // WithBatch returns a model whose image input takes batches of n images, for files that leave the number free though
 // their nodes state one.
 func WithBatch(m *Model, input string, n int64) *Model {
-	return restated(m, input, func(s Shape) { s[0] = Fixed(n) })
+	return restateInput(m, input, func(s Shape) { s[0] = Fixed(n) })
 }
 
 // images is the name of a free batch size.
@@ -40,7 +40,7 @@ func ChannelsFirst(m *Model) *Model {
 	}
 	b := Extend(m)
 	g := b.m.Graph
-	g.Inputs = filter(g.Inputs, func(v *ValueInfo) bool { return v != in })
+	g.Inputs = filterList(g.Inputs, func(v *ValueInfo) bool { return v != in })
 	nodes := g.Nodes
 	g.Nodes = nil
 	suffix := "_float32"
@@ -64,9 +64,9 @@ func ChannelsFirst(m *Model) *Model {
 	return b.Model()
 }
 
-// restated returns the model with a changed shape of its four-dimensional input, and of everything that follows
+// restateInput returns the model with a changed shape of its four-dimensional input, and of everything that follows
 // from it.
-func restated(m *Model, input string, change func(Shape)) *Model {
+func restateInput(m *Model, input string, change func(Shape)) *Model {
 	c := Extend(m).Model()
 	g := c.Graph
 	for i, in := range g.Inputs {

@@ -51,8 +51,8 @@ func (t *Tensor) External() string {
 // Raw returns the elements as bytes, which must not be changed.
 func (t *Tensor) Raw() []byte { return t.raw }
 
-// check validates the data against type and dims.
-func (t *Tensor) check() error {
+// checkTensor validates the data against type and dims.
+func (t *Tensor) checkTensor() error {
 	n, err := t.Size()
 	if err != nil {
 		return err
@@ -69,14 +69,14 @@ func (t *Tensor) check() error {
 		}
 		return nil
 	}
-	if want := t.Type.bytes(n); int64(len(t.raw)) != want {
+	if want := t.Type.rawBytes(n); int64(len(t.raw)) != want {
 		return fmt.Errorf("%v %v: found %d bytes of data, expected %d", t.Type, t.Dims, len(t.raw), want)
 	}
 	return nil
 }
 
-// here returns an error if the values cannot be read.
-func (t *Tensor) here() error {
+// checkValuesHere returns an error if the values cannot be read.
+func (t *Tensor) checkValuesHere() error {
 	if file := t.External(); file != "" {
 		return fmt.Errorf("tensor %q: its values are in another file, %q, expected them in the model: "+
 			"save the model as one file (in Python: onnx.save(onnx.load(path), path, save_as_external_data=False))",
@@ -86,28 +86,28 @@ func (t *Tensor) here() error {
 }
 
 // Float64s returns a copy of the elements as float64, for every real type.
-func (t *Tensor) Float64s() ([]float64, error) { return decode[float64](t) }
+func (t *Tensor) Float64s() ([]float64, error) { return decodeRaw[float64](t) }
 
 // Float32s returns a copy of the elements as float32, for every real type.
-func (t *Tensor) Float32s() ([]float32, error) { return decode[float32](t) }
+func (t *Tensor) Float32s() ([]float32, error) { return decodeRaw[float32](t) }
 
 // Int64s returns a copy of the elements of an integer or bool tensor.
 func (t *Tensor) Int64s() ([]int64, error) {
 	if t.Type.Floating() {
 		return nil, fmt.Errorf("graph: tensor %q: found %v, expected integers", t.Name, t.Type)
 	}
-	return decode[int64](t)
+	return decodeRaw[int64](t)
 }
 
-// decode converts the raw elements.
-func decode[T float32 | float64 | int64](t *Tensor) ([]T, error) {
-	if err := t.here(); err != nil {
+// decodeRaw converts the raw elements.
+func decodeRaw[T float32 | float64 | int64](t *Tensor) ([]T, error) {
+	if err := t.checkValuesHere(); err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
-	if err := t.check(); err != nil {
+	if err := t.checkTensor(); err != nil {
 		return nil, fmt.Errorf("graph: tensor %q: %w", t.Name, err)
 	}
-	get, width := element[T](t.Type)
+	get, width := elementReader[T](t.Type)
 	if get == nil {
 		return nil, fmt.Errorf("graph: tensor %q: elements %v are not numbers this program reads", t.Name, t.Type)
 	}
@@ -118,9 +118,9 @@ func decode[T float32 | float64 | int64](t *Tensor) ([]T, error) {
 	return out, nil
 }
 
-// element returns the function that reads one element of a type, and its width in bytes; nil for unsupported
+// elementReader returns the function that reads one element of a type, and its width in bytes; nil for unsupported
 // types.
-func element[T float32 | float64 | int64](t DataType) (get func([]byte) T, width int) {
+func elementReader[T float32 | float64 | int64](t DataType) (get func([]byte) T, width int) {
 	le := binary.LittleEndian
 	switch t {
 	case Float32:
@@ -128,7 +128,7 @@ func element[T float32 | float64 | int64](t DataType) (get func([]byte) T, width
 	case Float64:
 		return func(b []byte) T { return T(math.Float64frombits(le.Uint64(b))) }, 8
 	case Float16:
-		return func(b []byte) T { return T(half(le.Uint16(b))) }, 2
+		return func(b []byte) T { return T(halfToFloat(le.Uint16(b))) }, 2
 	case BFloat16:
 		return func(b []byte) T { return T(math.Float32frombits(uint32(le.Uint16(b)) << 16)) }, 2
 	case Int64:
@@ -151,8 +151,8 @@ func element[T float32 | float64 | int64](t DataType) (get func([]byte) T, width
 	return nil, 0
 }
 
-// half returns the value of an IEEE 754 binary16 number: 1 bit sign, 5 exponent (bias 15), 10 fraction.
-func half(h uint16) float32 {
+// halfToFloat returns the value of an IEEE 754 binary16 number: 1 bit sign, 5 exponent (bias 15), 10 fraction.
+func halfToFloat(h uint16) float32 {
 	sign := float32(1)
 	if h&0x8000 != 0 {
 		sign = -1
@@ -187,7 +187,7 @@ func NewTensor[T float32 | float64 | int64 | int32 | uint8](name string, data []
 		t.Type = Uint8
 	}
 	t.raw, _ = binary.Append([]byte{}, binary.LittleEndian, data) // numbers of a fixed size cannot fail
-	if err := t.check(); err != nil {
+	if err := t.checkTensor(); err != nil {
 		panic("graph: tensor " + name + ": " + err.Error()) // the caller's own sizes: a bug of ours
 	}
 	return t

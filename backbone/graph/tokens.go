@@ -37,14 +37,14 @@ type Choice struct {
 // Choices lists the named features of a vision transformer, and none for other networks.
 func Choices(m *Model) []Choice {
 	var list []Choice
-	if _, ok := tokens(m, infer(m)); !ok {
+	if _, ok := findTokens(m, inferModel(m)); !ok {
 		return nil
 	}
 	for _, name := range tokenNames {
 		if !IsChoice(m, name) {
 			continue
 		}
-		at, err := chosen(m, name)
+		at, err := findChosen(m, name)
 		if err != nil {
 			continue
 		}
@@ -60,16 +60,16 @@ func IsChoice(m *Model, name string) bool {
 	return slices.Contains(tokenNames, name) && m.Graph.Producers()[name] == nil
 }
 
-// chosen returns the tensor from which a named feature is made.
-func chosen(m *Model, name string) (string, error) {
-	facts := infer(m)
+// findChosen returns the tensor from which a named feature is made.
+func findChosen(m *Model, name string) (string, error) {
+	facts := inferModel(m)
 	if name == PooledTokens {
 		return pooledTensor(m, facts)
 	}
-	at, ok := tokens(m, facts)
+	at, ok := findTokens(m, facts)
 	if !ok {
 		return "", fmt.Errorf("graph: %q: found no tokens [N,T,C] behind %s, expected a vision transformer: %s",
-			name, names(m.Graph.Outputs), m.Graph.suggest(""))
+			name, joinNames(m.Graph.Outputs), m.Graph.suggestTensors(""))
 	}
 	return at, nil
 }
@@ -87,7 +87,7 @@ func pooledTensor(m *Model, facts map[string]fact) (string, error) {
 	}
 	return "", fmt.Errorf("graph: %q: found no output [N,C] that begins with \"pool\" and no classifier behind a "+
 		"vector among %s, expected one: %s",
-		PooledTokens, names(m.Graph.Outputs), m.Graph.suggest(""))
+		PooledTokens, joinNames(m.Graph.Outputs), m.Graph.suggestTensors(""))
 }
 
 // namedOutput returns the output of rank 2 whose name begins with prefix.
@@ -101,9 +101,9 @@ func namedOutput(m *Model, facts map[string]fact, prefix string) (string, bool) 
 	return "", false
 }
 
-// tokens finds the last tokens of a vision transformer: an output [N,T,C], or the nearest such tensor before
+// findTokens finds the last tokens of a vision transformer: an output [N,T,C], or the nearest such tensor before
 // the network's vector, skipping normalisations of the vector. T > 1 if it is known.
-func tokens(m *Model, facts map[string]fact) (string, bool) {
+func findTokens(m *Model, facts map[string]fact) (string, bool) {
 	g := m.Graph
 	makers := g.Producers()
 	is := func(name string, width Dim) bool {
@@ -120,7 +120,7 @@ func tokens(m *Model, facts map[string]fact) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	if n := makers[vector]; n != nil && n.is("MatMul", "Gemm") && len(facts[n.Input(0)].shape) == 2 {
+	if n := makers[vector]; n != nil && n.hasOp("MatMul", "Gemm") && len(facts[n.Input(0)].shape) == 2 {
 		vector = n.Input(0) // before a projection to another width
 	}
 	width := facts[vector].shape[1]
@@ -130,7 +130,7 @@ func tokens(m *Model, facts map[string]fact) (string, bool) {
 		queue = queue[1:]
 		if n := makers[name]; n != nil && !seen[name] {
 			seen[name] = true
-			if is(name, width) && !n.is("Slice") { // a slice of the tokens drops the class token
+			if is(name, width) && !n.hasOp("Slice") { // a slice of the tokens drops the class token
 				return name, true
 			}
 			if len(facts[name].shape) <= 3 { // the maps of a convolution end the path
@@ -141,10 +141,10 @@ func tokens(m *Model, facts map[string]fact) (string, bool) {
 	return "", false
 }
 
-// patches returns how many patches the first convolution cuts a picture into, with adjacent windows, or 0 if
+// countPatches returns how many patches the first convolution cuts a picture into, with adjacent windows, or 0 if
 // unknown.
-func patches(m *Model, facts map[string]fact) int64 {
-	at := slices.IndexFunc(m.Graph.Nodes, func(n *Node) bool { return n.is("Conv") })
+func countPatches(m *Model, facts map[string]fact) int64 {
+	at := slices.IndexFunc(m.Graph.Nodes, func(n *Node) bool { return n.hasOp("Conv") })
 	if at < 0 {
 		return 0
 	}
@@ -160,7 +160,7 @@ func patches(m *Model, facts map[string]fact) int64 {
 // tokenVector cuts a model at its tokens and makes the class token, or the mean of the patches, its only
 // output.
 func tokenVector(m *Model, name string) (*Model, string, error) {
-	at, err := chosen(m, name)
+	at, err := findChosen(m, name)
 	if err != nil {
 		return nil, "", err
 	}
@@ -168,8 +168,8 @@ func tokenVector(m *Model, name string) (*Model, string, error) {
 	if err != nil || name == PooledTokens {
 		return cut, at, err
 	}
-	facts := infer(m)
-	n, all := patches(m, facts), facts[at].shape[1]
+	facts := inferModel(m)
+	n, all := countPatches(m, facts), facts[at].shape[1]
 	b := Extend(cut)
 	output := b.Fresh("features")
 	switch {

@@ -8,8 +8,8 @@ import (
 // shapes and axes.
 func Known(m *Model) map[string][]int64 {
 	values := map[string][]int64{}
-	for name, f := range infer(m) {
-		if v, ok := known(f.ints); ok {
+	for name, f := range inferModel(m) {
+		if v, ok := knownValues(f.ints); ok {
 			values[name] = v
 		}
 	}
@@ -32,15 +32,15 @@ func (b *Builder) Import(domain string, version int64) {
 // Prune removes the nodes and constants that none of these tensors needs.
 func (b *Builder) Prune(tensors []string) {
 	g := b.m.Graph
-	nodes, needed := g.behind(tensors...)
+	nodes, needed := g.nodesBehind(tensors...)
 	g.Nodes = nodes
-	g.Initializers = filter(g.Initializers, func(t *Tensor) bool { return needed[t.Name] })
+	g.Initializers = filterList(g.Initializers, func(t *Tensor) bool { return needed[t.Name] })
 }
 
 // ConstantValue returns the tensor that a Constant node makes, named like its output, or nil for other nodes
 // and for constants that are text or sparse.
 func (n *Node) ConstantValue() *Tensor {
-	if !n.is("Constant") || len(n.Outputs) != 1 || len(n.Attributes) != 1 {
+	if !n.hasOp("Constant") || len(n.Outputs) != 1 || len(n.Attributes) != 1 {
 		return nil
 	}
 	name := n.Outputs[0]

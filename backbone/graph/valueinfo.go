@@ -23,8 +23,8 @@ func Free(name string) Dim { return Dim{Size: -1, Name: name} }
 // Known reports whether the size is fixed.
 func (d Dim) Known() bool { return d.Size >= 0 }
 
-// same reports whether two sizes are certainly equal.
-func (d Dim) same(e Dim) bool {
+// isSameSize reports whether two sizes are certainly equal.
+func (d Dim) isSameSize(e Dim) bool {
 	return d.Known() && d.Size == e.Size || !d.Known() && !e.Known() && d.Name != "" && d.Name == e.Name
 }
 
@@ -79,8 +79,8 @@ func (v *ValueInfo) String() string {
 	return strconv.Quote(v.Name) + " " + v.Type.String() + " " + v.Shape.String()
 }
 
-// find returns the value info with that name, or nil.
-func find(list []*ValueInfo, name string) *ValueInfo {
+// findValueInfo returns the value info with that name, or nil.
+func findValueInfo(list []*ValueInfo, name string) *ValueInfo {
 	for _, v := range list {
 		if v.Name == name {
 			return v

@@ -18,11 +18,11 @@ type field struct {
 	whole  []byte // key and value, as in the message
 }
 
-// each calls visit with the fields of a message, in order.
-func each(message []byte, visit func(f *field) error) error {
+// visitFields calls visit with the fields of a message, in order.
+func visitFields(message []byte, visit func(f *field) error) error {
 	var f field
 	for at := message; len(at) > 0; {
-		n, err := f.parse(at)
+		n, err := f.parseField(at)
 		if err != nil {
 			return err
 		}
@@ -34,8 +34,8 @@ func each(message []byte, visit func(f *field) error) error {
 	return nil
 }
 
-// parse reads the field at the start of b and returns its length.
-func (f *field) parse(b []byte) (int, error) {
+// parseField reads the field at the start of b and returns its length.
+func (f *field) parseField(b []byte) (int, error) {
 	number, kind, n := protowire.ConsumeTag(b)
 	if n < 0 {
 		return 0, wireError(n)
@@ -76,46 +76,46 @@ func wireError(n int) error {
 	return fmt.Errorf("this is not an ONNX model (%w)", err)
 }
 
-// want checks the field's wire type.
-func (f *field) want(kind protowire.Type) error {
+// wantKind checks the field's wire type.
+func (f *field) wantKind(kind protowire.Type) error {
 	if f.kind != kind {
 		return fmt.Errorf("field %d: found wire type %d, expected %d", f.number, f.kind, kind)
 	}
 	return nil
 }
 
-// text reads a string (in ONNX effectively a byte string; its encoding is not checked).
-func (f *field) text(dst *string) error {
+// readText reads a string (in ONNX effectively a byte string; its encoding is not checked).
+func (f *field) readText(dst *string) error {
 	*dst = string(f.bytes)
-	return f.want(protowire.BytesType)
+	return f.wantKind(protowire.BytesType)
 }
 
-func (f *field) texts(dst *[]string) error {
+func (f *field) readTexts(dst *[]string) error {
 	*dst = append(*dst, string(f.bytes))
-	return f.want(protowire.BytesType)
+	return f.wantKind(protowire.BytesType)
 }
 
-func (f *field) int(dst *int64) error {
+func (f *field) readInt(dst *int64) error {
 	*dst = int64(f.num)
-	return f.want(protowire.VarintType)
+	return f.wantKind(protowire.VarintType)
 }
 
-func (f *field) float(dst *float32) error {
+func (f *field) readFloat(dst *float32) error {
 	*dst = math.Float32frombits(uint32(f.num))
-	return f.want(protowire.Fixed32Type)
+	return f.wantKind(protowire.Fixed32Type)
 }
 
-// ints reads repeated integers, packed or one by one.
-func (f *field) ints(dst *[]int64) error {
+// readInts reads repeated integers, packed or one by one.
+func (f *field) readInts(dst *[]int64) error {
 	if f.kind == protowire.VarintType {
 		*dst = append(*dst, int64(f.num))
 		return nil
 	}
-	if err := f.want(protowire.BytesType); err != nil {
+	if err := f.wantKind(protowire.BytesType); err != nil {
 		return err
 	}
 	if *dst == nil {
-		*dst = make([]int64, 0, varints(f.bytes))
+		*dst = make([]int64, 0, countVarints(f.bytes))
 	}
 	for b := f.bytes; len(b) > 0; {
 		v, n := protowire.ConsumeVarint(b)
@@ -128,8 +128,8 @@ func (f *field) ints(dst *[]int64) error {
 	return nil
 }
 
-// varints counts the numbers in a packed field: each ends with a byte below 0x80.
-func varints(b []byte) (count int) {
+// countVarints counts the numbers in a packed field: each ends with a byte below 0x80.
+func countVarints(b []byte) (count int) {
 	for _, c := range b {
 		if c < 0x80 {
 			count++
@@ -138,10 +138,10 @@ func varints(b []byte) (count int) {
 	return count
 }
 
-// floats reads repeated float32s, packed or one by one.
-func (f *field) floats(dst *[]float32) error {
+// readFloats reads repeated float32s, packed or one by one.
+func (f *field) readFloats(dst *[]float32) error {
 	var g gathered
-	if err := f.fixed(&g, 4); err != nil {
+	if err := f.gatherFixed(&g, 4); err != nil {
 		return err
 	}
 	for b := g.bytes; len(b) > 0; b = b[4:] {
@@ -156,7 +156,7 @@ type gathered struct {
 	own   bool // bytes may be appended to; it is not part of the file
 }
 
-func (g *gathered) add(b []byte) {
+func (g *gathered) gatherBytes(b []byte) {
 	if len(g.bytes) == 0 && !g.own {
 		g.bytes = b
 		return
@@ -167,23 +167,23 @@ func (g *gathered) add(b []byte) {
 	g.bytes = append(g.bytes, b...)
 }
 
-// fixed gathers repeated numbers of 4 or 8 bytes in little-endian form.
-func (f *field) fixed(dst *gathered, width int) error {
+// gatherFixed gathers repeated numbers of 4 or 8 bytes in little-endian form.
+func (f *field) gatherFixed(dst *gathered, width int) error {
 	switch {
 	case f.kind == protowire.Fixed32Type && width == 4, f.kind == protowire.Fixed64Type && width == 8:
-		dst.add(f.whole[len(f.whole)-width:])
+		dst.gatherBytes(f.whole[len(f.whole)-width:])
 	case f.kind != protowire.BytesType:
-		return f.want(protowire.BytesType)
+		return f.wantKind(protowire.BytesType)
 	case len(f.bytes)%width != 0:
 		return fmt.Errorf("field %d: found %d bytes, expected a multiple of %d", f.number, len(f.bytes), width)
 	default:
-		dst.add(f.bytes)
+		dst.gatherBytes(f.bytes)
 	}
 	return nil
 }
 
-// keep adds an unknown field to the rest.
-func (f *field) keep(rest *[]byte) error {
+// keepUnknown adds an unknown field to the rest.
+func (f *field) keepUnknown(rest *[]byte) error {
 	*rest = append(*rest, f.whole...)
 	return nil
 }

@@ -37,7 +37,7 @@ func (d *decoder) huffmanTables(s []byte) bool {
 			return false
 		}
 		t := &d.huffmans[s[0]>>4][s[0]&15]
-		if !t.build(s[1:17], s[17:17+n]) {
+		if !t.buildHuffman(s[1:17], s[17:17+n]) {
 			return false
 		}
 		if s[0]>>4 == 0 && t.maximum > 11 { // a difference of 8-bit samples has at most 11 bits
@@ -48,8 +48,8 @@ func (d *decoder) huffmanTables(s []byte) bool {
 	return true
 }
 
-// build makes the table from the number of codes of each length and their values in order.
-func (t *huffman) build(counts, values []byte) bool {
+// buildHuffman makes the table from the number of codes of each length and their values in order.
+func (t *huffman) buildHuffman(counts, values []byte) bool {
 	*t = huffman{known: true, values: values}
 	for _, v := range values {
 		t.maximum = max(t.maximum, v)
@@ -74,13 +74,13 @@ func (t *huffman) build(counts, values []byte) bool {
 		code <<= 1
 	}
 	t.beyond[17] = 1 << 30
-	t.shorten()
+	t.fillShortcuts()
 	return true
 }
 
-// shorten fills the table of coefficients that one lookup decodes together with their codes. Sixteen zeros are
+// fillShortcuts fills the table of coefficients that one lookup decodes together with their codes. Sixteen zeros are
 // a coefficient 0 after fifteen zeros. In a table of differences the mark of a block's end has no meaning.
-func (t *huffman) shorten() {
+func (t *huffman) fillShortcuts() {
 	for i, e := range t.look {
 		n, run, size := int(e>>8), uint32(e>>4&15), int(e&15)
 		if n == 0 || n+size > lookBits {
@@ -108,18 +108,18 @@ type reservoir struct {
 	padded  int // zero bits appended after the end of the coded data
 }
 
-// fill makes at least 56 bits ready.
-func (r *reservoir) fill(data []byte) {
+// refillBits makes at least 56 bits ready.
+func (r *reservoir) refillBits(data []byte) {
 	if r.at+8 > r.end {
-		r.slide(data)
+		r.slideWindow(data)
 	}
 	r.bits |= binary.BigEndian.Uint64(r.window[r.at:]) >> (r.count & 63)
 	r.at += int(63-r.count) >> 3
 	r.count |= 56
 }
 
-// slide fills the window. After the end of the coded data it appends zeros and counts them.
-func (r *reservoir) slide(data []byte) {
+// slideWindow fills the window. After the end of the coded data it appends zeros and counts them.
+func (r *reservoir) slideWindow(data []byte) {
 	r.end = copy(r.window[:], r.window[r.at:r.end])
 	r.at = 0
 	for r.end < len(r.window) {
@@ -146,10 +146,10 @@ func (r *reservoir) slide(data []byte) {
 	}
 }
 
-// value decodes one value. At least 16 bits must be ready.
-func (r *reservoir) value(t *huffman) byte {
+// decodeSymbol decodes one value. At least 16 bits must be ready.
+func (r *reservoir) decodeSymbol(t *huffman) byte {
 	if e := t.look[r.bits>>(64-lookBits)]; e != 0 {
-		r.drop(uint(e >> 8))
+		r.dropBits(uint(e >> 8))
 		return byte(e)
 	}
 	code := int32(r.bits >> 48)
@@ -157,38 +157,38 @@ func (r *reservoir) value(t *huffman) byte {
 	for code >= t.beyond[n] {
 		n++
 	}
-	r.drop(uint(n)) // 17 bits are not a code: indexing offset panics, which decode turns into an error
+	r.dropBits(uint(n)) // 17 bits are not a code: indexing offset panics, which decode turns into an error
 	return t.values[t.offset[n]+code>>(16-n)]
 }
 
-// drop skips n bits that are ready.
-func (r *reservoir) drop(n uint) {
+// dropBits skips n bits that are ready.
+func (r *reservoir) dropBits(n uint) {
 	r.bits <<= n & 63
 	r.count -= n
 }
 
-// take reads n bits that are ready.
-func (r *reservoir) take(n int) int32 {
+// takeBits reads n bits that are ready.
+func (r *reservoir) takeBits(n int) int32 {
 	v := int32(r.bits >> 1 >> (63 - uint(n)&63))
-	r.drop(uint(n))
+	r.dropBits(uint(n))
 	return v
 }
 
-// number reads a signed number of n bits (F.2.2.1, figure F.12).
-func (r *reservoir) number(n int) int32 {
-	v := r.take(n)
+// readSigned reads a signed number of n bits (F.2.2.1, figure F.12).
+func (r *reservoir) readSigned(n int) int32 {
+	v := r.takeBits(n)
 	if n > 0 && v < 1<<(n-1) {
 		v += -1<<n + 1
 	}
 	return v
 }
 
-// unread returns how many bits of the coded data are left. Negative: more was decoded than the data has.
-func (r *reservoir) unread() int { return int(r.count) + 8*(r.end-r.at) - r.padded }
+// countUnread returns how many bits of the coded data are left. Negative: more was decoded than the data has.
+func (r *reservoir) countUnread() int { return int(r.count) + 8*(r.end-r.at) - r.padded }
 
 // byteEnd drops the bits before the next marker. It returns false if it drops whole bytes of data.
 func (r *reservoir) byteEnd() bool {
-	left := r.unread()
+	left := r.countUnread()
 	r.bits, r.count, r.at, r.end, r.padded = 0, 0, 0, 0, 0
 	return left >= 0 && left < 8
 }

@@ -27,8 +27,8 @@ const (
 	rowShift    = fractional + between + 3
 )
 
-// idct writes the samples of a block, plus 128 and clipped to 0 … 255, into eight rows of dst.
-func idct(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
+// invertDCT writes the samples of a block, plus 128 and clipped to 0 … 255, into eight rows of dst.
+func invertDCT(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 	var work [64]int32
 	for x := range 8 {
 		in := func(y int) int32 { return int32(coefs[8*y+x]) * quant[8*y+x] }
@@ -40,7 +40,7 @@ func idct(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 			}
 			continue
 		}
-		y0, y1, y2, y3, y4, y5, y6, y7 := eight(
+		y0, y1, y2, y3, y4, y5, y6, y7 := transformEight(
 			in(0), in(1), in(2), in(3), in(4), in(5), in(6), in(7), 1<<(columnShift-1))
 		work[x], work[8+x] = y0>>columnShift, y1>>columnShift
 		work[16+x], work[24+x] = y2>>columnShift, y3>>columnShift
@@ -51,20 +51,30 @@ func idct(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 		w := (*[8]int32)(work[8*y:])
 		out := (*[8]byte)(dst[y*stride:])
 		if w[1]|w[2]|w[3]|w[4]|w[5]|w[6]|w[7] == 0 {
-			v := sample((w[0]<<fractional + 1<<(rowShift-1)) >> rowShift)
+			v := clipSample((w[0]<<fractional + 1<<(rowShift-1)) >> rowShift)
 			*out = [8]byte{v, v, v, v, v, v, v, v}
 			continue
 		}
-		x0, x1, x2, x3, x4, x5, x6, x7 := eight(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], 1<<(rowShift-1))
-		out[0], out[1] = sample(x0>>rowShift), sample(x1>>rowShift)
-		out[2], out[3] = sample(x2>>rowShift), sample(x3>>rowShift)
-		out[4], out[5] = sample(x4>>rowShift), sample(x5>>rowShift)
-		out[6], out[7] = sample(x6>>rowShift), sample(x7>>rowShift)
+		x0, x1, x2, x3, x4, x5, x6, x7 := transformEight(
+			w[0],
+			w[1],
+			w[2],
+			w[3],
+			w[4],
+			w[5],
+			w[6],
+			w[7],
+			1<<(rowShift-1),
+		)
+		out[0], out[1] = clipSample(x0>>rowShift), clipSample(x1>>rowShift)
+		out[2], out[3] = clipSample(x2>>rowShift), clipSample(x3>>rowShift)
+		out[4], out[5] = clipSample(x4>>rowShift), clipSample(x5>>rowShift)
+		out[6], out[7] = clipSample(x6>>rowShift), clipSample(x7>>rowShift)
 	}
 }
 
-// eight transforms eight numbers; the results are times 2¹³. half is added for the rounding that follows.
-func eight(x0, x1, x2, x3, x4, x5, x6, x7, half int32) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
+// transformEight transforms eight numbers; the results are times 2¹³. half is added for the rounding that follows.
+func transformEight(x0, x1, x2, x3, x4, x5, x6, x7, half int32) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
 	z := (x2 + x6) * c6
 	t2, t3 := z-x6*c2PlusC6, z+x2*c2MinusC6
 	t0, t1 := (x0+x4)<<fractional+half, (x0-x4)<<fractional+half
@@ -77,8 +87,8 @@ func eight(x0, x1, x2, x3, x4, x5, x6, x7, half int32) (y0, y1, y2, y3, y4, y5, 
 	return e0 + o0, e1 + o1, e2 + o2, e3 + o3, e3 - o3, e2 - o2, e1 - o1, e0 - o0
 }
 
-// sample returns v + 128, clipped to a byte.
-func sample(v int32) byte {
+// clipSample returns v + 128, clipped to a byte.
+func clipSample(v int32) byte {
 	if v += 128; uint32(v) > 255 {
 		v = ^(v >> 31) & 255
 	}

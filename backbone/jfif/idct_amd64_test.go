@@ -13,7 +13,7 @@ var transforms = []struct {
 	side     int
 	plain    func([]byte, int, *[64]int16, *[64]int32)
 	vectored func(*byte, int, *[64]int16, *[64]int32)
-}{{8, idct, idctAVX2}, {4, idct4, idct4AVX2}}
+}{{8, invertDCT, idctAVX2}, {4, idct4, idct4AVX2}}
 
 // compareTransforms writes the same block in both ways and checks that nothing next to it is changed.
 func compareTransforms(t *testing.T, coefs *[64]int16, quant *[64]int32) {

@@ -36,7 +36,7 @@ func Inspect(data []byte) (Header, error) {
 		if n < 2 || next+n > len(data) {
 			return in.header, nil
 		}
-		if err := in.segment(marker, data[next+2:next+n]); err != nil || in.done {
+		if err := in.inspectSegment(marker, data[next+2:next+n]); err != nil || in.done {
 			return in.header, err
 		}
 		at = next + n
@@ -71,20 +71,20 @@ type inspection struct {
 	done       bool
 }
 
-func (in *inspection) segment(marker byte, s []byte) error {
+func (in *inspection) inspectSegment(marker byte, s []byte) error {
 	switch {
 	case marker == app14 && len(s) >= 12 && string(s[:5]) == "Adobe" && s[11] != 1:
 		in.otherInk, in.header.Usual = true, false
 	case marker == sof0 || marker == sof1 || marker == sof2:
-		return in.frame(s, marker == sof2)
+		return in.inspectFrame(s, marker == sof2)
 	case marker == sos && in.ids != nil:
-		return in.scan(s)
+		return in.inspectScan(s)
 	}
 	return nil
 }
 
-// frame counts the samples of a frame.
-func (in *inspection) frame(s []byte, progressive bool) error {
+// inspectFrame counts the samples of a frame.
+func (in *inspection) inspectFrame(s []byte, progressive bool) error {
 	if in.ids != nil || len(s) < 6 || s[5] > 4 || len(s) != 6+3*int(s[5]) {
 		in.done = true
 		return nil
@@ -98,7 +98,7 @@ func (in *inspection) frame(s []byte, progressive bool) error {
 		}
 		hmax, vmax = max(hmax, int(c[1]>>4)), max(vmax, int(c[1]&15))
 	}
-	units := int64(over(w, 8*hmax)) * int64(over(h, 8*vmax))
+	units := int64(divideUp(w, 8*hmax)) * int64(divideUp(h, 8*vmax))
 	if units > 8*int64(in.size) { // each unit takes at least a bit
 		return errCut
 	}
@@ -110,14 +110,14 @@ func (in *inspection) frame(s []byte, progressive bool) error {
 		in.header.Samples += 64 * units * blocks
 		in.ids = append(in.ids, c[0])
 	}
-	in.header.Usual = !in.otherInk && usual(s, in.ids)
+	in.header.Usual = !in.otherInk && isUsualFrame(s, in.ids)
 	in.header.Progressive, in.done = progressive, !progressive
 	in.refinement = make([]refinement, len(in.ids))
 	return nil
 }
 
-// usual reports whether decoder.frame can decode a frame.
-func usual(s, ids []byte) bool {
+// isUsualFrame reports whether decoder.frame can decode a frame.
+func isUsualFrame(s, ids []byte) bool {
 	switch {
 	case s[0] != 8:
 		return false
@@ -129,8 +129,8 @@ func usual(s, ids []byte) bool {
 	return bytes.IndexByte([]byte{0x11, 0x21, 0x22, 0x12, 0x41}, s[7]) >= 0
 }
 
-// scan counts a scan and notes which bits of which coefficients it brings.
-func (in *inspection) scan(s []byte) error {
+// inspectScan counts a scan and notes which bits of which coefficients it brings.
+func (in *inspection) inspectScan(s []byte) error {
 	if in.scans++; in.scans > maxScans {
 		return fmt.Errorf("jpeg: more than %d scans", maxScans)
 	}
@@ -145,7 +145,7 @@ func (in *inspection) scan(s []byte) error {
 			in.done = true
 			return nil
 		}
-		if !in.refinement[at].take(p) {
+		if !in.refinement[at].takeScanBits(p) {
 			return fmt.Errorf("jpeg: scan %d brings bits of coefficients twice or out of order", in.scans)
 		}
 	}
@@ -162,9 +162,9 @@ func passOf(s []byte) pass {
 // all.
 type refinement [64]uint8
 
-// take reports whether a scan brings the next bits: first the high bits, then one bit at a time. So each
+// takeScanBits reports whether a scan brings the next bits: first the high bits, then one bit at a time. So each
 // coefficient is visited at most 14 times.
-func (r *refinement) take(p pass) bool {
+func (r *refinement) takeScanBits(p pass) bool {
 	if p.last > 63 || p.low > 13 {
 		return false
 	}

@@ -64,10 +64,10 @@ const (
 
 // Decode decodes a whole file to an [image.YCbCr] or an [image.Gray]. The planes may be larger than the
 // picture.
-func Decode(data []byte) (image.Image, error) { return decode(data, 8) }
+func Decode(data []byte) (image.Image, error) { return decodeScaled(data, 8) }
 
-// decode decodes each block of luma to side×side samples.
-func decode(data []byte, side int) (img image.Image, err error) {
+// decodeScaled decodes each block of luma to side×side samples.
+func decodeScaled(data []byte, side int) (img image.Image, err error) {
 	defer func() {
 		if recover() != nil { // damaged data led to an index out of range
 			img, err = nil, errNotTaken
@@ -79,21 +79,21 @@ func decode(data []byte, side int) (img image.Image, err error) {
 	}
 	d.pos = 2
 	for {
-		marker, segment, ok := d.next()
+		marker, segment, ok := d.findMarker()
 		if !ok {
 			return nil, errNotTaken
 		}
 		if marker == eoi {
-			return d.picture()
+			return d.finishPicture()
 		}
-		if !d.segment(marker, segment) {
+		if !d.readSegment(marker, segment) {
 			return nil, errNotTaken
 		}
 	}
 }
 
-// next finds the next marker and its segment (B.1.1.4).
-func (d *decoder) next() (marker byte, segment []byte, ok bool) {
+// findMarker finds the next marker and its segment (B.1.1.4).
+func (d *decoder) findMarker() (marker byte, segment []byte, ok bool) {
 	if d.pos+2 > len(d.data) || d.data[d.pos] != 0xff {
 		return 0, nil, false
 	}
@@ -111,11 +111,11 @@ func (d *decoder) next() (marker byte, segment []byte, ok bool) {
 	return marker, segment, true
 }
 
-// segment reads one segment.
-func (d *decoder) segment(marker byte, s []byte) bool {
+// readSegment reads one segment.
+func (d *decoder) readSegment(marker byte, s []byte) bool {
 	switch {
 	case marker == sof0 || marker == sof1 || marker == sof2:
-		return d.frame(s, marker == sof2)
+		return d.readFrame(s, marker == sof2)
 	case marker == dht:
 		return d.huffmanTables(s)
 	case marker == dqt:
@@ -123,7 +123,7 @@ func (d *decoder) segment(marker byte, s []byte) bool {
 	case marker == dri:
 		d.restart = int(binary.BigEndian.Uint16(s))
 	case marker == sos:
-		return d.scan(s)
+		return d.readScan(s)
 	case marker == app14 && len(s) >= 12 && string(s[:5]) == "Adobe":
 		d.notYCbCr = s[11] != 1
 	case marker >= 0xe0 && marker <= 0xef, marker == 0xfe: // application's data, comments
@@ -153,15 +153,15 @@ func (d *decoder) quantTables(s []byte) bool {
 	return true
 }
 
-// frame reads the sizes of the picture and its planes (B.2.2).
-func (d *decoder) frame(s []byte, progressive bool) bool {
+// readFrame reads the sizes of the picture and its planes (B.2.2).
+func (d *decoder) readFrame(s []byte, progressive bool) bool {
 	n := int(s[5])
 	if d.comps != nil || s[0] != 8 || (n != 1 && n != 3) || len(s) != 6+3*n {
 		return false
 	}
 	d.progressive = progressive
 	d.h, d.w = int(binary.BigEndian.Uint16(s[1:])), int(binary.BigEndian.Uint16(s[3:]))
-	if d.w == 0 || d.h == 0 || over(d.w, 8)*over(d.h, 8) > 8*len(d.data) { // each block takes at least a bit
+	if d.w == 0 || d.h == 0 || divideUp(d.w, 8)*divideUp(d.h, 8) > 8*len(d.data) { // each block takes at least a bit
 		return false
 	}
 	d.comps = make([]component, n)
@@ -175,23 +175,23 @@ func (d *decoder) frame(s []byte, progressive bool) bool {
 			return false
 		}
 	}
-	if _, ok := d.ratio(); !ok {
+	if _, ok := d.chromaRatio(); !ok {
 		return false
 	}
 	d.hmax, d.vmax = int(d.comps[0].h), int(d.comps[0].v)
 	if n == 3 && d.comps[0].id == 'R' && d.comps[1].id == 'G' && d.comps[2].id == 'B' {
 		d.notYCbCr = true
 	}
-	d.allocate()
+	d.allocatePlanes()
 	return true
 }
 
-// allocate makes the planes, large enough for their last units.
-func (d *decoder) allocate() {
-	across, down := over(d.w, 8*d.hmax), over(d.h, 8*d.vmax)
+// allocatePlanes makes the planes, large enough for their last units.
+func (d *decoder) allocatePlanes() {
+	across, down := divideUp(d.w, 8*d.hmax), divideUp(d.h, 8*d.vmax)
 	for i := range d.comps {
 		c := &d.comps[i]
-		c.wide, c.high = over(over(d.w*int(c.h), d.hmax), 8), over(over(d.h*int(c.v), d.vmax), 8)
+		c.wide, c.high = divideUp(divideUp(d.w*int(c.h), d.hmax), 8), divideUp(divideUp(d.h*int(c.v), d.vmax), 8)
 		c.stride, c.rows = across*int(c.h), down*int(c.v)
 		c.side = d.sideOf(c)
 		c.plane = make([]byte, c.side*c.side*c.stride*c.rows)
@@ -201,11 +201,11 @@ func (d *decoder) allocate() {
 	}
 }
 
-// over returns a/b rounded up.
-func over(a, b int) int { return (a + b - 1) / b }
+// divideUp returns a/b rounded up.
+func divideUp(a, b int) int { return (a + b - 1) / b }
 
-// ratio returns the file's chroma resolution as a constant of package image.
-func (d *decoder) ratio() (image.YCbCrSubsampleRatio, bool) {
+// chromaRatio returns the file's chroma resolution as a constant of package image.
+func (d *decoder) chromaRatio() (image.YCbCrSubsampleRatio, bool) {
 	switch [2]byte{d.comps[0].h, d.comps[0].v} {
 	case [2]byte{1, 1}:
 		return image.YCbCrSubsampleRatio444, true
@@ -221,8 +221,8 @@ func (d *decoder) ratio() (image.YCbCrSubsampleRatio, bool) {
 	return 0, false
 }
 
-// picture returns the decoded picture, or an error if a plane is missing.
-func (d *decoder) picture() (image.Image, error) {
+// finishPicture returns the decoded picture, or an error if a plane is missing.
+func (d *decoder) finishPicture() (image.Image, error) {
 	for i := range d.comps {
 		if !d.comps[i].scanned || !d.quantKnown[d.comps[i].quant] {
 			return nil, errNotTaken
@@ -231,7 +231,7 @@ func (d *decoder) picture() (image.Image, error) {
 	if d.progressive {
 		d.transformAll()
 	}
-	bounds := image.Rect(0, 0, over(d.w*d.side, 8), over(d.h*d.side, 8))
+	bounds := image.Rect(0, 0, divideUp(d.w*d.side, 8), divideUp(d.h*d.side, 8))
 	switch {
 	case len(d.comps) == 1:
 		c := &d.comps[0]
@@ -240,7 +240,7 @@ func (d *decoder) picture() (image.Image, error) {
 		return nil, errNotTaken
 	}
 	y, cb, cr := &d.comps[0], &d.comps[1], &d.comps[2]
-	ratio, _ := d.ratio()
+	ratio, _ := d.chromaRatio()
 	if cb.side > y.side {
 		ratio = image.YCbCrSubsampleRatio444
 	}
@@ -261,7 +261,7 @@ func (d *decoder) transformAll() {
 		c := &d.comps[i]
 		for y := range c.high {
 			for x := range c.wide {
-				d.transform(c, x, y, &c.coefs[y*c.stride+x])
+				d.placeBlock(c, x, y, &c.coefs[y*c.stride+x])
 			}
 		}
 	}

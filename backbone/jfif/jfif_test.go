@@ -130,7 +130,7 @@ func TestTransform(t *testing.T) {
 			coefs[i] = int16(rng.IntN(300)-150) / int16(quant[i])
 		}
 		dst := make([]byte, 8*11)
-		idct(dst, 11, &coefs, &quant)
+		invertDCT(dst, 11, &coefs, &quant)
 		for y := range 8 {
 			for x := range 8 {
 				if math.Abs(float64(dst[11*y+x])-formula(&coefs, &quant, x, y, 0)) > 1.001 {
@@ -271,7 +271,8 @@ func TestHuge(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 	d := &decoder{data: data}
-	if d.frame([]byte{8, 0xff, 0xf0, 0xff, 0xf0, 1, 1, 0x11, 0}, true) || d.comps != nil && d.comps[0].plane != nil {
+	if d.readFrame([]byte{8, 0xff, 0xf0, 0xff, 0xf0, 1, 1, 0x11, 0}, true) ||
+		d.comps != nil && d.comps[0].plane != nil {
 		t.Error("the planes of 65520×65520 were made for a small file")
 	}
 }
@@ -290,7 +291,7 @@ func FuzzDecode(f *testing.F) {
 			if (failed == nil) != (err == nil) {
 				t.Fatalf("by %d: %v, whole: %v", by, failed, err)
 			}
-			if err == nil && small.Bounds().Dx() != over(img.Bounds().Dx(), by) {
+			if err == nil && small.Bounds().Dx() != divideUp(img.Bounds().Dx(), by) {
 				t.Errorf("by %d: %v of %v", by, small.Bounds(), img.Bounds())
 			}
 		}

@@ -12,7 +12,7 @@ import "image"
 func DecodeScaled(data []byte, denominator int) (image.Image, error) {
 	switch denominator {
 	case 1, 2, 4, 8:
-		return decode(data, 8/denominator)
+		return decodeScaled(data, 8/denominator)
 	}
 	panic("jfif: pictures are reduced by 1, 2, 4 or 8")
 }
@@ -52,8 +52,8 @@ func (d *decoder) repeatChroma(m *image.YCbCr) {
 	m.Cb, m.Cr, m.CStride, m.SubsampleRatio = cb, cr, w, image.YCbCrSubsampleRatio444
 }
 
-// transform writes a block's samples into its plane.
-func (d *decoder) transform(c *component, x, y int, coefs *[64]int16) {
+// placeBlock writes a block's samples into its plane.
+func (d *decoder) placeBlock(c *component, x, y int, coefs *[64]int16) {
 	stride := c.side * c.stride
 	dst, quant := c.plane[c.side*(y*stride+x):], &d.quant[c.quant]
 	_ = dst[(c.side-1)*(stride+1)] // the AVX2 code does not check its stores
@@ -61,7 +61,7 @@ func (d *decoder) transform(c *component, x, y int, coefs *[64]int16) {
 	case c.side == 8 && avx2:
 		idctAVX2(&dst[0], stride, coefs, quant)
 	case c.side == 8:
-		idct(dst, stride, coefs, quant)
+		invertDCT(dst, stride, coefs, quant)
 	case c.side == 4 && avx2:
 		idct4AVX2(&dst[0], stride, coefs, quant)
 	case c.side == 4:
@@ -69,7 +69,7 @@ func (d *decoder) transform(c *component, x, y int, coefs *[64]int16) {
 	case c.side == 2:
 		idct2(dst, stride, coefs, quant)
 	default:
-		dst[0] = sample((int32(coefs[0])*quant[0] + 4) >> 3)
+		dst[0] = clipSample((int32(coefs[0])*quant[0] + 4) >> 3)
 	}
 }
 
@@ -108,18 +108,18 @@ func idct4(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 			work[x], work[8+x], work[16+x], work[24+x] = v, v, v, v
 			continue
 		}
-		work[x], work[8+x], work[16+x], work[24+x] = four(
+		work[x], work[8+x], work[16+x], work[24+x] = transformFour(
 			in(0), in(1), in(2), in(3), in(5), in(6), in(7), columnShift+1)
 	}
 	for y := range 4 {
 		w := (*[8]int32)(work[8*y:])
-		x0, x1, x2, x3 := four(w[0], w[1], w[2], w[3], w[5], w[6], w[7], rowShift+1)
-		*(*[4]byte)(dst[y*stride:]) = [4]byte{sample(x0), sample(x1), sample(x2), sample(x3)}
+		x0, x1, x2, x3 := transformFour(w[0], w[1], w[2], w[3], w[5], w[6], w[7], rowShift+1)
+		*(*[4]byte)(dst[y*stride:]) = [4]byte{clipSample(x0), clipSample(x1), clipSample(x2), clipSample(x3)}
 	}
 }
 
-// four transforms eight numbers, without the fifth, to four, shifted right with rounding.
-func four(x0, x1, x2, x3, x5, x6, x7 int32, shift int) (y0, y1, y2, y3 int32) {
+// transformFour transforms eight numbers, without the fifth, to four, shifted right with rounding.
+func transformFour(x0, x1, x2, x3, x5, x6, x7 int32, shift int) (y0, y1, y2, y3 int32) {
 	t0, t2 := x0<<(fractional+1)+1<<(shift-1), x2*fourEven2-x6*fourEven6
 	o0 := x1*fourC1of1 + x3*fourC1of3 - x5*fourC1of5 - x7*fourC1of7
 	o1 := x1*fourC3of1 - x3*fourC3of3 + x5*fourC3of5 - x7*fourC3of7
@@ -135,17 +135,17 @@ func idct2(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 			work[0][x], work[1][x] = in(0)<<between, in(0)<<between
 			continue
 		}
-		work[0][x], work[1][x] = two(in(0), in(1), in(3), in(5), in(7), columnShift+2)
+		work[0][x], work[1][x] = transformTwo(in(0), in(1), in(3), in(5), in(7), columnShift+2)
 	}
 	for y := range work {
 		w := &work[y]
-		x0, x1 := two(w[0], w[1], w[3], w[5], w[7], rowShift+2)
-		dst[y*stride], dst[y*stride+1] = sample(x0), sample(x1)
+		x0, x1 := transformTwo(w[0], w[1], w[3], w[5], w[7], rowShift+2)
+		dst[y*stride], dst[y*stride+1] = clipSample(x0), clipSample(x1)
 	}
 }
 
-// two transforms the mean and the odd frequencies to two numbers, shifted right with rounding.
-func two(x0, x1, x3, x5, x7 int32, shift int) (y0, y1 int32) {
+// transformTwo transforms the mean and the odd frequencies to two numbers, shifted right with rounding.
+func transformTwo(x0, x1, x3, x5, x7 int32, shift int) (y0, y1 int32) {
 	t, o := x0<<(fractional+2)+1<<(shift-1), x1*two1-x3*two3+x5*two5-x7*two7
 	return (t + o) >> shift, (t - o) >> shift
 }

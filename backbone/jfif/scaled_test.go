@@ -25,7 +25,7 @@ func TestReducedTransforms(t *testing.T) {
 				coefs[i] = int16(rng.IntN(200)-100) / int16(d.quant[0][i])
 			}
 			c := &component{side: side, stride: 2, plane: make([]byte, 2*side*side)}
-			d.transform(c, 1, 0, &coefs)
+			d.placeBlock(c, 1, 0, &coefs)
 			for y := range side {
 				for x := range side {
 					if c.plane[2*side*y+x] != 0 {
@@ -67,7 +67,7 @@ func TestScaledSizes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := image.Rect(0, 0, over(size[0], by), over(size[1], by)); img.Bounds() != want {
+			if want := image.Rect(0, 0, divideUp(size[0], by), divideUp(size[1], by)); img.Bounds() != want {
 				t.Errorf("%v by %d: found %v, expected %v", size, by, img.Bounds(), want)
 			}
 			m := img.(*image.YCbCr)

@@ -34,8 +34,8 @@ type pass struct {
 	low        int
 }
 
-// scan reads a scan's header (B.2.3) and its data.
-func (d *decoder) scan(s []byte) bool {
+// readScan reads a scan's header (B.2.3) and its data.
+func (d *decoder) readScan(s []byte) bool {
 	n := int(s[0])
 	if d.comps == nil || n < 1 || n > len(d.comps) || len(s) != 4+2*n {
 		return false
@@ -57,7 +57,7 @@ func (d *decoder) scan(s []byte) bool {
 		}
 		c := &d.comps[at]
 		c.dcTable, c.acTable = &d.huffmans[0][s[2+2*i]>>4], &d.huffmans[1][s[2+2*i]&15]
-		if d.progressive && !c.refinement.take(p) {
+		if d.progressive && !c.refinement.takeScanBits(p) {
 			return false
 		}
 		if p.from == 0 && !p.refine && !c.dcTable.known || p.last > 0 && !c.acTable.known ||
@@ -69,17 +69,17 @@ func (d *decoder) scan(s []byte) bool {
 	for _, c := range list {
 		c.scanned = true
 	}
-	return d.units(list, p)
+	return d.readUnits(list, p)
 }
 
-// units reads the data of a scan unit by unit: one block of a single plane, or the blocks of all planes that
+// readUnits reads the data of a scan unit by unit: one block of a single plane, or the blocks of all planes that
 // cover the same pixels (A.2).
-func (d *decoder) units(list []*component, p pass) bool {
+func (d *decoder) readUnits(list []*component, p pass) bool {
 	across, down := list[0].wide, list[0].high
 	if len(list) > 1 {
-		across, down = over(d.w, 8*d.hmax), over(d.h, 8*d.vmax)
+		across, down = divideUp(d.w, 8*d.hmax), divideUp(d.h, 8*d.vmax)
 	}
-	d.restarted(list)
+	d.resetRestarted(list)
 	left, next := d.restart, byte(0)
 	var block buffer
 	for y := range down {
@@ -89,78 +89,78 @@ func (d *decoder) units(list []*component, p pass) bool {
 					return false
 				}
 				d.pos += 2
-				d.restarted(list)
+				d.resetRestarted(list)
 				left, next = d.restart, (next+1)%8
 			}
 			left--
 			if len(list) == 1 {
-				if !d.block(list[0], x, y, p, &block) {
+				if !d.readBlock(list[0], x, y, p, &block) {
 					return false
 				}
 				continue
 			}
 			for _, c := range list {
 				for i := range int(c.h) * int(c.v) {
-					if !d.block(c, x*int(c.h)+i%int(c.h), y*int(c.v)+i/int(c.h), p, &block) {
+					if !d.readBlock(c, x*int(c.h)+i%int(c.h), y*int(c.v)+i/int(c.h), p, &block) {
 						return false
 					}
 				}
 			}
 		}
-		if d.unread() < 0 {
+		if d.countUnread() < 0 {
 			return false
 		}
 	}
 	return d.blocksToSkip == 0 && d.byteEnd()
 }
 
-// restarted resets the state that a restart marker resets.
-func (d *decoder) restarted(list []*component) {
+// resetRestarted resets the state that a restart marker resets.
+func (d *decoder) resetRestarted(list []*component) {
 	d.blocksToSkip = 0
 	for _, c := range list {
 		c.dc = 0
 	}
 }
 
-// block reads a scan's data for one block.
-func (d *decoder) block(c *component, x, y int, p pass, buffer *buffer) bool {
+// readBlock reads a scan's data for one block.
+func (d *decoder) readBlock(c *component, x, y int, p pass, buffer *buffer) bool {
 	if !d.progressive {
 		b := (*[64]int16)(buffer[:64])
 		*b = [64]int16{}
-		if !d.sequential(c, buffer) {
+		if !d.readSequential(c, buffer) {
 			return false
 		}
-		d.transform(c, x, y, b)
+		d.placeBlock(c, x, y, b)
 		return true
 	}
 	b := &c.coefs[y*c.stride+x]
 	switch {
 	case p.from == 0 && p.refine:
-		d.fill(d.data)
-		b[0] |= int16(d.take(1) << p.low)
+		d.refillBits(d.data)
+		b[0] |= int16(d.takeBits(1) << p.low)
 	case p.from == 0:
-		d.fill(d.data)
-		c.dc += d.number(int(d.value(c.dcTable)))
+		d.refillBits(d.data)
+		c.dc += d.readSigned(int(d.decodeSymbol(c.dcTable)))
 		b[0] = int16(c.dc << p.low)
 	case p.refine:
-		return d.refined(c, b, p)
+		return d.readRefinement(c, b, p)
 	default:
-		return d.first(c, b, p)
+		return d.readFirstBits(c, b, p)
 	}
 	return true
 }
 
-// sequential reads a whole block (F.2.2) into b, which must hold zeros. The reservoir is kept in variables and
+// readSequential reads a whole block (F.2.2) into b, which must hold zeros. The reservoir is kept in variables and
 // filled once for three coefficients, each of at most lookBits: most of the time of decoding is spent here.
-func (d *decoder) sequential(c *component, b *buffer) bool {
+func (d *decoder) readSequential(c *component, b *buffer) bool {
 	if d.count < 32 {
-		d.fill(d.data)
+		d.refillBits(d.data)
 	}
 	if e := c.dcTable.short[d.bits>>(64-lookBits)]; e != 0 {
-		d.drop(uint(e & 255))
+		d.dropBits(uint(e & 255))
 		c.dc += int32(e) >> 16
 	} else {
-		c.dc += d.number(int(d.value(c.dcTable)))
+		c.dc += d.readSigned(int(d.decodeSymbol(c.dcTable)))
 	}
 	b[0] = int16(c.dc)
 	t := c.acTable
@@ -168,7 +168,7 @@ func (d *decoder) sequential(c *component, b *buffer) bool {
 	var e uint32
 	for k < 64 {
 		if d.at+8 > d.end {
-			d.slide(d.data)
+			d.slideWindow(d.data)
 		}
 		bits |= binary.BigEndian.Uint64(d.window[d.at:]) >> (count & 63)
 		d.at += int(63-count) >> 3
@@ -204,11 +204,11 @@ func (d *decoder) sequential(c *component, b *buffer) bool {
 		continue
 	long:
 		d.bits, d.count = bits, count
-		if v := uint(d.value(t)); v&15 == 0 && v != 0xf0 {
+		if v := uint(d.decodeSymbol(t)); v&15 == 0 && v != 0xf0 {
 			k += blockEnd
 		} else {
 			k += v >> 4
-			b[natural[k&255]] = int16(d.number(int(v & 15)))
+			b[natural[k&255]] = int16(d.readSigned(int(v & 15)))
 			k++
 		}
 		bits, count = d.bits, d.count
@@ -217,19 +217,19 @@ func (d *decoder) sequential(c *component, b *buffer) bool {
 	return k == 64 || k >= blockEnd
 }
 
-// first reads the first bits of some coefficients of a block (G.1.2.2).
-func (d *decoder) first(c *component, b *[64]int16, p pass) bool {
+// readFirstBits reads the first bits of some coefficients of a block (G.1.2.2).
+func (d *decoder) readFirstBits(c *component, b *[64]int16, p pass) bool {
 	if d.blocksToSkip > 0 {
 		d.blocksToSkip--
 		return true
 	}
 	for k := p.from; k <= p.last; k++ {
-		d.fill(d.data)
-		v := int(d.value(c.acTable))
+		d.refillBits(d.data)
+		v := int(d.decodeSymbol(c.acTable))
 		run, size := v>>4, v&15
 		if size == 0 {
 			if run < 15 {
-				d.blocksToSkip = 1<<run - 1 + int(d.take(run))
+				d.blocksToSkip = 1<<run - 1 + int(d.takeBits(run))
 				break
 			}
 			k += 15
@@ -239,32 +239,32 @@ func (d *decoder) first(c *component, b *[64]int16, p pass) bool {
 		if k > p.last {
 			return false
 		}
-		b[natural[k]] = int16(d.number(size) << p.low)
+		b[natural[k]] = int16(d.readSigned(size) << p.low)
 	}
 	return true
 }
 
-// refined reads one more bit of the coefficients that are not zero, and those that become non-zero (G.1.2.3).
-func (d *decoder) refined(c *component, b *[64]int16, p pass) bool {
+// readRefinement reads one more bit of the coefficients that are not zero, and those that become non-zero (G.1.2.3).
+func (d *decoder) readRefinement(c *component, b *[64]int16, p pass) bool {
 	bit := int16(1) << p.low
 	k := p.from
 	for d.blocksToSkip == 0 && k <= p.last {
-		d.fill(d.data)
-		v := int(d.value(c.acTable))
+		d.refillBits(d.data)
+		v := int(d.decodeSymbol(c.acTable))
 		run, size := v>>4, v&15
 		fresh := int16(0)
 		switch {
 		case size > 1:
 			return false
 		case size == 1:
-			if fresh = bit; d.take(1) == 0 {
+			if fresh = bit; d.takeBits(1) == 0 {
 				fresh = -bit
 			}
 		case run < 15:
-			d.blocksToSkip = 1<<run + int(d.take(run))
+			d.blocksToSkip = 1<<run + int(d.takeBits(run))
 			continue
 		}
-		if k = d.correct(b, k, p.last, run, bit); fresh != 0 {
+		if k = d.readCorrections(b, k, p.last, run, bit); fresh != 0 {
 			if k > p.last {
 				return false
 			}
@@ -273,14 +273,14 @@ func (d *decoder) refined(c *component, b *[64]int16, p pass) bool {
 		k++
 	}
 	if d.blocksToSkip > 0 {
-		d.correct(b, k, p.last, 64, bit)
+		d.readCorrections(b, k, p.last, 64, bit)
 		d.blocksToSkip--
 	}
 	return true
 }
 
-// correct reads a bit for each non-zero coefficient from k on. It stops at a zero after passing zeros of them.
-func (d *decoder) correct(b *[64]int16, k, last, zeros int, bit int16) int {
+// readCorrections reads a bit for each non-zero coefficient from k on. It stops at a zero after passing zeros of them.
+func (d *decoder) readCorrections(b *[64]int16, k, last, zeros int, bit int16) int {
 	for ; k <= last; k++ {
 		at := &b[natural[k]]
 		if *at == 0 {
@@ -291,9 +291,9 @@ func (d *decoder) correct(b *[64]int16, k, last, zeros int, bit int16) int {
 			continue
 		}
 		if d.count < 1 {
-			d.fill(d.data)
+			d.refillBits(d.data)
 		}
-		if d.take(1) == 0 || *at&bit != 0 {
+		if d.takeBits(1) == 0 || *at&bit != 0 {
 			continue
 		}
 		if *at > 0 {

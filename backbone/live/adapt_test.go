@@ -25,7 +25,7 @@ func TestAdapt(t *testing.T) {
 			l.state[0].Store(taken)
 		}
 		l.last.Store(int64(c.last))
-		if p.adapt(l); p.wanted != c.want {
+		if p.adaptThreads(l); p.wanted != c.want {
 			t.Errorf("batch %d: %d threads, expected %d", i, p.wanted, c.want)
 		}
 	}

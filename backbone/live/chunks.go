@@ -6,10 +6,10 @@ import (
 	"winnow/features"
 )
 
-// bounds returns where the chunks of n rows begin, followed by n. There are as few chunks as Chunk allows, and
+// chunkBounds returns where the chunks of n rows begin, followed by n. There are as few chunks as Chunk allows, and
 // their sizes differ by at most one. Full chunks and a rest would not do: the rest could be a single image,
 // which a network that normalises by the batch cannot handle.
-func (e *Encoder) bounds(n int) []int {
+func (e *Encoder) chunkBounds(n int) []int {
 	count := (n + e.cfg.Chunk - 1) / e.cfg.Chunk
 	list := make([]int, count+1)
 	for i := range list {
@@ -24,11 +24,11 @@ func (e *Encoder) backwardChunks(dx blas32.General) error {
 		e.scratch = features.NewMatrix(e.cfg.Chunk, e.cfg.Network.Dim())
 	}
 	e.rememberState()
-	list := e.bounds(dx.Rows)
+	list := e.chunkBounds(dx.Rows)
 	for i, at := range list[:len(list)-1] {
 		count := list[i+1] - at
 		e.restoreState()
-		x, inputs := features.Part(e.scratch, 0, count), part(e.inputs, e.sizes, at, count)
+		x, inputs := features.Part(e.scratch, 0, count), sliceInputs(e.inputs, e.sizes, at, count)
 		if err := e.cfg.Network.Forward(x, inputs, count, true); err != nil {
 			return err
 		}

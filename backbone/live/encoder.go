@@ -110,7 +110,7 @@ func New(cfg Config) (*Encoder, error) {
 		return nil, fmt.Errorf("live: head: expects %d features, the network gives %d",
 			cfg.Head.Config().In, cfg.Network.Dim())
 	}
-	if err := matches(cfg.Inputs.Sizes(), e.sizes); err != nil {
+	if err := checkInputSizes(cfg.Inputs.Sizes(), e.sizes); err != nil {
 		return nil, err
 	}
 	if cfg.Chunk == 0 || cfg.Chunk > cfg.Batch {
@@ -130,8 +130,8 @@ func New(cfg Config) (*Encoder, error) {
 	return e, nil
 }
 
-// matches returns an error unless the inputs' sizes are those that the network expects.
-func matches(found, expected []int) error {
+// checkInputSizes returns an error unless the inputs' sizes are those that the network expects.
+func checkInputSizes(found, expected []int) error {
 	same := len(found) == len(expected)
 	for i := 0; same && i < len(found); i++ {
 		same = found[i] == expected[i]
@@ -173,18 +173,18 @@ func (e *Encoder) Forward(rows []int) (features.Set, error) {
 	if e.inputs, err = e.cfg.Inputs.Load(rows); err != nil {
 		return features.Set{}, err
 	}
-	if err := e.recall(); err != nil {
+	if err := e.recallAhead(); err != nil {
 		return features.Set{}, err
 	}
 	e.cfg.Inputs.Prepare(e.next)
 	e.next = nil
 	e.resting = e.cfg.Resting != nil && e.cfg.Resting()
 	x := e.tail.X(n)
-	list := e.bounds(n)
+	list := e.chunkBounds(n)
 	for i, at := range list[:len(list)-1] {
 		count := list[i+1] - at
 		keep := !e.resting && count == n
-		inputs := part(e.inputs, e.sizes, at, count)
+		inputs := sliceInputs(e.inputs, e.sizes, at, count)
 		if err := e.cfg.Network.Forward(features.Part(x, at, count), inputs, count, keep); err != nil {
 			return features.Set{}, err
 		}
@@ -215,13 +215,13 @@ func (e *Encoder) Backward(dz blas32.General) error {
 		}
 		return nil
 	case n <= e.cfg.Chunk:
-		return e.backward(dx)
+		return e.backwardAhead(dx)
 	}
 	return e.backwardChunks(dx)
 }
 
-// backward runs the network's backward pass, and meanwhile sends it the next step's inputs.
-func (e *Encoder) backward(dx blas32.General) error {
+// backwardAhead runs the network's backward pass, and meanwhile sends it the next step's inputs.
+func (e *Encoder) backwardAhead(dx blas32.General) error {
 	inputs, ok := e.cfg.Inputs.(early)
 	to, can := e.cfg.Network.(ahead)
 	if !ok || !can || e.cfg.Network.Place() == nil {
@@ -238,8 +238,8 @@ func (e *Encoder) backward(dx blas32.General) error {
 	return errors.Join(err, <-sent)
 }
 
-// recall forgets what was sent ahead unless it is what was loaded.
-func (e *Encoder) recall() error {
+// recallAhead forgets what was sent ahead unless it is what was loaded.
+func (e *Encoder) recallAhead() error {
 	was := e.sent
 	if e.sent = nil; was == nil || was == e.cfg.Inputs.(early).Loaded() {
 		return nil

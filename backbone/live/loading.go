@@ -34,8 +34,8 @@ const (
 	taken   // in dst, or left to Load
 )
 
-// begin makes room for a batch.
-func (p *Pixels) begin(room *[]float32, rows []int, base uint64) *loading {
+// beginLoading makes room for a batch.
+func (p *Pixels) beginLoading(room *[]float32, rows []int, base uint64) *loading {
 	*room = features.Grow(*room, len(rows)*p.size)
 	n := len(rows)
 	return &loading{
@@ -44,13 +44,13 @@ func (p *Pixels) begin(room *[]float32, rows []int, base uint64) *loading {
 	}
 }
 
-// view makes the view of the i-th row.
-func (l *loading) view(v *backbone.Viewer, dst []float32, i int) error {
-	return l.p.load(v, dst, l.rows[i], rand.New(rand.NewPCG(l.base, uint64(i))))
+// makeView makes the view of the i-th row.
+func (l *loading) makeView(v *backbone.Viewer, dst []float32, i int) error {
+	return l.p.loadView(v, dst, l.rows[i], rand.New(rand.NewPCG(l.base, uint64(i))))
 }
 
-// place returns the part of dst for the i-th view.
-func (l *loading) place(i int) []float32 { return l.dst[i*l.p.size : (i+1)*l.p.size] }
+// viewPlace returns the part of dst for the i-th view.
+func (l *loading) viewPlace(i int) []float32 { return l.dst[i*l.p.size : (i+1)*l.p.size] }
 
 // workAhead makes the views that are still free, in a place of its own first.
 func (l *loading) workAhead(v *backbone.Viewer, own []float32) {
@@ -58,19 +58,19 @@ func (l *loading) workAhead(v *backbone.Viewer, own []float32) {
 		if !l.state[i].CompareAndSwap(free, begun) {
 			continue
 		}
-		err := l.view(v, own, i)
+		err := l.makeView(v, own, i)
 		if !l.state[i].CompareAndSwap(begun, writing) {
 			return // Load has taken over
 		}
-		copy(l.place(i), own)
+		copy(l.viewPlace(i), own)
 		l.errs[i] = err
 		l.last.Store(int64(time.Since(l.began)))
 		l.state[i].Store(taken)
 	}
 }
 
-// done reports whether all rows are made, without an error.
-func (l *loading) done() bool {
+// isLoaded reports whether all rows are made, without an error.
+func (l *loading) isLoaded() bool {
 	for i := range l.state {
 		if l.state[i].Load() != taken || l.errs[i] != nil {
 			return false
@@ -79,8 +79,8 @@ func (l *loading) done() bool {
 	return true
 }
 
-// take reports whether the caller must make the i-th row. Otherwise it waits until the row is written.
-func (l *loading) take(i int) bool {
+// claimRow reports whether the caller must make the i-th row. Otherwise it waits until the row is written.
+func (l *loading) claimRow(i int) bool {
 	if l.state[i].CompareAndSwap(free, taken) || l.state[i].CompareAndSwap(begun, taken) {
 		return true
 	}
@@ -94,14 +94,14 @@ func (l *loading) take(i int) bool {
 // then.
 func (l *loading) takeAll(do func(i int)) {
 	for i := len(l.rows) - 1; i >= 0; i-- {
-		if l.take(i) {
+		if l.claimRow(i) {
 			do(i)
 		}
 	}
 }
 
-// finish makes the remaining rows on all cores. Of several errors it returns the first in the batch.
-func (l *loading) finish() error {
+// finishRows makes the remaining rows on all cores. Of several errors it returns the first in the batch.
+func (l *loading) finishRows() error {
 	var rest []int
 	l.takeAll(func(i int) { rest = append(rest, i) })
 	var next atomic.Int64
@@ -109,7 +109,7 @@ func (l *loading) finish() error {
 	for _, v := range l.p.viewers[:min(len(l.p.viewers), len(rest))] {
 		all.Go(func() {
 			for at := int(next.Add(1)) - 1; at < len(rest); at = int(next.Add(1)) - 1 {
-				l.errs[rest[at]] = l.view(v, l.place(rest[at]), rest[at])
+				l.errs[rest[at]] = l.makeView(v, l.viewPlace(rest[at]), rest[at])
 			}
 		})
 	}

@@ -76,8 +76,8 @@ func NewPixels(cfg PixelsConfig) (*Pixels, error) {
 // Sizes returns the size of the single input: planes × height × width.
 func (p *Pixels) Sizes() []int { return []int{p.size} }
 
-// base returns the seed of a step's views.
-func (p *Pixels) base(ahead int) uint64 {
+// viewSeed returns the seed of a step's views.
+func (p *Pixels) viewSeed(ahead int) uint64 {
 	if p.cfg.Source == nil {
 		return 0
 	}
@@ -88,7 +88,7 @@ func (p *Pixels) base(ahead int) uint64 {
 // stops, and returns when the background work has ended. It begins nothing while a thread still works on an
 // earlier batch, which happens when other programs use all cores.
 func (p *Pixels) Prepare(rows []int) {
-	p.drop()
+	p.dropPrepared()
 	switch {
 	case len(rows) == 0:
 		if p.ahead != nil {
@@ -100,7 +100,7 @@ func (p *Pixels) Prepare(rows []int) {
 	case p.atWork.Load() > 0 || len(p.early) == 0:
 		return
 	}
-	l := p.begin(&p.next, rows, p.base(1))
+	l := p.beginLoading(&p.next, rows, p.viewSeed(1))
 	if p.ahead == nil {
 		p.startBackground()
 	}
@@ -129,7 +129,7 @@ func (p *Pixels) startBackground() {
 
 // Prepared returns the views that Prepare announced if all are made, and what tells their batch from others; else nil.
 func (p *Pixels) Prepared() ([][]float32, any) {
-	if l := p.prepared; l != nil && l.done() {
+	if l := p.prepared; l != nil && l.isLoaded() {
 		return [][]float32{l.dst}, l
 	}
 	return nil, nil
@@ -138,8 +138,8 @@ func (p *Pixels) Prepared() ([][]float32, any) {
 // Loaded tells the batch that the last Load returned.
 func (p *Pixels) Loaded() any { return p.loaded }
 
-// drop abandons the prepared batch.
-func (p *Pixels) drop() {
+// dropPrepared abandons the prepared batch.
+func (p *Pixels) dropPrepared() {
 	if p.prepared != nil {
 		p.prepared.takeAll(func(int) {})
 		p.prepared = nil
@@ -149,30 +149,31 @@ func (p *Pixels) drop() {
 // Load returns the rows' views. If a row cannot be read, the error names its path; of several errors it is the
 // first in the batch.
 func (p *Pixels) Load(rows []int) ([][]float32, error) {
-	base := p.base(0)
+	base := p.viewSeed(0)
 	if l := p.prepared; l == nil || l.base != base || !slices.Equal(l.rows, rows) {
-		p.drop()
-		p.prepared = p.begin(&p.next, rows, base)
+		p.dropPrepared()
+		p.prepared = p.beginLoading(&p.next, rows, base)
 	}
 	l := p.prepared
 	p.prepared, p.loaded, p.now, p.next = nil, l, p.next, p.now
-	p.adapt(l)
-	return [][]float32{l.dst}, l.finish()
+	p.adaptThreads(l)
+	return [][]float32{l.dst}, l.finishRows()
 }
 
-// adapt chooses how many background threads make the next batch: fewer if this one was made in the first third of the
-// time there was, twice as many if it was late. Threads that are not needed disturb the one that feeds the device.
-func (p *Pixels) adapt(l *loading) {
+// adaptThreads chooses how many background threads make the next batch: fewer if this one was made in the first third
+// of the time there was, twice as many if it was late. Threads that are not needed disturb the one that feeds the
+// device.
+func (p *Pixels) adaptThreads(l *loading) {
 	switch last := l.last.Load(); {
-	case !l.done():
+	case !l.isLoaded():
 		p.wanted = min(2*p.wanted, len(p.early))
 	case last > 0 && 3*time.Duration(last) < time.Since(l.began):
 		p.wanted = max(1, p.wanted*3/4)
 	}
 }
 
-// load makes one view. A panic in a picture is an error of that picture.
-func (p *Pixels) load(v *backbone.Viewer, dst []float32, row int, rng *rand.Rand) (err error) {
+// loadView makes one view. A panic in a picture is an error of that picture.
+func (p *Pixels) loadView(v *backbone.Viewer, dst []float32, row int, rng *rand.Rand) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("live: row %d: making its view panicked: %v", row, r)

@@ -19,7 +19,7 @@ type Prefixed struct {
 
 // NewPrefixed runs images through a prefix, chunk images at a time (0: a whole batch).
 func NewPrefixed(prefix backbone.Prefix, images Inputs, chunk int) (*Prefixed, error) {
-	if err := matches(images.Sizes(), prefix.Inputs()); err != nil {
+	if err := checkInputSizes(images.Sizes(), prefix.Inputs()); err != nil {
 		return nil, err
 	}
 	return &Prefixed{prefix: prefix, images: images, chunk: chunk}, nil
@@ -38,23 +38,23 @@ func (p *Prefixed) Load(rows []int) ([][]float32, error) {
 		return nil, err
 	}
 	n, sizes := len(rows), p.prefix.Outputs()
-	p.out = room(p.out, sizes, n)
+	p.out = growInputs(p.out, sizes, n)
 	step := p.chunk
 	if step < 1 {
 		step = n
 	}
 	for at := 0; at < n; at += step {
 		count := min(step, n-at)
-		in := part(images, p.prefix.Inputs(), at, count)
-		if err := p.prefix.Infer(part(p.out, sizes, at, count), in, count); err != nil {
+		in := sliceInputs(images, p.prefix.Inputs(), at, count)
+		if err := p.prefix.Infer(sliceInputs(p.out, sizes, at, count), in, count); err != nil {
 			return nil, err
 		}
 	}
 	return p.out, nil
 }
 
-// room returns memory for n images of each input, reusing that of list if it is large enough.
-func room(list [][]float32, sizes []int, n int) [][]float32 {
+// growInputs returns memory for n images of each input, reusing that of list if it is large enough.
+func growInputs(list [][]float32, sizes []int, n int) [][]float32 {
 	if list == nil {
 		list = make([][]float32, len(sizes))
 	}
@@ -64,8 +64,8 @@ func room(list [][]float32, sizes []int, n int) [][]float32 {
 	return list
 }
 
-// part returns n images of each input, beginning at from.
-func part(list [][]float32, sizes []int, from, n int) [][]float32 {
+// sliceInputs returns n images of each input, beginning at from.
+func sliceInputs(list [][]float32, sizes []int, from, n int) [][]float32 {
 	some := make([][]float32, len(list))
 	for i, size := range sizes {
 		some[i] = list[i][from*size : (from+n)*size]
@@ -127,7 +127,7 @@ func NewCached(ctx context.Context, from *Prefixed, rows, batch int, limit int64
 		if err != nil {
 			return nil, err
 		}
-		for i, to := range part(c.data, c.sizes, at, count) {
+		for i, to := range sliceInputs(c.data, c.sizes, at, count) {
 			copy(to, found[i])
 		}
 		if progress != nil {
@@ -154,7 +154,7 @@ func (c *Cached) Prepare([]int) {}
 
 // Load copies the activations of rows.
 func (c *Cached) Load(rows []int) ([][]float32, error) {
-	c.out = room(c.out, c.sizes, len(rows))
+	c.out = growInputs(c.out, c.sizes, len(rows))
 	for to, from := range rows {
 		if from < 0 || from >= c.rows {
 			return nil, fmt.Errorf("live: cache: found row %d, expected 0 to %d", from, c.rows-1)

@@ -51,16 +51,18 @@ func (r *Runtime) BLAS() (*BLAS, error) {
 	b := &BLAS{runtime: r}
 	b.single.runtime, b.single.kind = r, Float
 	b.double.runtime, b.double.kind = r, Double
-	if b.single.session(0, 0) == nil {
-		return nil, errors.Join(fmt.Errorf("ort: blas: %w", b.single.failed), b.close())
+	if b.single.productSession(0, 0) == nil {
+		return nil, errors.Join(fmt.Errorf("ort: blas: %w", b.single.failed), b.closeBLAS())
 	}
 	r.blas = b
 	return b, nil
 }
 
-func (b *BLAS) close() error { return errors.Join(b.single.close(), b.double.close()) }
+func (b *BLAS) closeBLAS() error {
+	return errors.Join(b.single.closeSessions(), b.double.closeSessions())
+}
 
-func (b *BLAS) closed() bool {
+func (b *BLAS) isClosed() bool {
 	b.single.mu.RLock()
 	defer b.single.mu.RUnlock()
 	return b.single.runtime == nil
@@ -69,7 +71,7 @@ func (b *BLAS) closed() bool {
 // Sgemm is C = alpha·op(A)·op(B) + beta·C in float32.
 func (b *BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int,
 	bb []float32, ldb int, beta float32, c []float32, ldc int) {
-	if !b.single.gemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
+	if !b.single.computeGemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
 		b.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
 	}
 }
@@ -77,7 +79,7 @@ func (b *BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []floa
 // Dgemm is C = alpha·op(A)·op(B) + beta·C in float64.
 func (b *BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int,
 	bb []float64, ldb int, beta float64, c []float64, ldc int) {
-	if !b.double.gemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
+	if !b.double.computeGemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
 		b.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
 	}
 }
@@ -93,16 +95,16 @@ type products[T float32 | float64] struct {
 	scratch  sync.Pool                           // *[]T values: packed operands and products not yet in C
 }
 
-// session returns a session, which it opens if necessary; nil where it is closed or cannot be opened. The caller holds
-// neither lock.
-func (p *products[T]) session(transA, transB int) *ortgo.DynamicAdvancedSession {
+// productSession returns a session, which it opens if necessary; nil where it is closed or cannot be opened. The caller
+// holds neither lock.
+func (p *products[T]) productSession(transA, transB int) *ortgo.DynamicAdvancedSession {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.sessions[transA][transB]
 	if *s != nil || p.runtime == nil || p.failed != nil {
 		return *s
 	}
-	opts, err := p.runtime.options(SessionOptions{CPU: true, Spin: blasSpin})
+	opts, err := p.runtime.newSessionOptions(SessionOptions{CPU: true, Spin: blasSpin})
 	if err == nil {
 		defer opts.Destroy()
 		model := gemmModel(p.kind, transA == 1, transB == 1)
@@ -114,7 +116,7 @@ func (p *products[T]) session(transA, transB int) *ortgo.DynamicAdvancedSession 
 	return *s
 }
 
-func (p *products[T]) close() (err error) {
+func (p *products[T]) closeSessions() (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.runtime = nil
@@ -129,44 +131,44 @@ func (p *products[T]) close() (err error) {
 	return err
 }
 
-// gemm computes the product. It changes nothing and returns false if gonum must compute it: because it is too
+// computeGemm computes the product. It changes nothing and returns false if gonum must compute it: because it is too
 // small, because the BLAS is closed, or because the arguments are wrong and gonum's panic says how.
-func (p *products[T]) gemm(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int,
+func (p *products[T]) computeGemm(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int,
 	b []T, ldb int, beta T, c []T, ldc int) bool {
-	if !large(m, n, k) || alpha == 0 {
+	if !isLargeProduct(m, n, k) || alpha == 0 {
 		return false
 	}
 	A := matrix[T]{a, m, k, lda}
 	B := matrix[T]{b, k, n, ldb}
-	transA, ok := A.transpose(tA)
-	transB, okB := B.transpose(tB)
+	transA, ok := A.transposeShape(tA)
+	transB, okB := B.transposeShape(tB)
 	C := matrix[T]{c, m, n, ldc}
-	if !ok || !okB || !A.valid() || !B.valid() || !C.valid() {
+	if !ok || !okB || !A.isValidMatrix() || !B.isValidMatrix() || !C.isValidMatrix() {
 		return false
 	}
 	direct := beta == 0 && ldc == n
 	out := c
 	if !direct {
-		buffer := p.borrow(m * n)
+		buffer := p.borrowScratch(m * n)
 		defer p.scratch.Put(buffer)
 		out = *buffer
 	}
-	if !p.product(transA, transB, A, B, out[:m*n], m, n) {
+	if !p.computeProduct(transA, transB, A, B, out[:m*n], m, n) {
 		return false
 	}
 	if !direct || alpha != 1 {
-		C.update(beta, alpha, out)
+		C.updateMatrix(beta, alpha, out)
 	}
 	return true
 }
 
-// product computes out = op(A)·op(B), contiguous. It returns false if it cannot.
-func (p *products[T]) product(transA, transB int, A, B matrix[T], out []T, m, n int) bool {
+// computeProduct computes out = op(A)·op(B), contiguous. It returns false if it cannot.
+func (p *products[T]) computeProduct(transA, transB int, A, B matrix[T], out []T, m, n int) bool {
 	p.mu.RLock()
 	session := p.sessions[transA][transB]
 	if session == nil {
 		p.mu.RUnlock()
-		p.session(transA, transB)
+		p.productSession(transA, transB)
 		p.mu.RLock()
 		session = p.sessions[transA][transB]
 	}
@@ -178,10 +180,10 @@ func (p *products[T]) product(transA, transB int, A, B matrix[T], out []T, m, n 
 	for i, x := range []matrix[T]{A, B, {out, m, n, n}} {
 		data := x.data
 		if x.stride != x.cols {
-			buffer := p.borrow(x.rows * x.cols)
+			buffer := p.borrowScratch(x.rows * x.cols)
 			defer p.scratch.Put(buffer)
 			data = *buffer
-			x.pack(data)
+			x.packRows(data)
 		}
 		v, err := ortgo.NewTensor(ortgo.Shape{int64(x.rows), int64(x.cols)}, data[:x.rows*x.cols])
 		if err != nil {
@@ -193,8 +195,8 @@ func (p *products[T]) product(transA, transB int, A, B matrix[T], out []T, m, n 
 	return session.Run(values[:2], values[2:]) == nil
 }
 
-// borrow returns a scratch slice of this length with arbitrary contents.
-func (p *products[T]) borrow(size int) *[]T {
+// borrowScratch returns a scratch slice of this length with arbitrary contents.
+func (p *products[T]) borrowScratch(size int) *[]T {
 	buffer, ok := p.scratch.Get().(*[]T)
 	if !ok {
 		buffer = new([]T)
@@ -212,8 +214,8 @@ type matrix[T float32 | float64] struct {
 	rows, cols, stride int
 }
 
-// transpose gives the matrix the shape in which it is stored. For a transpose it swaps the sizes and returns 1.
-func (x *matrix[T]) transpose(t blas.Transpose) (int, bool) {
+// transposeShape gives the matrix the shape in which it is stored. For a transpose it swaps the sizes and returns 1.
+func (x *matrix[T]) transposeShape(t blas.Transpose) (int, bool) {
 	switch t {
 	case blas.NoTrans:
 		return 0, true
@@ -224,19 +226,20 @@ func (x *matrix[T]) transpose(t blas.Transpose) (int, bool) {
 	return 0, false
 }
 
-func (x *matrix[T]) valid() bool {
+func (x *matrix[T]) isValidMatrix() bool {
 	return x.stride >= x.cols && len(x.data) >= x.stride*(x.rows-1)+x.cols
 }
 
-// pack copies the rows to dst without gaps.
-func (x *matrix[T]) pack(dst []T) {
+// packRows copies the rows to dst without gaps.
+func (x *matrix[T]) packRows(dst []T) {
 	for i := range x.rows {
 		copy(dst[i*x.cols:(i+1)*x.cols], x.data[i*x.stride:])
 	}
 }
 
-// update sets x = alpha·p + beta·x, p contiguous. With beta 0, old values of x, even NaN, do not count; p may be x.
-func (x *matrix[T]) update(beta, alpha T, p []T) {
+// updateMatrix sets x = alpha·p + beta·x, p contiguous. With beta 0, old values of x, even NaN, do not count; p may be
+// x.
+func (x *matrix[T]) updateMatrix(beta, alpha T, p []T) {
 	for i := range x.rows {
 		dst := x.data[i*x.stride : i*x.stride+x.cols]
 		src := p[i*x.cols : (i+1)*x.cols]

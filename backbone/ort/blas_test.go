@@ -44,9 +44,9 @@ func drawGemm(t *rapid.T) gemm {
 		rowsB, colsB = colsB, rowsB
 	}
 	g.lda, g.ldb, g.ldc = colsA+gap.Draw(t, "gapA"), colsB+gap.Draw(t, "gapB"), g.n+gap.Draw(t, "gapC")
-	g.a = numbers(seed, rowsA, colsA, g.lda)
-	g.b = numbers(seed+1, rowsB, colsB, g.ldb)
-	g.c = numbers(seed+2, g.m, g.n, g.ldc)
+	g.a = parseVersion(seed, rowsA, colsA, g.lda)
+	g.b = parseVersion(seed+1, rowsB, colsB, g.ldb)
+	g.c = parseVersion(seed+2, g.m, g.n, g.ldc)
 	if g.beta == 0 {
 		for i := range g.m {
 			for j := range g.n {
@@ -57,9 +57,9 @@ func drawGemm(t *rapid.T) gemm {
 	return g
 }
 
-// numbers returns rows×cols numbers in [-1, 1), with NaN in the gaps, which no product may read or change. The
+// parseVersion returns rows×cols numbers in [-1, 1), with NaN in the gaps, which no product may read or change. The
 // slice ends with the last row, as BLAS allows.
-func numbers(seed uint64, rows, cols, stride int) []float32 {
+func parseVersion(seed uint64, rows, cols, stride int) []float32 {
 	s := make([]float32, stride*(rows-1)+cols)
 	for i := range s {
 		s[i] = float32(math.NaN())
@@ -171,7 +171,7 @@ func (s spoiled) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []fl
 func TestSpoiledSgemmIsSeen(t *testing.T) {
 	for _, how := range []string{"alpha", "beta", "last term", "reads C"} {
 		g := gemm{tA: blas.NoTrans, tB: blas.Trans, m: 30, n: 20, k: 40, alpha: 1, lda: 40, ldb: 41, ldc: 23,
-			a: numbers(1, 30, 40, 40), b: numbers(2, 20, 40, 41), c: numbers(3, 30, 20, 23)}
+			a: parseVersion(1, 30, 40, 40), b: parseVersion(2, 20, 40, 41), c: parseVersion(3, 30, 20, 23)}
 		if how == "reads C" {
 			g.c[0] = float32(math.NaN())
 		}
@@ -209,7 +209,7 @@ func TestSgemmConcurrent(t *testing.T) {
 	const workers, rounds, m, n, k = 6, 20, 40, 50, 60
 	var wg sync.WaitGroup
 	for w := range workers {
-		a, x := numbers(uint64(w), m, k, k+w%2), numbers(uint64(w+100), k, n, n)
+		a, x := parseVersion(uint64(w), m, k, k+w%2), parseVersion(uint64(w+100), k, n, n)
 		want := make([]float32, m*n)
 		b.Sgemm(blas.NoTrans, blas.NoTrans, m, n, k, 1, a, k+w%2, x, n, 0, want, n)
 		wg.Go(func() {
@@ -241,7 +241,7 @@ func TestDgemm(t *testing.T) {
 		}
 		return out
 	}
-	a, x, c := wide(numbers(1, k, m, m)), wide(numbers(2, k, n, n)), wide(numbers(3, m, n, n))
+	a, x, c := wide(parseVersion(1, k, m, m)), wide(parseVersion(2, k, n, n)), wide(parseVersion(3, m, n, n))
 	want := append([]float64(nil), c...)
 	b.Dgemm(blas.Trans, blas.NoTrans, m, n, k, 0.5, a, m, x, n, 2, c, n)
 	gonum.Implementation{}.Dgemm(blas.Trans, blas.NoTrans, m, n, k, 0.5, a, m, x, n, 2, want, n)
@@ -270,8 +270,8 @@ func BenchmarkSgemm(b *testing.B) {
 		{"2048x2048x2048", blas.NoTrans, blas.NoTrans, 2048, 2048, 2048},
 	} {
 		a, x, c := make([]float32, s.m*s.k), make([]float32, s.k*s.n), make([]float32, s.m*s.n)
-		copy(a, numbers(1, 1, len(a), len(a)))
-		copy(x, numbers(2, 1, len(x), len(x)))
+		copy(a, parseVersion(1, 1, len(a), len(a)))
+		copy(x, parseVersion(2, 1, len(x), len(x)))
 		lda, ldx := s.k, s.n
 		if s.tA != blas.NoTrans {
 			lda = s.m

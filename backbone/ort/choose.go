@@ -46,7 +46,7 @@ func (r *Runtime) ChooseKernels(m *graph.Model, o gradient.Options, n int) (_ gr
 			continue
 		}
 		kind := kindOf(c, n)
-		t, err := r.timed(kind, c, n)
+		t, err := r.timeConvolution(kind, c, n)
 		if err != nil {
 			return o, report, err
 		}
@@ -69,9 +69,9 @@ func kindOf(c gradient.Convolution, n int) string {
 	return text
 }
 
-// timed measures a convolution's gradients, or remembers. Only one is measured at a time: beside each other both would
-// seem slower.
-func (r *Runtime) timed(kind string, c gradient.Convolution, n int) (t timing, err error) {
+// timeConvolution measures a convolution's gradients, or remembers. Only one is measured at a time: beside each other
+// both would seem slower.
+func (r *Runtime) timeConvolution(kind string, c gradient.Convolution, n int) (t timing, err error) {
 	r.measuring.Lock()
 	defer r.measuring.Unlock()
 	r.mu.Lock()
@@ -107,7 +107,7 @@ func (r *Runtime) timeGradient(c gradient.Convolution, n int, kernels gradient.K
 	for _, s := range c.Of {
 		size *= s
 	}
-	w := b.Constant(graph.NewTensor("w", normal(int(size)), c.Of...))
+	w := b.Constant(graph.NewTensor("w", normalNumbers(int(size)), c.Of...))
 	groups := c.In[0] / c.Of[1]
 	y := b.Node("Conv", []string{x, w}, graph.Ints("kernel_shape", c.Of[2:]...),
 		graph.Ints("strides", c.Node.Ints("strides")...), graph.Ints("dilations", c.Node.Ints("dilations")...),
@@ -135,7 +135,7 @@ func (r *Runtime) timeGradient(c gradient.Convolution, n int, kernels gradient.K
 		for _, v := range dims {
 			all *= int(v)
 		}
-		if err := s.Put(name, Float32s(normal(all), dims...)); err != nil {
+		if err := s.Put(name, Float32s(normalNumbers(all), dims...)); err != nil {
 			return 0, err
 		}
 	}
@@ -175,8 +175,8 @@ func shapeWith(v *graph.ValueInfo, filters []int64, n int) []int64 {
 	return dims
 }
 
-// normal returns normal numbers, the same ones again and again.
-func normal(n int) []float32 {
+// normalNumbers returns normal numbers, the same ones again and again.
+func normalNumbers(n int) []float32 {
 	rng, x := rand.New(rand.NewPCG(17, 19)), make([]float32, n)
 	drawn := min(n, 1<<16)
 	for i := range drawn {

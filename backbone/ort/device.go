@@ -112,14 +112,14 @@ func (r *Runtime) CheckCUDA(index int) error {
 	if missing := r.MissingCUDA(); len(missing) > 0 {
 		return missingError(missing)
 	}
-	return briefly(r.probe(SessionOptions{Threads: 1, device: &Device{CUDA: true, Index: index}}))
+	return briefly(r.probeDevice(SessionOptions{Threads: 1, device: &Device{CUDA: true, Index: index}}))
 }
 
 // Check runs a product on the CPU.
-func (r *Runtime) Check() error { return r.probe(SessionOptions{Threads: 1, CPU: true}) }
+func (r *Runtime) Check() error { return r.probeDevice(SessionOptions{Threads: 1, CPU: true}) }
 
-// probe runs a 1×1 matrix product in a session of its own.
-func (r *Runtime) probe(o SessionOptions) error {
+// probeDevice runs a 1×1 matrix product in a session of its own.
+func (r *Runtime) probeDevice(o SessionOptions) error {
 	s, err := r.NewSession(gemmModel(Float, false, false), o)
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func missingIn(folder string) []Missing {
 	var missing []Missing
 	needs := cudaNeeds
 	for _, name := range []string{sharedProvider, cudaLibrary} {
-		imported, err := imports(filepath.Join(folder, name))
+		imported, err := listImports(filepath.Join(folder, name))
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 			missing = append(missing, Missing{name, "not beside the runtime"})
@@ -217,7 +217,7 @@ func appendCUDA(opts *ortgo.SessionOptions, index int, gpu GPU) error {
 		return err
 	}
 	defer cuda.Destroy()
-	if err := cuda.Update(gpu.options(index)); err != nil {
+	if err := cuda.Update(gpu.cudaOptions(index)); err != nil {
 		return err
 	}
 	return opts.AppendExecutionProviderCUDA(cuda)

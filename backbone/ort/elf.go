@@ -36,8 +36,8 @@ func whole(path string) error {
 	return nil
 }
 
-// imports lists the libraries that a shared library names as its dependencies.
-func imports(path string) ([]string, error) {
+// listImports lists the libraries that a shared library names as its dependencies.
+func listImports(path string) ([]string, error) {
 	if err := whole(path); err != nil {
 		return nil, err
 	}

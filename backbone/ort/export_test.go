@@ -18,9 +18,9 @@ func Opened() bool { return fast.blas.Load() != nil }
 // Message is message, to build models with.
 type Message = message
 
-func (m message) Number(field int, v uint64) message { return m.number(field, v) }
-func (m message) Bytes(field int, b []byte) message  { return m.bytes(field, b) }
-func (m message) Text(field int, s string) message   { return m.text(field, s) }
+func (m message) Number(field int, v uint64) message { return m.putNumber(field, v) }
+func (m message) Bytes(field int, b []byte) message  { return m.putBytes(field, b) }
+func (m message) Text(field int, s string) message   { return m.putString(field, s) }
 
 // Kept is the memory of what the forward pass keeps, bytes.
 func (l *Live) Kept() (sum int64) {
@@ -32,7 +32,7 @@ func (l *Live) Kept() (sum int64) {
 
 // DropShape forgets what inference knows of the kept tensors, as if it had no rule for an operator.
 func (l *Live) DropShape(n int) int {
-	known, _ := l.shapes.of(n)
+	known, _ := l.shapes.shapesFor(n)
 	clear(known)
 	return len(l.saved)
 }

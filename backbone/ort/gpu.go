@@ -79,9 +79,9 @@ func (g GPU) search() ConvSearch {
 	return g.Search
 }
 
-// options returns the CUDA provider's options, by ONNX Runtime's names. With a limit its arena grows by what is
+// cudaOptions returns the CUDA provider's options, by ONNX Runtime's names. With a limit its arena grows by what is
 // requested, not to the next power of two, which would reach the limit at half of it.
-func (g GPU) options(index int) map[string]string {
+func (g GPU) cudaOptions(index int) map[string]string {
 	o := map[string]string{
 		"device_id":              strconv.Itoa(index),
 		"cudnn_conv_algo_search": strings.ToUpper(string(g.search())),
@@ -97,8 +97,8 @@ func (g GPU) options(index int) map[string]string {
 	return o
 }
 
-// marks returns a suffix for the device's name that tells which options can change a result: "+tf32".
-func (g GPU) marks() string {
+// deviceMarks returns a suffix for the device's name that tells which options can change a result: "+tf32".
+func (g GPU) deviceMarks() string {
 	text := ""
 	if g.TF32 {
 		text += "+tf32"

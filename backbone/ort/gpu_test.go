@@ -30,7 +30,7 @@ func TestGPUOptions(t *testing.T) {
 		if err := c.gpu.Check(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(c.want, c.gpu.options(c.index)); diff != "" {
+		if diff := cmp.Diff(c.want, c.gpu.cudaOptions(c.index)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		for _, device := range []Device{{}, {CUDA: true, Index: c.index}} {

@@ -87,14 +87,14 @@ type held struct {
 	data []float32
 }
 
-// view makes the memory a tensor of this shape.
-func (h *held) view(shape []int64) error {
+// viewMemory makes the memory a tensor of this shape.
+func (h *held) viewMemory(shape []int64) error {
 	n := int64(1)
 	for _, d := range shape {
 		n *= d
 	}
 	h.data = features.Grow(h.data, int(n))
-	return h.hold(Float32s(h.data, shape...))
+	return h.holdValue(Float32s(h.data, shape...))
 }
 
 // NewLive loads a derivative. Its data inputs must be float32 with the images along the first axis, its output
@@ -135,13 +135,13 @@ func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err e
 	if l.backward, err = newProgram(rt, inMemoryOrder(d.Backward), profiled("backward"), true); err != nil {
 		return nil, err
 	}
-	if l.memory, err = newMemory(rt.library, rt.where(l.options), l.forward.run); err != nil {
+	if l.memory, err = newMemory(rt.library, rt.sessionDevice(l.options), l.forward.run); err != nil {
 		return nil, err
 	}
 	for _, name := range d.Saved {
 		l.saved[name] = new(block)
 	}
-	if rt.where(l.options).CUDA || o.Resident {
+	if rt.sessionDevice(l.options).CUDA || o.Resident {
 		l.place, err = newPlace(l)
 	}
 	return l, err
@@ -209,7 +209,7 @@ func (l *Live) Forward(dst blas32.General, inputs [][]float32, n int, keep bool)
 			return err
 		}
 	}
-	if err := run.compute(l.finder(p)); err != nil {
+	if err := run.runProgram(l.tensorFinder(p)); err != nil {
 		return err
 	}
 	for i := range dst.Rows {
@@ -235,7 +235,7 @@ func (l *Live) Backward(d blas32.General, add bool) error {
 		return fmt.Errorf("ort: live: gradient of the vectors: found %d×%d, expected %d×%d", d.Rows, d.Cols, n, l.dim)
 	}
 	l.keptRows = 0
-	if err := l.dOutput.view(l.outputShape(n)); err != nil {
+	if err := l.dOutput.viewMemory(l.outputShape(n)); err != nil {
 		return fmt.Errorf("ort: live: %w", err)
 	}
 	for i := range n {
@@ -244,11 +244,11 @@ func (l *Live) Backward(d blas32.General, add bool) error {
 	if err := l.holdGrads(add); err != nil {
 		return err
 	}
-	if err := l.backward.compute(l.finder(&l.kept)); err != nil {
+	if err := l.backward.runProgram(l.tensorFinder(&l.kept)); err != nil {
 		return err
 	}
 	if l.place != nil {
-		return l.place.collect(add)
+		return l.place.collectGrads(add)
 	}
 	for i, p := range l.params {
 		name := l.d.Grads[i]
@@ -293,7 +293,7 @@ func (l *Live) Ahead(inputs [][]float32, n int) error {
 	}
 	for i, images := range inputs {
 		shape := append([]int64{int64(n)}, l.shapes.rest[i]...)
-		if err := l.send(l.ahead[i].block, shape, images); err != nil {
+		if err := l.sendInputBatch(l.ahead[i].block, shape, images); err != nil {
 			return fmt.Errorf("ort: live: input %q: %w", l.data[i], err)
 		}
 		l.ahead[i].of = images
@@ -308,7 +308,7 @@ func (l *Live) Close() error {
 	}
 	var err error
 	if l.place != nil {
-		err = l.place.close()
+		err = l.place.closePlace()
 	}
 	l.pinned.free()
 	for _, s := range l.ahead {
@@ -318,30 +318,30 @@ func (l *Live) Close() error {
 	for _, p := range []*pass{&l.kept, &l.passing} {
 		for _, list := range []map[string]*slot{p.inputs, p.params} {
 			for _, s := range list {
-				s.drop()
+				s.dropValue()
 			}
 		}
 		for _, b := range p.images {
 			b.free()
 		}
-		p.output.drop()
+		p.output.dropValue()
 	}
 	for _, s := range l.grads {
-		s.drop()
+		s.dropValue()
 	}
 	for _, list := range []map[string]*held{l.next, l.added} {
 		for _, h := range list {
-			h.drop()
+			h.dropValue()
 		}
 	}
-	l.dOutput.drop()
+	l.dOutput.dropValue()
 	l.keptRows = 0
 	if l.memory != nil {
 		err = errors.Join(err, l.memory.close())
 	}
 	for _, p := range []*program{l.plain, l.probe, l.forward, l.backward} {
 		if p != nil {
-			err = errors.Join(err, p.close())
+			err = errors.Join(err, p.closeProgram())
 		}
 	}
 	if l.joined {

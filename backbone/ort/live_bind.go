@@ -51,7 +51,7 @@ func (l *Live) holdPass(p *pass, inputs [][]float32, n int) error {
 		if p.inputs[name] == nil {
 			p.inputs[name] = new(slot)
 		}
-		if err := p.inputs[name].hold(Float32s(inputs[i], shape...)); err != nil {
+		if err := p.inputs[name].holdValue(Float32s(inputs[i], shape...)); err != nil {
 			return fmt.Errorf("ort: live: input %q: %w", name, err)
 		}
 	}
@@ -64,16 +64,16 @@ func (l *Live) holdPass(p *pass, inputs [][]float32, n int) error {
 			if p.params[w.Name] == nil {
 				p.params[w.Name] = new(slot)
 			}
-			if err := p.params[w.Name].hold(Float32s(w.Data, l.dims[w.Name]...)); err != nil {
+			if err := p.params[w.Name].holdValue(Float32s(w.Data, l.dims[w.Name]...)); err != nil {
 				return fmt.Errorf("ort: live: weight %q: %w", w.Name, err)
 			}
 		}
 	}
-	if err := p.output.view(l.outputShape(n)); err != nil {
+	if err := p.output.viewMemory(l.outputShape(n)); err != nil {
 		return fmt.Errorf("ort: live: %w", err)
 	}
 	if l.place != nil {
-		return l.place.upload()
+		return l.place.uploadWeights()
 	}
 	return nil
 }
@@ -92,10 +92,10 @@ func (l *Live) sendImages(p *pass, i int, shape []int64, images []float32) error
 		}
 		s.of = nil
 	}
-	return l.send(p.images[name], shape, images)
+	return l.sendInputBatch(p.images[name], shape, images)
 }
 
-func (l *Live) send(to *block, shape []int64, images []float32) error {
+func (l *Live) sendInputBatch(to *block, shape []int64, images []float32) error {
 	if err := to.hold(l.memory, Float, shape); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (l *Live) holdKept(p *pass, n int) error {
 		if l.next[s.Next] == nil {
 			l.next[s.Next] = new(held)
 		}
-		if err := l.next[s.Next].view(l.dims[s.Name]); err != nil {
+		if err := l.next[s.Next].viewMemory(l.dims[s.Name]); err != nil {
 			return fmt.Errorf("ort: live: statistics %q: %w", s.Name, err)
 		}
 	}
@@ -130,7 +130,7 @@ func (l *Live) holdKept(p *pass, n int) error {
 // keptShapes returns the shapes of what is kept for n images. Shapes that inference cannot tell are computed
 // once for each n, by running the network.
 func (l *Live) keptShapes(p *pass, n int) (map[string][]int64, error) {
-	shapes, err := l.shapes.of(n)
+	shapes, err := l.shapes.shapesFor(n)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (l *Live) keptShapes(p *pass, n int) (map[string][]int64, error) {
 			return nil, err
 		}
 	}
-	if err := l.probe.compute(l.finder(p)); err != nil {
+	if err := l.probe.runProgram(l.tensorFinder(p)); err != nil {
 		return nil, err
 	}
 	for i, v := range l.probe.out {
@@ -171,7 +171,7 @@ func (l *Live) keptShapes(p *pass, n int) (map[string][]int64, error) {
 func (l *Live) holdGrads(add bool) error {
 	l.adding = add
 	if l.place != nil {
-		return l.place.prepare(add)
+		return l.place.prepareGrads(add)
 	}
 	for i, w := range l.params {
 		name := l.d.Grads[i]
@@ -180,12 +180,12 @@ func (l *Live) holdGrads(add bool) error {
 			if l.added[name] == nil {
 				l.added[name] = new(held)
 			}
-			err = l.added[name].view(l.dims[w.Name])
+			err = l.added[name].viewMemory(l.dims[w.Name])
 		} else {
 			if l.grads[name] == nil {
 				l.grads[name] = new(slot)
 			}
-			err = l.grads[name].hold(Float32s(w.Grad, l.dims[w.Name]...))
+			err = l.grads[name].holdValue(Float32s(w.Grad, l.dims[w.Name]...))
 		}
 		if err != nil {
 			return fmt.Errorf("ort: live: gradient of %q: %w", w.Name, err)
@@ -194,14 +194,14 @@ func (l *Live) holdGrads(add bool) error {
 	return nil
 }
 
-// finder returns a function that finds a tensor of a pass by name: nil for those that the runtime must allocate.
-func (l *Live) finder(p *pass) func(name string) ortgo.Value {
+// tensorFinder returns a function that finds a tensor of a pass by name: nil for those that the runtime must allocate.
+func (l *Live) tensorFinder(p *pass) func(name string) ortgo.Value {
 	return func(name string) ortgo.Value {
 		if b := l.saved[name]; b != nil && b.value != nil {
 			return b
 		}
 		if l.place != nil {
-			if v := l.place.find(name, l.adding); v != nil {
+			if v := l.place.findPlaced(name, l.adding); v != nil {
 				return v
 			}
 		}

@@ -97,7 +97,7 @@ func (l *Live) readShapes(fed map[string]*graph.ValueInfo) error {
 	if l.single {
 		count = 1
 	}
-	known, err := l.shapes.of(count)
+	known, err := l.shapes.shapesFor(count)
 	if err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ type batchShapes struct {
 	by     map[int]map[string][]int64
 }
 
-// of returns the known shapes for n images. Tensors with sizes that inference cannot tell are left out.
-func (s *batchShapes) of(n int) (map[string][]int64, error) {
+// shapesFor returns the known shapes for n images. Tensors with sizes that inference cannot tell are left out.
+func (s *batchShapes) shapesFor(n int) (map[string][]int64, error) {
 	if known := s.by[n]; known != nil {
 		return known, nil
 	}

@@ -21,7 +21,7 @@ func newProgram(rt *Runtime, m *graph.Model, o SessionOptions, asWritten bool) (
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	p := &program{first: rt.where(o).CUDA}
+	p := &program{first: rt.sessionDevice(o).CUDA}
 	for _, v := range m.Graph.DataInputs() {
 		p.ins = append(p.ins, v.Name)
 	}
@@ -29,7 +29,7 @@ func newProgram(rt *Runtime, m *graph.Model, o SessionOptions, asWritten bool) (
 		p.outs = append(p.outs, v.Name)
 	}
 	p.in, p.out = make([]ortgo.Value, len(p.ins)), make([]ortgo.Value, len(p.outs))
-	opts, err := rt.options(o)
+	opts, err := rt.newSessionOptions(o)
 	if err != nil {
 		return nil, fmt.Errorf("ort: live: %w", err)
 	}
@@ -61,9 +61,9 @@ func newProgram(rt *Runtime, m *graph.Model, o SessionOptions, asWritten bool) (
 	return p, nil
 }
 
-// compute runs the program on the values that find returns. If find returns nil for an output, the runtime
+// runProgram runs the program on the values that find returns. If find returns nil for an output, the runtime
 // allocates it and leaves it in p.out; the caller must destroy it.
-func (p *program) compute(find func(name string) ortgo.Value) (err error) {
+func (p *program) runProgram(find func(name string) ortgo.Value) (err error) {
 	for i, name := range p.ins {
 		if p.in[i] = find(name); p.in[i] == nil {
 			return fmt.Errorf("ort: live: input %q: nothing to feed", name)
@@ -84,7 +84,7 @@ func (p *program) compute(find func(name string) ortgo.Value) (err error) {
 	return nil
 }
 
-func (p *program) close() error {
+func (p *program) closeProgram() error {
 	if p.run == nil {
 		return nil
 	}

@@ -71,7 +71,7 @@ func newNetworks(rt *Runtime, model []byte, output string, in NetworkInput, prec
 		}
 	}()
 	if precision != "" {
-		if model, err = lowered(model, precision); err != nil {
+		if model, err = lowerPrecision(model, precision); err != nil {
 			return list, err
 		}
 	}
@@ -94,8 +94,8 @@ func newNetworks(rt *Runtime, model []byte, output string, in NetworkInput, prec
 	return list, nil
 }
 
-// lowered returns a model that computes in a type of 16 bits.
-func lowered(model []byte, precision string) ([]byte, error) {
+// lowerPrecision returns a model that computes in a type of 16 bits.
+func lowerPrecision(model []byte, precision string) ([]byte, error) {
 	to := graph.Float16
 	switch precision {
 	case features.Float16:
@@ -168,7 +168,7 @@ func (l Networks) Close() error {
 func newNetwork(rt *Runtime, model []byte, o SessionOptions, in NetworkInput) (*Network, error) {
 	output := o.Outputs[0]
 	if output == "" {
-		_, outs, err := signature(model)
+		_, outs, err := parseSignature(model)
 		if err != nil {
 			return nil, fmt.Errorf("ort: model: %w", err)
 		}
@@ -180,24 +180,24 @@ func newNetwork(rt *Runtime, model []byte, o SessionOptions, in NetworkInput) (*
 		return nil, err
 	}
 	n := &Network{rt: rt, session: s, input: in, in: make([]Tensor, 1), out: make([]Tensor, 1)}
-	if err := n.check(); err != nil {
+	if err := n.checkNetwork(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return n, nil
 }
 
-// check checks the model against the input and learns batch and dimension.
-func (n *Network) check() error {
+// checkNetwork checks the model against the input and learns batch and dimension.
+func (n *Network) checkNetwork() error {
 	ins := n.session.ins
 	if len(ins) != 1 {
-		return fmt.Errorf("ort: model: found the inputs %q, expected one image input", names(ins))
+		return fmt.Errorf("ort: model: found the inputs %q, expected one image input", infoNames(ins))
 	}
 	x := ins[0]
 	if n.input.Name != "" && n.input.Name != x.Name {
 		return fmt.Errorf("ort: model: found the input %q, expected %q", x.Name, n.input.Name)
 	}
 	want := []int64{-1, int64(n.input.Channels), int64(n.input.Height), int64(n.input.Width)}
-	if x.Type != Float || !fits(x.Shape, want) {
+	if x.Type != Float || !fitsShape(x.Shape, want) {
 		return fmt.Errorf("ort: model: input %v, expected float32 %s", x, shapeText(want))
 	}
 	if x.Shape[0] > 0 {
@@ -217,8 +217,8 @@ func (n *Network) check() error {
 	return n.setDim(y.Name, shape)
 }
 
-// fits reports whether a model's shape accepts the wanted shape. A free size, -1, on either side fits.
-func fits(shape, want []int64) bool {
+// fitsShape reports whether a model's shape accepts the wanted shape. A free size, -1, on either side fits.
+func fitsShape(shape, want []int64) bool {
 	return len(shape) == len(want) && !slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool {
 		return shape[i] >= 0 && want[i] >= 0 && shape[i] != want[i]
 	})
@@ -231,7 +231,7 @@ func (n *Network) tryShape() ([]int64, error) {
 
 // shapeOf runs black images.
 func (n *Network) shapeOf(rows int) ([]int64, error) {
-	n.in[0] = Float32s(make([]float32, rows*n.pixels()), n.inputShape(rows)...)
+	n.in[0] = Float32s(make([]float32, rows*n.imageFloats()), n.inputShape(rows)...)
 	n.out[0] = Tensor{}
 	if err := n.session.Run(n.in, n.out); err != nil {
 		return nil, err
@@ -273,8 +273,8 @@ func (n *Network) setDim(name string, shape []int64) error {
 	return nil
 }
 
-// pixels returns the number of floats of one image.
-func (n *Network) pixels() int { return n.input.Channels * n.input.Height * n.input.Width }
+// imageFloats returns the number of floats of one image.
+func (n *Network) imageFloats() int { return n.input.Channels * n.input.Height * n.input.Width }
 
 func (n *Network) inputShape(rows int) []int64 {
 	return []int64{int64(rows), int64(n.input.Channels), int64(n.input.Height), int64(n.input.Width)}
@@ -286,15 +286,15 @@ func (n *Network) Dim() int { return n.dim }
 // Infer computes the vectors of n images: pixels is n×channels×height×width, dst n×Dim. A model with a fixed
 // batch runs as often as needed, its last batch padded with black.
 func (n *Network) Infer(dst blas32.General, pixels []float32, images int) error {
-	if images <= 0 || len(pixels) < images*n.pixels() || dst.Rows != images || dst.Cols != n.dim {
+	if images <= 0 || len(pixels) < images*n.imageFloats() || dst.Rows != images || dst.Cols != n.dim {
 		return fmt.Errorf("ort: infer: found %d images in %d floats into %d×%d, expected %d floats an image into %d×%d",
-			images, len(pixels), dst.Rows, dst.Cols, n.pixels(), images, n.dim)
+			images, len(pixels), dst.Rows, dst.Cols, n.imageFloats(), images, n.dim)
 	}
 	step := cmp.Or(n.batch, images)
 	for at := 0; at < images; at += step {
 		count := min(step, images-at)
 		part := blas32.General{Rows: count, Cols: n.dim, Stride: dst.Stride, Data: dst.Data[at*dst.Stride:]}
-		if err := n.inferBatch(part, pixels[at*n.pixels():(at+count)*n.pixels()], step); err != nil {
+		if err := n.inferBatch(part, pixels[at*n.imageFloats():(at+count)*n.imageFloats()], step); err != nil {
 			return err
 		}
 	}
@@ -304,7 +304,7 @@ func (n *Network) Infer(dst blas32.General, pixels []float32, images int) error 
 // inferBatch runs one batch of rows images, of which the first dst.Rows are given.
 func (n *Network) inferBatch(dst blas32.General, pixels []float32, rows int) error {
 	if dst.Rows < rows {
-		n.images = features.Grow(n.images, rows*n.pixels())
+		n.images = features.Grow(n.images, rows*n.imageFloats())
 		clear(n.images[copy(n.images, pixels):])
 		pixels = n.images
 	}
@@ -315,7 +315,7 @@ func (n *Network) inferBatch(dst blas32.General, pixels []float32, rows int) err
 		vectors = n.vectors
 	}
 	n.setTensors(pixels, vectors[:rows*n.dim], rows)
-	if err := n.run(); err != nil {
+	if err := n.runNetwork(); err != nil {
 		return err
 	}
 	if !direct {
@@ -340,9 +340,9 @@ func (n *Network) setTensors(pixels, vectors []float32, rows int) {
 	}
 }
 
-func (n *Network) run() error {
+func (n *Network) runNetwork() error {
 	if n.pair != nil {
-		return n.pair.run(n.lane, n.in, n.out)
+		return n.pair.runLane(n.lane, n.in, n.out)
 	}
 	return n.session.Run(n.in, n.out)
 }
@@ -350,7 +350,7 @@ func (n *Network) run() error {
 // Close frees the model.
 func (n *Network) Close() error {
 	if n.pair != nil {
-		return n.pair.close()
+		return n.pair.closeLanes()
 	}
 	return n.session.Close()
 }

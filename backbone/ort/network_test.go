@@ -40,7 +40,7 @@ func TestRealNetworks(t *testing.T) {
 				t.Fatalf("dim: found %d, expected %d", net.Dim(), c.dim)
 			}
 			const n, size = 3, 3 * 224 * 224
-			pixels := numbers(1, 1, n*size, n*size)
+			pixels := parseVersion(1, 1, n*size, n*size)
 			together, alone := features.NewMatrix(n, c.dim), features.NewMatrix(1, c.dim)
 			if err := net.Infer(together, pixels, n); err != nil {
 				t.Fatal(err)
@@ -106,7 +106,7 @@ func TestNetworkShapes(t *testing.T) {
 
 func checkMeans(t *testing.T, name string, net *ort.Network, n, gap int) {
 	t.Helper()
-	pixels := numbers(uint64(n), n, 24, 24)
+	pixels := parseVersion(uint64(n), n, 24, 24)
 	dst := blas32.General{Rows: n, Cols: 3, Stride: 3 + gap, Data: make([]float32, n*(3+gap))}
 	for i := range dst.Data {
 		dst.Data[i] = 77

@@ -17,10 +17,10 @@ import (
 
 // This is the only init in winnow. A program that imports this package multiplies with ONNX Runtime without a
 // call. A program may still give blas32 its own implementation, in main or later, which replaces this one.
-func init() { serve() }
+func init() { serveProducts() }
 
-// serve makes the process's products available to blas32 and blas64, and so to Gorgonia (package head).
-func serve() {
+// serveProducts makes the process's products available to blas32 and blas64, and so to Gorgonia (package head).
+func serveProducts() {
 	blas32.Use(served{})
 	blas64.Use(served{})
 }
@@ -55,7 +55,7 @@ func Open(cfg Config) (*Runtime, error) {
 	defer fast.mu.Unlock()
 	fast.blas.Store(b)
 	if blas32.Implementation() != blas.Float32(served{}) {
-		serve()
+		serveProducts()
 	}
 	return b.runtime, nil
 }
@@ -63,13 +63,13 @@ func Open(cfg Config) (*Runtime, error) {
 // CPU returns the runtime that computes the process's matrix products. If none is open, or it was closed, it is opened
 // as [Prefer] says.
 func CPU() (*Runtime, error) {
-	b := current()
+	b := currentBLAS()
 	fast.mu.Lock()
 	defer fast.mu.Unlock()
 	switch {
 	case b == nil:
 		return nil, fast.err
-	case !b.closed():
+	case !b.isClosed():
 		return b.runtime, nil
 	}
 	cfg := fast.prefer
@@ -96,9 +96,9 @@ func openProducts(cfg Config) (*BLAS, error) {
 	return rt.BLAS()
 }
 
-// current returns the BLAS for large products, or nil if there is none. The first call opens ONNX Runtime (0.1 s). It
-// does so for the very first large product: with any later start the order of goroutines would decide about bits.
-func current() *BLAS {
+// currentBLAS returns the BLAS for large products, or nil if there is none. The first call opens ONNX Runtime (0.1 s).
+// It does so for the very first large product: with any later start the order of goroutines would decide about bits.
+func currentBLAS() *BLAS {
 	if b := fast.blas.Load(); b != nil {
 		return b
 	}
@@ -125,8 +125,8 @@ type served struct{ gonum.Implementation }
 
 func (p served) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int,
 	b []float32, ldb int, beta float32, c []float32, ldc int) {
-	if large(m, n, k) {
-		if f := current(); f != nil {
+	if isLargeProduct(m, n, k) {
+		if f := currentBLAS(); f != nil {
 			f.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 			return
 		}
@@ -136,8 +136,8 @@ func (p served) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []flo
 
 func (p served) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int,
 	b []float64, ldb int, beta float64, c []float64, ldc int) {
-	if large(m, n, k) {
-		if f := current(); f != nil {
+	if isLargeProduct(m, n, k) {
+		if f := currentBLAS(); f != nil {
 			f.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 			return
 		}
@@ -145,8 +145,8 @@ func (p served) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []flo
 	p.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// large reports whether ONNX Runtime computes a product faster.
-func large(m, n, k int) bool {
+// isLargeProduct reports whether ONNX Runtime computes a product faster.
+func isLargeProduct(m, n, k int) bool {
 	return m > 0 && n > 0 && k > 0 && float64(m)*float64(n)*float64(k) >= smallest
 }
 
@@ -163,13 +163,13 @@ func Doctor() Products {
 	if b := blas32.Implementation(); b != blas.Float32(served{}) {
 		return Products{Product: fmt.Sprintf("%T", b), Why: "the program passed it to blas32.Use"}
 	}
-	b := current()
+	b := currentBLAS()
 	fast.mu.Lock()
 	defer fast.mu.Unlock()
 	switch {
 	case b == nil:
 		return Products{Product: "gonum", Why: fast.err.Error()}
-	case b.closed():
+	case b.isClosed():
 		return Products{Product: "gonum", Why: "ort: the runtime was closed"}
 	}
 	return Products{

@@ -60,8 +60,8 @@ func newPair(rt *Runtime, model []byte, o SessionOptions, in NetworkInput) ([]*N
 	return []*Network{n, &second}, nil
 }
 
-// run runs a lane. If memory runs out with two sessions, it goes on with one.
-func (p *pair) run(lane int, in, out []Tensor) error {
+// runLane runs a lane. If memory runs out with two sessions, it goes on with one.
+func (p *pair) runLane(lane int, in, out []Tensor) error {
 	if lane == 1 {
 		if done, err := p.runSecond(in, out); done {
 			return err
@@ -77,7 +77,7 @@ func (p *pair) run(lane int, in, out []Tensor) error {
 		if err == nil || !OutOfMemory(err) {
 			return err
 		}
-		if more, failed := p.retreat(); failed != nil || !more {
+		if more, failed := p.retreatLanes(); failed != nil || !more {
 			return errors.Join(err, failed)
 		}
 	}
@@ -115,9 +115,9 @@ func (p *pair) loadSecond() {
 	p.second = s
 }
 
-// retreat frees memory for the first session: it ends the second, or gives the first all of the limit. It reports
+// retreatLanes frees memory for the first session: it ends the second, or gives the first all of the limit. It reports
 // whether it could do one of the two. The caller holds turn.
-func (p *pair) retreat() (more bool, err error) {
+func (p *pair) retreatLanes() (more bool, err error) {
 	if more, err = p.endSecond(); p.whole || err != nil {
 		return more, err
 	}
@@ -149,8 +149,8 @@ func (p *pair) endSecond() (bool, error) {
 	return ended, s.Close()
 }
 
-// close frees both sessions. Closing twice is not an error.
-func (p *pair) close() error {
+// closeLanes frees both sessions. Closing twice is not an error.
+func (p *pair) closeLanes() error {
 	_, err := p.endSecond()
 	p.turn.Lock()
 	defer p.turn.Unlock()

@@ -58,16 +58,16 @@ func newPlace(l *Live) (_ *Place, err error) {
 		p.pinned.add(p.grad)
 	}
 	for name, to := range map[string]map[string]*view{weightsVector: p.weights, gradientsVector: p.grads} {
-		if err := p.views(name, to); err != nil {
-			return nil, errors.Join(err, p.close())
+		if err := p.viewParams(name, to); err != nil {
+			return nil, errors.Join(err, p.closePlace())
 		}
 	}
 	return p, nil
 }
 
-// views makes a tensor of each parameter's part of a vector, by the name of the weight or of its gradient.
-func (p *Place) views(vector string, to map[string]*view) error {
-	f, err := p.vector(vector)
+// viewParams makes a tensor of each parameter's part of a vector, by the name of the weight or of its gradient.
+func (p *Place) viewParams(vector string, to map[string]*view) error {
+	f, err := p.namedVector(vector)
 	if err != nil {
 		return err
 	}
@@ -83,8 +83,8 @@ func (p *Place) views(vector string, to map[string]*view) error {
 	return nil
 }
 
-// vector returns a vector, which is made when it is first named.
-func (p *Place) vector(name string) (*flat, error) {
+// namedVector returns a vector, which is made when it is first named.
+func (p *Place) namedVector(name string) (*flat, error) {
 	if f := p.vectors[name]; f != nil {
 		return f, nil
 	}
@@ -103,7 +103,7 @@ func (p *Place) Params() []*features.Param { return p.l.params }
 func (p *Place) Hold(on bool) error {
 	p.held = false
 	if on {
-		if err := p.upload(); err != nil {
+		if err := p.uploadWeights(); err != nil {
 			return err
 		}
 	}
@@ -111,16 +111,16 @@ func (p *Place) Hold(on bool) error {
 	return nil
 }
 
-// upload copies the weights to the device.
-func (p *Place) upload() error {
+// uploadWeights copies the weights to the device.
+func (p *Place) uploadWeights() error {
 	if p.held {
 		return nil
 	}
 	return p.vectors[weightsVector].put(0, p.data)
 }
 
-// download copies the gradients to Go.
-func (p *Place) download() error {
+// downloadGrads copies the gradients to Go.
+func (p *Place) downloadGrads() error {
 	if p.held {
 		return nil
 	}
@@ -129,11 +129,11 @@ func (p *Place) download() error {
 
 // Fetch implements [features.Place].
 func (p *Place) Fetch(vector string, to [][]float32) error {
-	f, err := p.vector(vector)
+	f, err := p.namedVector(vector)
 	if err != nil {
 		return err
 	}
-	if vector == weightsVector && p.own(to) {
+	if vector == weightsVector && p.ownsSlices(to) {
 		return f.get(0, p.data)
 	}
 	for i := range to {
@@ -144,11 +144,11 @@ func (p *Place) Fetch(vector string, to [][]float32) error {
 
 // Store implements [features.Place].
 func (p *Place) Store(vector string, from [][]float32) error {
-	f, err := p.vector(vector)
+	f, err := p.namedVector(vector)
 	if err != nil {
 		return err
 	}
-	if vector == weightsVector && p.own(from) {
+	if vector == weightsVector && p.ownsSlices(from) {
 		return f.put(0, p.data)
 	}
 	for i := range from {
@@ -157,8 +157,8 @@ func (p *Place) Store(vector string, from [][]float32) error {
 	return err
 }
 
-// own reports whether slices are the parameters' Data, which lie in one array.
-func (p *Place) own(list [][]float32) bool {
+// ownsSlices reports whether slices are the parameters' Data, which lie in one array.
+func (p *Place) ownsSlices(list [][]float32) bool {
 	for i, x := range list {
 		if first(x) != first(p.data[p.layout.at[i]:]) {
 			return false
@@ -187,22 +187,22 @@ func (p *Place) Run(what *features.Program, part features.Portion, numbers []flo
 		}
 		p.programs[what] = run
 	}
-	if err := p.numbers.view([]int64{int64(max(len(numbers), 1))}); err != nil {
+	if err := p.numbers.viewMemory([]int64{int64(max(len(numbers), 1))}); err != nil {
 		return 0, err
 	}
 	copy(p.numbers.data, numbers)
-	if err := p.sum.view([]int64{1}); err != nil {
+	if err := p.sum.viewMemory([]int64{1}); err != nil {
 		return 0, err
 	}
 	p.sum.data[0] = 0
-	err = run.compute(func(name string) (v ortgo.Value) {
+	err = run.runProgram(func(name string) (v ortgo.Value) {
 		switch name {
 		case "numbers":
 			return p.numbers.value
 		case "sum":
 			return p.sum.value
 		}
-		f, missing := p.vector(strings.TrimSuffix(name, ".next"))
+		f, missing := p.namedVector(strings.TrimSuffix(name, ".next"))
 		if missing == nil {
 			if of, missing := f.view(s); missing == nil {
 				return of
@@ -224,27 +224,27 @@ var addition = func() *features.Program {
 	return &features.Program{Model: b.Model().Marshal()}
 }()
 
-// prepare makes room for gradients that will be added.
-func (p *Place) prepare(add bool) (err error) {
+// prepareGrads makes room for gradients that will be added.
+func (p *Place) prepareGrads(add bool) (err error) {
 	if !add || p.added != nil {
 		return nil
 	}
 	p.added = map[string]*view{}
-	return p.views(addedVector, p.added)
+	return p.viewParams(addedVector, p.added)
 }
 
-// collect ends a backward pass.
-func (p *Place) collect(add bool) error {
+// collectGrads ends a backward pass.
+func (p *Place) collectGrads(add bool) error {
 	if add {
 		if _, err := p.Run(addition, features.AllWeights, nil); err != nil {
 			return err
 		}
 	}
-	return p.download()
+	return p.downloadGrads()
 }
 
-// find returns the tensor of a weight or of a gradient, or nil for other names.
-func (p *Place) find(name string, adding bool) ortgo.Value {
+// findPlaced returns the tensor of a weight or of a gradient, or nil for other names.
+func (p *Place) findPlaced(name string, adding bool) ortgo.Value {
 	grads := p.grads
 	if adding {
 		grads = p.added
@@ -257,8 +257,8 @@ func (p *Place) find(name string, adding bool) ortgo.Value {
 	return nil
 }
 
-// close frees programs and memory.
-func (p *Place) close() (err error) {
+// closePlace frees programs and memory.
+func (p *Place) closePlace() (err error) {
 	for _, list := range []map[string]*view{p.weights, p.grads, p.added} {
 		for _, v := range list {
 			v.free()
@@ -268,10 +268,10 @@ func (p *Place) close() (err error) {
 		f.free()
 	}
 	for _, run := range p.programs {
-		err = errors.Join(err, run.close())
+		err = errors.Join(err, run.closeProgram())
 	}
-	p.numbers.drop()
-	p.sum.drop()
+	p.numbers.dropValue()
+	p.sum.dropValue()
 	p.pinned.free()
 	p.programs, p.vectors, p.weights, p.grads, p.added = nil, nil, nil, nil, nil
 	return err

@@ -33,7 +33,7 @@ func (r *Runtime) NewResident(model []byte, o SessionOptions) (_ *Resident, err 
 	if d.session, err = r.NewSession(model, o); err != nil {
 		return nil, err
 	}
-	if d.memory, err = newMemory(r.library, r.where(o), d.session.run); err != nil {
+	if d.memory, err = newMemory(r.library, r.sessionDevice(o), d.session.run); err != nil {
 		return nil, err
 	}
 	if d.binding, err = d.session.run.CreateIoBinding(); err != nil {
@@ -50,18 +50,18 @@ func (d *Resident) Put(input string, t Tensor) error {
 	if d.session == nil {
 		return errClosed
 	}
-	from, bytes, err := t.memory()
+	from, bytes, err := t.tensorMemory()
 	if err != nil {
 		return fmt.Errorf("ort: resident: input %q: %w", input, err)
 	}
-	b, err := d.room(d.session.ins, input, t.Type(), t.Shape)
+	b, err := d.roomFor(d.session.ins, input, t.Type(), t.Shape)
 	if err != nil {
 		return err
 	}
 	if err := d.memory.copy(b.p, from, bytes); err != nil {
 		return err
 	}
-	return d.bind(input, d.binding.BindInput(input, b)) // the library may copy it, if it needs it elsewhere
+	return d.noteBound(input, d.binding.BindInput(input, b)) // the library may copy it, if it needs it elsewhere
 }
 
 // Take allocates an output on the device and binds it. The shape must be the one that the inputs lead to.
@@ -69,16 +69,16 @@ func (d *Resident) Take(output string, t ElementType, shape ...int64) error {
 	if d.session == nil {
 		return errClosed
 	}
-	b, err := d.room(d.session.outs, output, t, shape)
+	b, err := d.roomFor(d.session.outs, output, t, shape)
 	if err != nil {
 		return err
 	}
-	return d.bind(output, d.binding.BindOutput(output, b))
+	return d.noteBound(output, d.binding.BindOutput(output, b))
 }
 
-// room returns memory for a tensor and unbinds its name.
-func (d *Resident) room(infos []Info, name string, t ElementType, shape []int64) (*block, error) {
-	info, err := choose(infos, []string{name})
+// roomFor returns memory for a tensor and unbinds its name.
+func (d *Resident) roomFor(infos []Info, name string, t ElementType, shape []int64) (*block, error) {
+	info, err := chooseOutputs(infos, []string{name})
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +96,8 @@ func (d *Resident) room(infos []Info, name string, t ElementType, shape []int64)
 	return d.blocks[name], nil
 }
 
-// bind notes that a tensor is bound, unless binding failed.
-func (d *Resident) bind(name string, err error) error {
+// noteBound notes that a tensor is bound, unless binding failed.
+func (d *Resident) noteBound(name string, err error) error {
 	if err != nil {
 		return fmt.Errorf("ort: resident: %q: %w", name, err)
 	}
@@ -140,7 +140,7 @@ func (d *Resident) Fetch(name string, into Tensor) error {
 		return fmt.Errorf("ort: resident: %q: found %v %v to fetch into, expected %v %v",
 			name, t, into.Shape, b.typ, b.shape)
 	}
-	to, bytes, err := into.memory()
+	to, bytes, err := into.tensorMemory()
 	if err != nil {
 		return fmt.Errorf("ort: resident: %q: %w", name, err)
 	}

@@ -152,7 +152,7 @@ func (r *Runtime) Where() string {
 	for _, d := range r.devices {
 		where := d.String()
 		if d.CUDA {
-			where += r.gpu.marks()
+			where += r.gpu.deviceMarks()
 		}
 		if !slices.Contains(list, where) {
 			list = append(list, where)
@@ -171,11 +171,11 @@ func (r *Runtime) Close() error {
 	if r.blas == nil {
 		return nil
 	}
-	return r.blas.close()
+	return r.blas.closeBLAS()
 }
 
-// options returns the wrapper's session options. The caller must destroy them.
-func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error) {
+// newSessionOptions returns the wrapper's session options. The caller must destroy them.
+func (r *Runtime) newSessionOptions(o SessionOptions) (_ *ortgo.SessionOptions, err error) {
 	opts, err := ortgo.NewSessionOptions()
 	if err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 			return nil, err
 		}
 	}
-	if device := r.where(o); device.CUDA {
+	if device := r.sessionDevice(o); device.CUDA {
 		gpu := r.gpu
 		gpu.Memory = cmp.Or(o.memory, gpu.Memory)
 		keepSignals(func() { err = appendCUDA(opts, device.Index, gpu) })
@@ -223,8 +223,8 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 	return opts, err
 }
 
-// where returns the device that a session with these options runs on.
-func (r *Runtime) where(o SessionOptions) Device {
+// sessionDevice returns the device that a session with these options runs on.
+func (r *Runtime) sessionDevice(o SessionOptions) Device {
 	switch {
 	case o.CPU:
 		return Device{}

@@ -58,7 +58,7 @@ func TestClosedBLAS(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := gemm{tA: 'N', tB: 'N', m: 30, n: 30, k: 30, alpha: 1, lda: 30, ldb: 30, ldc: 30,
-		a: numbers(1, 30, 30, 30), b: numbers(2, 30, 30, 30), c: numbers(3, 30, 30, 30)}
+		a: parseVersion(1, 30, 30, 30), b: parseVersion(2, 30, 30, 30), c: parseVersion(3, 30, 30, 30)}
 	if wrong := g.check(b); wrong != "" {
 		t.Error(wrong)
 	}

@@ -45,25 +45,25 @@ type Session struct {
 
 // NewSession loads a model onto the runtime's device. It does not keep the model's bytes.
 func (r *Runtime) NewSession(model []byte, o SessionOptions) (*Session, error) {
-	ins, outs, err := signature(model)
+	ins, outs, err := parseSignature(model)
 	if err != nil {
 		return nil, fmt.Errorf("ort: model: %w", err)
 	}
 	if o.Outputs != nil {
-		if outs, err = choose(outs, o.Outputs); err != nil {
+		if outs, err = chooseOutputs(outs, o.Outputs); err != nil {
 			return nil, err
 		}
 	}
-	opts, err := r.options(o)
+	opts, err := r.newSessionOptions(o)
 	if err != nil {
 		return nil, fmt.Errorf("ort: session: %w", err)
 	}
 	defer opts.Destroy()
 	var run *ortgo.DynamicAdvancedSession
 	create := func() {
-		run, err = ortgo.NewDynamicAdvancedSessionWithONNXData(model, names(ins), names(outs), opts)
+		run, err = ortgo.NewDynamicAdvancedSessionWithONNXData(model, infoNames(ins), infoNames(outs), opts)
 	}
-	cuda := r.where(o).CUDA
+	cuda := r.sessionDevice(o).CUDA
 	if cuda {
 		keepSignals(create)
 	} else {
@@ -81,20 +81,20 @@ func (r *Runtime) NewSession(model []byte, o SessionOptions) (*Session, error) {
 	return s, nil
 }
 
-// choose picks outputs by name.
-func choose(outs []Info, wanted []string) ([]Info, error) {
+// chooseOutputs picks outputs by name.
+func chooseOutputs(outs []Info, wanted []string) ([]Info, error) {
 	chosen := make([]Info, len(wanted))
 	for i, name := range wanted {
 		at := slices.IndexFunc(outs, func(o Info) bool { return o.Name == name })
 		if at < 0 {
-			return nil, fmt.Errorf("ort: model: found no output %q, expected one of %q", name, names(outs))
+			return nil, fmt.Errorf("ort: model: found no output %q, expected one of %q", name, infoNames(outs))
 		}
 		chosen[i] = outs[at]
 	}
 	return chosen, nil
 }
 
-func names(infos []Info) []string {
+func infoNames(infos []Info) []string {
 	list := make([]string, len(infos))
 	for i := range infos {
 		list[i] = infos[i].Name
@@ -120,29 +120,29 @@ func (s *Session) Run(in, out []Tensor) error {
 			len(in), len(out), len(s.ins), len(s.outs))
 	}
 	for i := range in {
-		if err := s.hold(i, in[i], s.ins[i], "input"); err != nil {
+		if err := s.holdTensor(i, in[i], s.ins[i], "input"); err != nil {
 			return err
 		}
 	}
 	for i := range out {
 		at := len(in) + i
 		if out[i].Type() == 0 && !s.scalarOutput(&out[i], i) {
-			s.slots[at].drop()
+			s.slots[at].dropValue()
 			s.values[at] = nil
 			continue
 		}
-		if err := s.hold(at, out[i], s.outs[i], "output"); err != nil {
+		if err := s.holdTensor(at, out[i], s.outs[i], "output"); err != nil {
 			return err
 		}
 	}
-	if err := s.compute(); err != nil {
+	if err := s.runSession(); err != nil {
 		return fmt.Errorf("ort: run: %w", inOneLine(briefly(err)))
 	}
-	return s.collect(out)
+	return s.collectOutputs(out)
 }
 
-// compute runs the session over its values. The first run on a GPU loads more of NVIDIA's libraries.
-func (s *Session) compute() (err error) {
+// runSession runs the session over its values. The first run on a GPU loads more of NVIDIA's libraries.
+func (s *Session) runSession() (err error) {
 	if !s.firstCUDA {
 		return s.run.Run(s.inValues, s.outValues)
 	}
@@ -151,12 +151,12 @@ func (s *Session) compute() (err error) {
 	return err
 }
 
-// hold checks a tensor's type and makes it the value at a position.
-func (s *Session) hold(at int, t Tensor, info Info, what string) error {
+// holdTensor checks a tensor's type and makes it the value at a position.
+func (s *Session) holdTensor(at int, t Tensor, info Info, what string) error {
 	if got := t.Type(); got != info.Type {
 		return fmt.Errorf("ort: run: %s %q: found %v, expected %v", what, info.Name, got, info.Type)
 	}
-	if err := s.slots[at].hold(t); err != nil {
+	if err := s.slots[at].holdValue(t); err != nil {
 		return fmt.Errorf("ort: run: %s %q: %w", what, info.Name, err)
 	}
 	s.values[at] = s.slots[at].value
@@ -181,8 +181,8 @@ func (s *Session) scalarOutput(t *Tensor, i int) bool {
 	return true
 }
 
-// collect copies allocated outputs and scalars into out.
-func (s *Session) collect(out []Tensor) (err error) {
+// collectOutputs copies allocated outputs and scalars into out.
+func (s *Session) collectOutputs(out []Tensor) (err error) {
 	for i := range out {
 		at := len(s.ins) + i
 		if s.slots[at].value != nil {
@@ -191,7 +191,7 @@ func (s *Session) collect(out []Tensor) (err error) {
 		}
 		v := s.values[at] // allocated by this run
 		s.values[at] = nil
-		t, takeErr := take(v)
+		t, takeErr := takeTensor(v)
 		if takeErr != nil {
 			err = errors.Join(err, fmt.Errorf("ort: run: output %q: %w", s.outs[i].Name, takeErr))
 		}
@@ -207,7 +207,7 @@ func (s *Session) Close() error {
 		return nil
 	}
 	for i := range s.slots {
-		s.slots[i].drop()
+		s.slots[i].dropValue()
 	}
 	clear(s.values)
 	err := s.run.Destroy()

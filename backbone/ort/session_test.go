@@ -168,7 +168,7 @@ func TestSessionKeepsMemory(t *testing.T) {
 	in, out := make([]ort.Tensor, 2), make([]ort.Tensor, 1)
 	for round := range 50 {
 		const n = 32
-		a, b := numbers(uint64(round), n, n, n), make([]float32, n*n)
+		a, b := parseVersion(uint64(round), n, n, n), make([]float32, n*n)
 		for i := range n {
 			b[i*n+i] = 1
 		}
@@ -206,7 +206,7 @@ func BenchmarkSpin(b *testing.B) {
 			b.Fatal(err)
 		}
 		const m, n, k = 64, 512, 2048
-		in := []ort.Tensor{ort.Float32s(numbers(1, m, k, k), m, k), ort.Float32s(numbers(2, k, n, n), k, n)}
+		in := []ort.Tensor{ort.Float32s(parseVersion(1, m, k, k), m, k), ort.Float32s(parseVersion(2, k, n, n), k, n)}
 		out := []ort.Tensor{ort.Float32s(make([]float32, m*n), m, n)}
 		for _, work := range []int{0, 100_000, 1_000_000} {
 			b.Run(name+map[int]string{0: "/alone", 100_000: "/smallwork", 1_000_000: "/work"}[work],

@@ -18,9 +18,9 @@ type Info struct {
 	Shape []int64 // -1: the size is free; nil: the rank is not known; empty: a scalar
 }
 
-// signature lists a model's inputs and outputs, from the file: asking the wrapper loads the whole model again
+// parseSignature lists a model's inputs and outputs, from the file: asking the wrapper loads the whole model again
 // (166 ms for GoogLeNet's 28 MB). The wrapper is asked only if types or ranks must be inferred.
-func signature(model []byte) (in, out []Info, err error) {
+func parseSignature(model []byte) (in, out []Info, err error) {
 	statedIn, statedOut, ok := readSignature(model)
 	if ok {
 		return statedIn, statedOut, nil
@@ -59,18 +59,18 @@ func convertInfos(list []ortgo.InputOutputInfo, stated []Info) []Info {
 // readSignature reads ModelProto.graph: inputs that are not initializers, and outputs. ok is false if anything
 // is missing or odd; the library then decides, with its own message for a broken file. What was read is returned.
 func readSignature(model []byte) (in, out []Info, ok bool) {
-	graph, ok := field(model, 7)
+	graph, ok := lastField(model, 7)
 	if !ok {
 		return nil, nil, false
 	}
 	constants, complete := map[string]bool{}, true
-	ok = walk(graph, func(number int, value []byte) bool {
+	ok = walkFields(graph, func(number int, value []byte) bool {
 		if number == 5 {
-			name, _ := field(value, 8)
+			name, _ := lastField(value, 8)
 			constants[string(name)] = true
 		}
 		return true
-	}) && walk(graph, func(number int, value []byte) bool {
+	}) && walkFields(graph, func(number int, value []byte) bool {
 		if number != 11 && number != 12 {
 			return true
 		}
@@ -88,21 +88,21 @@ func readSignature(model []byte) (in, out []Info, ok bool) {
 
 // readInfo reads a ValueInfoProto that holds a tensor of known type and rank.
 func readInfo(value []byte) (Info, bool) {
-	name, ok1 := field(value, 1)
-	typ, ok2 := field(value, 2)
-	tensor, ok3 := field(typ, 1)
+	name, ok1 := lastField(value, 1)
+	typ, ok2 := lastField(value, 2)
+	tensor, ok3 := lastField(typ, 1)
 	info := Info{Name: string(name)}
 	if !ok1 || !ok2 || !ok3 {
 		return info, false
 	}
-	ok := walk(tensor, func(number int, v []byte) bool {
+	ok := walkFields(tensor, func(number int, v []byte) bool {
 		switch number {
 		case 1:
 			n, _ := binary.Uvarint(v)
 			info.Type = ElementType(n)
 		case 2:
 			info.Shape = []int64{}
-			return walk(v, func(number int, dim []byte) bool {
+			return walkFields(v, func(number int, dim []byte) bool {
 				if number == 1 {
 					info.Shape = append(info.Shape, readDim(dim))
 				}
@@ -117,7 +117,7 @@ func readInfo(value []byte) (Info, bool) {
 // readDim returns a dimension's fixed size, or -1.
 func readDim(dim []byte) int64 {
 	size := int64(-1)
-	walk(dim, func(number int, v []byte) bool {
+	walkFields(dim, func(number int, v []byte) bool {
 		if number == 1 {
 			if n, _ := binary.Uvarint(v); n > 0 && n <= math.MaxInt32 {
 				size = int64(n)
@@ -128,9 +128,9 @@ func readDim(dim []byte) int64 {
 	return size
 }
 
-// field returns the last value of a field, as protobuf defines it.
-func field(m []byte, number int) (value []byte, found bool) {
-	ok := walk(m, func(n int, v []byte) bool {
+// lastField returns the last value of a field, as protobuf defines it.
+func lastField(m []byte, number int) (value []byte, found bool) {
+	ok := walkFields(m, func(n int, v []byte) bool {
 		if n == number {
 			value, found = v, true
 		}
@@ -139,9 +139,9 @@ func field(m []byte, number int) (value []byte, found bool) {
 	return value, ok && found
 }
 
-// walk calls visit with each field of a message: the content of a length-delimited field, or the bytes of a
+// walkFields calls visit with each field of a message: the content of a length-delimited field, or the bytes of a
 // varint. It stops and returns false at a malformed field or when visit returns false.
-func walk(m []byte, visit func(number int, value []byte) bool) bool {
+func walkFields(m []byte, visit func(number int, value []byte) bool) bool {
 	for len(m) > 0 {
 		key, n := binary.Uvarint(m)
 		if n <= 0 {

@@ -79,25 +79,25 @@ type slot struct {
 	tensor Tensor
 }
 
-// hold makes value the library's view of t.
-func (s *slot) hold(t Tensor) error {
-	if s.value != nil && s.tensor.same(t) {
+// holdValue makes value the library's view of t.
+func (s *slot) holdValue(t Tensor) error {
+	if s.value != nil && s.tensor.isSameTensor(t) {
 		return nil
 	}
-	s.drop()
+	s.dropValue()
 	if len(t.Shape) == 0 {
 		return s.holdScalar(t)
 	}
 	var err error
 	switch t.Type() {
 	case Float:
-		s.value, err = value(t.Shape, t.F32)
+		s.value, err = wrapSlice(t.Shape, t.F32)
 	case Double:
-		s.value, err = value(t.Shape, t.F64)
+		s.value, err = wrapSlice(t.Shape, t.F64)
 	case Int64:
-		s.value, err = value(t.Shape, t.I64)
+		s.value, err = wrapSlice(t.Shape, t.I64)
 	case Uint8:
-		s.value, err = value(t.Shape, t.U8)
+		s.value, err = wrapSlice(t.Shape, t.U8)
 	default:
 		return fmt.Errorf("a tensor %v without data", t.Shape)
 	}
@@ -109,8 +109,9 @@ func (s *slot) hold(t Tensor) error {
 	return nil
 }
 
-// value wraps a slice, whose length must be exactly what the shape says, so that a wrong shape cannot read part of it.
-func value[T float32 | float64 | int64 | uint8](shape []int64, data []T) (ortgo.Value, error) {
+// wrapSlice wraps a slice, whose length must be exactly what the shape says, so that a wrong shape cannot read part of
+// it.
+func wrapSlice[T float32 | float64 | int64 | uint8](shape []int64, data []T) (ortgo.Value, error) {
 	n := int64(1)
 	for _, d := range shape {
 		n *= d
@@ -131,18 +132,18 @@ func (s *slot) holdScalar(t Tensor) error {
 	var err error
 	switch {
 	case len(t.F32) == 1:
-		s.value, err = scalar(t.F32[0])
+		s.value, err = wrapScalar(t.F32[0])
 	case len(t.F64) == 1:
-		s.value, err = scalar(t.F64[0])
+		s.value, err = wrapScalar(t.F64[0])
 	case len(t.I64) == 1:
-		s.value, err = scalar(t.I64[0])
+		s.value, err = wrapScalar(t.I64[0])
 	default:
 		return fmt.Errorf("a scalar without exactly one element")
 	}
 	return err
 }
 
-func scalar[T float32 | float64 | int64](x T) (ortgo.Value, error) {
+func wrapScalar[T float32 | float64 | int64](x T) (ortgo.Value, error) {
 	v, err := ortgo.NewScalar(x)
 	if err != nil {
 		return nil, err
@@ -162,16 +163,16 @@ func (s *slot) copyScalar(t Tensor) {
 	}
 }
 
-// drop ends the view. The library's release of a value cannot fail.
-func (s *slot) drop() {
+// dropValue ends the view. The library's release of a value cannot fail.
+func (s *slot) dropValue() {
 	if s.value != nil {
 		_ = s.value.Destroy()
 	}
 	*s = slot{}
 }
 
-// memory returns where a tensor's numbers are, and their bytes, which must be what the shape says.
-func (t Tensor) memory() (unsafe.Pointer, int, error) {
+// tensorMemory returns where a tensor's numbers are, and their bytes, which must be what the shape says.
+func (t Tensor) tensorMemory() (unsafe.Pointer, int, error) {
 	n := 1
 	for _, d := range t.Shape {
 		n *= int(d)
@@ -191,7 +192,7 @@ func (t Tensor) memory() (unsafe.Pointer, int, error) {
 	return at, n * width, nil
 }
 
-func (t Tensor) same(u Tensor) bool {
+func (t Tensor) isSameTensor(u Tensor) bool {
 	return slices.Equal(t.Shape, u.Shape) && len(t.Shape) > 0 &&
 		sameSlice(t.F32, u.F32) && sameSlice(t.F64, u.F64) && sameSlice(t.I64, u.I64) && sameSlice(t.U8, u.U8)
 }
@@ -200,8 +201,8 @@ func sameSlice[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// take reads a tensor that the runtime allocated. The wrapper has already copied it into Go's memory.
-func take(v ortgo.Value) (Tensor, error) {
+// takeTensor reads a tensor that the runtime allocated. The wrapper has already copied it into Go's memory.
+func takeTensor(v ortgo.Value) (Tensor, error) {
 	t := Tensor{Shape: []int64(v.GetShape())}
 	switch v := v.(type) {
 	case *ortgo.Tensor[float32]:

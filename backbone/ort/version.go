@@ -12,11 +12,11 @@ const oldestVersion = "1.29.0"
 // atLeast compares dotted versions number by number and ignores everything after the third number. A version
 // that cannot be parsed passes: the wrapper checks again at start.
 func atLeast(version, oldest string) bool {
-	have, ok := numbers(version)
+	have, ok := parseVersion(version)
 	if !ok {
 		return true
 	}
-	need, _ := numbers(oldest)
+	need, _ := parseVersion(oldest)
 	for i := range need {
 		if have[i] != need[i] {
 			return have[i] > need[i]
@@ -25,7 +25,7 @@ func atLeast(version, oldest string) bool {
 	return true
 }
 
-func numbers(version string) (n [3]int, ok bool) {
+func parseVersion(version string) (n [3]int, ok bool) {
 	for i, part := range strings.SplitN(version, ".", 4) {
 		if i == 3 {
 			break

@@ -33,7 +33,7 @@ func (f *file) ReadAt(p []byte, from int64) (n int, err error) {
 	}
 	end := min(from+int64(len(p)), f.o.size)
 	for at := from; at < end; at = from + int64(n) {
-		data, err := f.c.block(f.ctx, f.o, at/blockSize, (end-1)/blockSize+1)
+		data, err := f.c.fetchBlock(f.ctx, f.o, at/blockSize, (end-1)/blockSize+1)
 		if err != nil {
 			return n, err
 		}
@@ -45,16 +45,16 @@ func (f *file) ReadAt(p []byte, from int64) (n int, err error) {
 	return n, nil
 }
 
-// block returns block n of an object. If it is not cached, the blocks before end are fetched with it. If reads are
+// fetchBlock returns block n of an object. If it is not cached, the blocks before end are fetched with it. If reads are
 // sequential, that is, n follows the last block fetched, twice as many are fetched as last time.
-func (c *client) block(ctx context.Context, o *object, n, end int64) ([]byte, error) {
+func (c *client) fetchBlock(ctx context.Context, o *object, n, end int64) ([]byte, error) {
 	for {
 		c.mu.Lock()
-		b, ok := c.blocks.get(blockID{o.key, o.version, n})
+		b, ok := c.blocks.getKept(blockID{o.key, o.version, n})
 		if !ok {
-			list := c.begin(o, n, end)
+			list := c.cacheEmptyBlocks(o, n, end)
 			c.mu.Unlock()
-			c.fetch(ctx, o, n, list)
+			c.fillBlocks(ctx, o, n, list)
 			b = list[0]
 		} else {
 			c.mu.Unlock()
@@ -71,8 +71,8 @@ func (c *client) block(ctx context.Context, o *object, n, end int64) ([]byte, er
 	}
 }
 
-// begin caches empty blocks to be fetched, from n up to the first block that is already cached.
-func (c *client) begin(o *object, n, end int64) (list []*block) {
+// cacheEmptyBlocks caches empty blocks to be fetched, from n up to the first block that is already cached.
+func (c *client) cacheEmptyBlocks(o *object, n, end int64) (list []*block) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	run := int64(1)
@@ -83,26 +83,26 @@ func (c *client) begin(o *object, n, end int64) (list []*block) {
 	last := (o.size - 1) / blockSize
 	for at := n; at < n+run && at <= last; at++ {
 		id := blockID{o.key, o.version, at}
-		if _, ok := c.blocks.get(id); ok {
+		if _, ok := c.blocks.getKept(id); ok {
 			break
 		}
 		b := &block{ready: make(chan struct{})}
-		c.blocks.put(id, b)
+		c.blocks.putKept(id, b)
 		list = append(list, b)
 	}
 	o.next, o.run = n+int64(len(list)), int64(len(list))
 	return list
 }
 
-// fetch fills consecutive blocks, starting with block n.
-func (c *client) fetch(ctx context.Context, o *object, n int64, list []*block) {
+// fillBlocks fills consecutive blocks, starting with block n.
+func (c *client) fillBlocks(ctx context.Context, o *object, n int64, list []*block) {
 	done := 0
 	at := func() int64 { return (n + int64(done)) * blockSize }
 	end := min((n+int64(len(list)))*blockSize, o.size)
 	var err error
 	for attempt := 1; done < len(list); attempt++ {
 		var body io.ReadCloser
-		if body, _, err = c.get(ctx, o.key, o.version, at(), end); err != nil {
+		if body, _, err = c.getObject(ctx, o.key, o.version, at(), end); err != nil {
 			break
 		}
 		for done < len(list) && err == nil {
@@ -119,21 +119,21 @@ func (c *client) fetch(ctx context.Context, o *object, n int64, list []*block) {
 			break
 		}
 		if attempt == c.attempts {
-			err = c.broken(err, at(), o.size)
+			err = c.explainBrokenAnswer(err, at(), o.size)
 			break
 		}
-		if err = c.wait(ctx, attempt); err != nil {
+		if err = c.waitAfter(ctx, attempt); err != nil {
 			break
 		}
 	}
 	if done == len(list) {
 		return
 	}
-	err = c.explain(ctx, "read", o.key, err)
+	err = c.explainKeyError(ctx, "read", o.key, err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, b := range list[done:] {
-		c.blocks.drop(blockID{o.key, o.version, n + int64(done+i)})
+		c.blocks.dropKept(blockID{o.key, o.version, n + int64(done+i)})
 		b.err = err
 		close(b.ready)
 	}

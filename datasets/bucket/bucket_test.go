@@ -277,7 +277,7 @@ func TestBroken(t *testing.T) {
 				t.Fatal(err)
 			}
 			silent := treeOf(t, "s3://birds", impatient)
-			silent.c.remember(tree.c.known("big"))
+			silent.c.rememberObject(tree.c.getKnownObject("big"))
 			f, err := silent.Open("big")
 			if err != nil {
 				t.Fatal(err)
@@ -414,18 +414,18 @@ func TestEndpoint(t *testing.T) {
 
 func TestKept(t *testing.T) {
 	k := newKept[int, string](2)
-	k.put(1, "a")
-	k.put(2, "b")
-	k.get(1)
-	k.put(3, "c")
-	if _, ok := k.get(2); ok {
+	k.putKept(1, "a")
+	k.putKept(2, "b")
+	k.getKept(1)
+	k.putKept(3, "c")
+	if _, ok := k.getKept(2); ok {
 		t.Error("what was used longest ago is there")
 	}
-	k.put(3, "d")
-	if a, _ := k.get(1); a != "a" {
+	k.putKept(3, "d")
+	if a, _ := k.getKept(1); a != "a" {
 		t.Error("what was used last is gone")
 	}
-	if d, _ := k.get(3); d != "d" || k.order.Len() != 2 {
+	if d, _ := k.getKept(3); d != "d" || k.order.Len() != 2 {
 		t.Errorf("%q, %d values", d, k.order.Len())
 	}
 }

@@ -32,8 +32,8 @@ type settings struct {
 
 const longestPause = 5 * time.Second
 
-// wait sleeps after the given attempt, counted from 1.
-func (s settings) wait(ctx context.Context, attempt int) error {
+// waitAfter sleeps after the given attempt, counted from 1.
+func (s settings) waitAfter(ctx context.Context, attempt int) error {
 	timer := time.NewTimer(min(s.pause<<(attempt-1), longestPause))
 	defer timer.Stop()
 	select {
@@ -69,8 +69,8 @@ type client struct {
 // pattern may name.
 const mostObjects = 1 << 17
 
-// root returns the address of a bucket, without options.
-func root(at location.Source) string { return at.Scheme() + "://" + at.Bucket() }
+// makeBucketAddress returns the address of a bucket, without options.
+func makeBucketAddress(at location.Source) string { return at.Scheme() + "://" + at.Bucket() }
 
 // clientOf returns the client of a bucket and makes it on the first call.
 func clientOf(ctx context.Context, at location.Source) (*client, error) {
@@ -82,7 +82,7 @@ func clientOf(ctx context.Context, at location.Source) (*client, error) {
 	}
 	c, err := newClient(ctx, at, usual)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", root(at), err)
+		return nil, fmt.Errorf("%s: %w", makeBucketAddress(at), err)
 	}
 	if clients.open == nil {
 		clients.open = map[location.Source]*client{}
@@ -93,7 +93,7 @@ func clientOf(ctx context.Context, at location.Source) (*client, error) {
 
 // newClient makes a client. It sends no request except, for Google, the one for a token.
 func newClient(ctx context.Context, at location.Source, s settings) (*client, error) {
-	c := &client{settings: s, root: root(at), name: at.Bucket(),
+	c := &client{settings: s, root: makeBucketAddress(at), name: at.Bucket(),
 		objects: newKept[string, *object](mostObjects), blocks: newKept[blockID, *block](mostBlocks)}
 	o := &minio.Options{MaxRetries: s.attempts}
 	transport := &http.Transport{

@@ -18,16 +18,16 @@ import (
 // errSilent is the cause of a request that was given up because the server was silent.
 var errSilent = errors.New("nothing came")
 
-// explain turns an error about a key into a one-line error. If the object does not exist or has changed, the error
-// concerns this object alone; anything else is an outage.
-func (c *client) explain(ctx context.Context, op, key string, err error) error {
+// explainKeyError turns an error about a key into a one-line error. If the object does not exist or has changed, the
+// error concerns this object alone; anything else is an outage.
+func (c *client) explainKeyError(ctx context.Context, op, key string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	at := strings.TrimSuffix(c.root+"/"+key, "/")
 	answer := minio.ErrorResponse{}
 	if !errors.As(err, &answer) {
-		return &regular.Outage{Err: fmt.Errorf("%s: %w", at, c.silence(err))}
+		return &regular.Outage{Err: fmt.Errorf("%s: %w", at, c.explainSilence(err))}
 	}
 	outage := func(format string, args ...any) error {
 		return &regular.Outage{Err: fmt.Errorf("%s: %w", at, fmt.Errorf(format, args...))}
@@ -35,14 +35,14 @@ func (c *client) explain(ctx context.Context, op, key string, err error) error {
 	switch code := answer.Code; {
 	case code == minio.NoSuchBucket:
 		return outage("found no such bucket at %s", c.host)
-	case c.elsewhere(answer):
+	case c.isOtherRegion(answer):
 		where := cmp.Or(answer.Region, "another region")
 		return outage("the bucket is in %s, but the request went to %s: set AWS_REGION, or ?region=%s in the address",
 			where, cmp.Or(c.region, "the default region"), cmp.Or(answer.Region, "REGION"))
 	case code == minio.NoSuchKey || answer.StatusCode == http.StatusNotFound:
 		return &fs.PathError{Op: op, Path: at, Err: fs.ErrNotExist}
 	case code == minio.PreconditionFailed || answer.StatusCode == http.StatusPreconditionFailed:
-		c.forget(key)
+		c.forgetObject(key)
 		return &fs.PathError{Op: op, Path: at, Err: errors.New("it changed while being read: try again")}
 	case answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusUnauthorized:
 		may := "read and list the bucket"
@@ -56,8 +56,8 @@ func (c *client) explain(ctx context.Context, op, key string, err error) error {
 		answer.Message)
 }
 
-// elsewhere reports whether the server redirects to another region.
-func (c *client) elsewhere(answer minio.ErrorResponse) bool {
+// isOtherRegion reports whether the server redirects to another region.
+func (c *client) isOtherRegion(answer minio.ErrorResponse) bool {
 	switch answer.Code {
 	case minio.AuthorizationHeaderMalformed, minio.InvalidRegion, "PermanentRedirect",
 		"IllegalLocationConstraintException":
@@ -67,8 +67,8 @@ func (c *client) elsewhere(answer minio.ErrorResponse) bool {
 		answer.Region != c.region
 }
 
-// silence explains why there was no answer.
-func (c *client) silence(err error) error {
+// explainSilence explains why there was no answer.
+func (c *client) explainSilence(err error) error {
 	var inURL *url.Error
 	switch {
 	case errors.Is(err, errSilent), errors.As(err, &inURL) && inURL.Timeout():

@@ -18,8 +18,8 @@ func newKept[K comparable, V any](most int) *kept[K, V] {
 	return &kept[K, V]{most: most, order: list.New(), at: map[K]*list.Element{}}
 }
 
-// get returns a value if it is cached.
-func (k *kept[K, V]) get(key K) (value V, ok bool) {
+// getKept returns a value if it is cached.
+func (k *kept[K, V]) getKept(key K) (value V, ok bool) {
 	e := k.at[key]
 	if e == nil {
 		return value, false
@@ -28,17 +28,17 @@ func (k *kept[K, V]) get(key K) (value V, ok bool) {
 	return e.Value.(*entry[K, V]).value, true
 }
 
-// put caches a value and drops the least recently used one if there are too many.
-func (k *kept[K, V]) put(key K, value V) {
-	k.drop(key)
+// putKept caches a value and drops the least recently used one if there are too many.
+func (k *kept[K, V]) putKept(key K, value V) {
+	k.dropKept(key)
 	k.at[key] = k.order.PushFront(&entry[K, V]{key, value})
 	if k.order.Len() > k.most {
-		k.drop(k.order.Back().Value.(*entry[K, V]).key)
+		k.dropKept(k.order.Back().Value.(*entry[K, V]).key)
 	}
 }
 
-// drop removes a value.
-func (k *kept[K, V]) drop(key K) {
+// dropKept removes a value.
+func (k *kept[K, V]) dropKept(key K) {
 	if e := k.at[key]; e != nil {
 		k.order.Remove(e)
 		delete(k.at, key)

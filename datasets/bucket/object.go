@@ -43,61 +43,62 @@ func (i info) Mode() fs.FileMode {
 	return 0o444
 }
 
-// known returns what is remembered of a key, or nil.
-func (c *client) known(key string) *object {
+// getKnownObject returns what is remembered of a key, or nil.
+func (c *client) getKnownObject(key string) *object {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o, _ := c.objects.get(key)
+	o, _ := c.objects.getKept(key)
 	return o
 }
 
-// remember stores what was learned about an object. If the same version is known already, it returns that one.
-func (c *client) remember(o *object) *object {
+// rememberObject stores what was learned about an object. If the same version is known already, it returns that one.
+func (c *client) rememberObject(o *object) *object {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if was, ok := c.objects.get(o.key); ok && was.version == o.version && was.folder == o.folder {
+	if was, ok := c.objects.getKept(o.key); ok && was.version == o.version && was.folder == o.folder {
 		return was
 	}
-	c.objects.put(o.key, o)
+	c.objects.putKept(o.key, o)
 	return o
 }
 
-func (c *client) forget(key string) {
+func (c *client) forgetObject(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.objects.drop(key)
+	c.objects.dropKept(key)
 }
 
 func objectOf(i minio.ObjectInfo) *object {
 	return &object{key: i.Key, version: i.ETag, size: i.Size, changed: i.LastModified}
 }
 
-// stat describes a key: an object or, if there is none, a folder.
-func (c *client) stat(ctx context.Context, key string) (*object, error) {
-	if o := c.known(key); o != nil {
+// statKey describes a key: an object or, if there is none, a folder.
+func (c *client) statKey(ctx context.Context, key string) (*object, error) {
+	if o := c.getKnownObject(key); o != nil {
 		return o, nil
 	}
 	if key != "" {
 		i, err := c.core.StatObject(ctx, c.name, key, minio.StatObjectOptions{})
 		if err == nil {
-			return c.remember(objectOf(i)), nil
+			return c.rememberObject(objectOf(i)), nil
 		}
-		if err = c.explain(ctx, "stat", key, err); !errors.Is(err, fs.ErrNotExist) {
+		if err = c.explainKeyError(ctx, "stat", key, err); !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	return c.folder(ctx, key)
+	return c.statFolder(ctx, key)
 }
 
-// folder returns a key as a folder if there are objects below it.
-func (c *client) folder(ctx context.Context, key string) (*object, error) {
+// statFolder returns a key as a folder if there are objects below it.
+func (c *client) statFolder(ctx context.Context, key string) (*object, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	for i := range c.core.ListObjectsIter(ctx, c.name, minio.ListObjectsOptions{Prefix: below(key), MaxKeys: 1}) {
+	for i := range c.core.ListObjectsIter(ctx, c.name, minio.ListObjectsOptions{Prefix: makeKeyPrefix(key),
+		MaxKeys: 1}) {
 		if i.Err != nil {
-			return nil, c.explain(ctx, "stat", key, i.Err)
+			return nil, c.explainKeyError(ctx, "stat", key, i.Err)
 		}
-		return c.remember(&object{key: key, folder: true}), nil
+		return c.rememberObject(&object{key: key, folder: true}), nil
 	}
 	if key == "" {
 		return &object{folder: true}, nil // an empty bucket
@@ -105,17 +106,17 @@ func (c *client) folder(ctx context.Context, key string) (*object, error) {
 	return nil, &fs.PathError{Op: "stat", Path: c.root + "/" + key, Err: fs.ErrNotExist}
 }
 
-// below returns the common prefix of all keys in a folder.
-func below(key string) string {
+// makeKeyPrefix returns the common prefix of all keys in a folder.
+func makeKeyPrefix(key string) string {
 	if key == "" {
 		return ""
 	}
 	return key + "/"
 }
 
-// get requests an object from byte from on, up to but excluding end unless end is 0. If version is set, the object
-// must have it.
-func (c *client) get(ctx context.Context, key, version string, from, end int64) (
+// getObject requests an object from byte from on, up to but excluding end unless end is 0. If version is set, the
+// object must have it.
+func (c *client) getObject(ctx context.Context, key, version string, from, end int64) (
 	io.ReadCloser, minio.ObjectInfo, error,
 ) {
 	ctx, stop := context.WithCancelCause(ctx)
@@ -211,8 +212,8 @@ func (f *file) Read(p []byte) (n int, err error) {
 	}
 	for attempt := 1; ; attempt++ {
 		if f.body == nil {
-			if f.body, _, err = f.c.get(f.ctx, f.o.key, f.o.version, f.at, 0); err != nil {
-				return 0, f.c.explain(f.ctx, "read", f.o.key, err)
+			if f.body, _, err = f.c.getObject(f.ctx, f.o.key, f.o.version, f.at, 0); err != nil {
+				return 0, f.c.explainKeyError(f.ctx, "read", f.o.key, err)
 			}
 		}
 		n, err = f.body.Read(p)
@@ -222,18 +223,18 @@ func (f *file) Read(p []byte) (n int, err error) {
 		}
 		_ = f.Close() // broken already
 		if attempt == f.c.attempts {
-			return 0, f.c.explain(f.ctx, "read", f.o.key, f.c.broken(err, f.at, f.o.size))
+			return 0, f.c.explainKeyError(f.ctx, "read", f.o.key, f.c.explainBrokenAnswer(err, f.at, f.o.size))
 		}
-		if err := f.c.wait(f.ctx, attempt); err != nil {
+		if err := f.c.waitAfter(f.ctx, attempt); err != nil {
 			return 0, err
 		}
 	}
 }
 
-// broken says where an answer ended early.
-func (c *client) broken(err error, at, size int64) error {
+// explainBrokenAnswer says where an answer ended early.
+func (c *client) explainBrokenAnswer(err error, at, size int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the answer ends early")
 	}
-	return fmt.Errorf("at byte %d of %d, after %d attempts: %w", at, size, c.attempts, c.silence(err))
+	return fmt.Errorf("at byte %d of %d, after %d attempts: %w", at, size, c.attempts, c.explainSilence(err))
 }

@@ -30,7 +30,7 @@ const (
 // Put stores an object of size bytes and replaces any of the same name, completely or not at all. It repeats what
 // breaks off; a large object is sent, and repeated, part by part.
 func (t *Tree) Put(name string, from io.ReaderAt, size int64) error {
-	key, err := t.at("put", name)
+	key, err := t.makeKeyAt("put", name)
 	if err != nil {
 		return err
 	}
@@ -39,23 +39,23 @@ func (t *Tree) Put(name string, from io.ReaderAt, size int64) error {
 	} else {
 		err = t.c.putInParts(t.ctx, key, from, size)
 	}
-	t.c.forget(key)
+	t.c.forgetObject(key)
 	if err != nil {
-		return t.c.explain(t.ctx, "put", key, err)
+		return t.c.explainKeyError(t.ctx, "put", key, err)
 	}
 	return nil
 }
 
 // Remove removes an object. It is no error if there is none.
 func (t *Tree) Remove(name string) error {
-	key, err := t.at("remove", name)
+	key, err := t.makeKeyAt("remove", name)
 	if err != nil {
 		return err
 	}
 	err = t.c.core.RemoveObject(t.ctx, t.c.name, key, minio.RemoveObjectOptions{})
-	t.c.forget(key)
+	t.c.forgetObject(key)
 	if err != nil {
-		return t.c.explain(t.ctx, "remove", key, err)
+		return t.c.explainKeyError(t.ctx, "remove", key, err)
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (c *client) putAtOnce(ctx context.Context, key string, from io.ReaderAt, si
 	if err != nil {
 		return err
 	}
-	return c.send(ctx, b, func(ctx context.Context, body io.Reader) error {
+	return c.sendBody(ctx, b, func(ctx context.Context, body io.Reader) error {
 		_, err := c.core.PutObject(ctx, c.name, key, body, size, b.md5, b.sha256,
 			minio.PutObjectOptions{DisableContentSha256: true})
 		return err
@@ -87,7 +87,7 @@ func (c *client) putInParts(ctx context.Context, key string, from io.ReaderAt, s
 			break
 		}
 		n := len(parts) + 1
-		err = c.send(ctx, b, func(ctx context.Context, body io.Reader) error {
+		err = c.sendBody(ctx, b, func(ctx context.Context, body io.Reader) error {
 			p, err := c.core.PutObjectPart(ctx, c.name, key, id, n, body, int64(len(b.data)),
 				minio.PutObjectPartOptions{Md5Base64: b.md5, Sha256Hex: b.sha256, DisableContentSha256: true})
 			if err == nil {
@@ -123,23 +123,23 @@ func readBody(from io.ReaderAt, at, n int64) (body, error) {
 	return b, nil
 }
 
-// send makes a request that carries a body, and repeats it if that may help. Each attempt gets its own reader,
+// sendBody makes a request that carries a body, and repeats it if that may help. Each attempt gets its own reader,
 // which cannot seek: the S3 client would rewind and reuse a reader that the previous connection may still be
 // reading.
-func (c *client) send(ctx context.Context, b body, request func(ctx context.Context, body io.Reader) error) error {
+func (c *client) sendBody(ctx context.Context, b body, request func(ctx context.Context, body io.Reader) error) error {
 	for attempt := 1; ; attempt++ {
 		err := c.sendOnce(ctx, b, request)
-		if err == nil || attempt == c.attempts || ctx.Err() != nil || !helps(err) {
+		if err == nil || attempt == c.attempts || ctx.Err() != nil || !isRetryUseful(err) {
 			return err
 		}
-		if err := c.wait(ctx, attempt); err != nil {
+		if err := c.waitAfter(ctx, attempt); err != nil {
 			return err
 		}
 	}
 }
 
-// helps reports whether repeating a request that failed with err may help.
-func helps(err error) bool {
+// isRetryUseful reports whether repeating a request that failed with err may help.
+func isRetryUseful(err error) bool {
 	answer := minio.ErrorResponse{}
 	if !errors.As(err, &answer) {
 		return true // no answer

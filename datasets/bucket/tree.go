@@ -39,8 +39,8 @@ func Open(ctx context.Context, at location.Source) (location.Tree, error) {
 	return &Tree{ctx, c, at.Key()}, nil
 }
 
-// at returns the key of a file name.
-func (t *Tree) at(op, name string) (string, error) {
+// makeKeyAt returns the key of a file name.
+func (t *Tree) makeKeyAt(op, name string) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
@@ -49,22 +49,22 @@ func (t *Tree) at(op, name string) (string, error) {
 
 // Open implements fs.FS. Files also implement io.ReaderAt.
 func (t *Tree) Open(name string) (fs.File, error) {
-	key, err := t.at("open", name)
+	key, err := t.makeKeyAt("open", name)
 	if err != nil {
 		return nil, err
 	}
-	o := t.c.known(key)
+	o := t.c.getKnownObject(key)
 	if o == nil && key != "" { // the answer to a read describes the object too
-		body, i, err := t.c.get(t.ctx, key, "", 0, 0)
+		body, i, err := t.c.getObject(t.ctx, key, "", 0, 0)
 		if err == nil {
-			return &file{t.ctx, t.c, t.c.remember(objectOf(i)), body, 0}, nil
+			return &file{t.ctx, t.c, t.c.rememberObject(objectOf(i)), body, 0}, nil
 		}
-		if err = t.c.explain(t.ctx, "open", key, err); !errors.Is(err, fs.ErrNotExist) {
+		if err = t.c.explainKeyError(t.ctx, "open", key, err); !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
 	if o == nil {
-		if o, err = t.c.folder(t.ctx, key); err != nil {
+		if o, err = t.c.statFolder(t.ctx, key); err != nil {
 			return nil, err
 		}
 	}
@@ -80,11 +80,11 @@ func (t *Tree) OnlyFiles() bool { return true }
 
 // Stat implements fs.StatFS.
 func (t *Tree) Stat(name string) (fs.FileInfo, error) {
-	key, err := t.at("stat", name)
+	key, err := t.makeKeyAt("stat", name)
 	if err != nil {
 		return nil, err
 	}
-	o, err := t.c.stat(t.ctx, key)
+	o, err := t.c.statKey(t.ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +93,12 @@ func (t *Tree) Stat(name string) (fs.FileInfo, error) {
 
 // ReadDir implements fs.ReadDirFS.
 func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
-	key, err := t.at("readdir", name)
+	key, err := t.makeKeyAt("readdir", name)
 	if err != nil {
 		return nil, err
 	}
 	var list []fs.DirEntry
-	for o, err := range t.c.list(t.ctx, below(key), false) {
+	for o, err := range t.c.listObjects(t.ctx, makeKeyPrefix(key), false) {
 		if err != nil {
 			return nil, err
 		}
@@ -115,8 +115,8 @@ func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 // Names lists the names of all objects of the tree that begin with prefix, sorted.
 func (t *Tree) Names(prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		base := below(t.key)
-		for o, err := range t.c.list(t.ctx, base+prefix, true) {
+		base := makeKeyPrefix(t.key)
+		for o, err := range t.c.listObjects(t.ctx, base+prefix, true) {
 			if err != nil {
 				yield("", err)
 				return
@@ -128,16 +128,16 @@ func (t *Tree) Names(prefix string) iter.Seq2[string, error] {
 	}
 }
 
-// list lists and remembers the objects whose keys begin with prefix: all of them if deep, else one level with its
-// folders. It skips keys that are not valid file paths, which S3 permits.
-func (c *client) list(ctx context.Context, prefix string, deep bool) iter.Seq2[*object, error] {
+// listObjects lists and remembers the objects whose keys begin with prefix: all of them if deep, else one level with
+// its folders. It skips keys that are not valid file paths, which S3 permits.
+func (c *client) listObjects(ctx context.Context, prefix string, deep bool) iter.Seq2[*object, error] {
 	return func(yield func(*object, error) bool) {
 		inner, stop := context.WithCancel(ctx)
 		defer stop()
 		for i := range c.core.ListObjectsIter(inner, c.name,
 			minio.ListObjectsOptions{Prefix: prefix, Recursive: deep}) {
 			if i.Err != nil {
-				yield(nil, c.explain(ctx, "list", prefix, i.Err))
+				yield(nil, c.explainKeyError(ctx, "list", prefix, i.Err))
 				return
 			}
 			o := objectOf(i)
@@ -150,7 +150,7 @@ func (c *client) list(ctx context.Context, prefix string, deep bool) iter.Seq2[*
 			if !fs.ValidPath(o.key) {
 				continue
 			}
-			if !yield(c.remember(o), nil) {
+			if !yield(c.rememberObject(o), nil) {
 				return
 			}
 		}

@@ -39,7 +39,7 @@ type layout struct {
 	names   string // file with one class name per line
 }
 
-func ten() layout {
+func newCIFAR10() layout {
 	l := layout{classes: 10, labels: 1, test: []string{"test_batch.bin"}, names: "batches.meta.txt"}
 	for i := range 5 {
 		l.train = append(l.train, fmt.Sprintf("data_batch_%d.bin", i+1))
@@ -47,17 +47,17 @@ func ten() layout {
 	return l
 }
 
-func hundred() layout {
+func newCIFAR100() layout {
 	return layout{classes: 100, labels: 2, train: []string{"train.bin"}, test: []string{"test.bin"},
 		names: "fine_label_names.txt"}
 }
 
 // Here reports whether a folder holds one of the two datasets.
-func Here(fsys fs.FS) bool { return ten().here(fsys) || hundred().here(fsys) }
+func Here(fsys fs.FS) bool { return newCIFAR10().hasLayout(fsys) || newCIFAR100().hasLayout(fsys) }
 
-// here reports whether a folder holds the dataset's files. CIFAR-100's file names are common, so their sizes must
+// hasLayout reports whether a folder holds the dataset's files. CIFAR-100's file names are common, so their sizes must
 // fit as well.
-func (l layout) here(fsys fs.FS) bool {
+func (l layout) hasLayout(fsys fs.FS) bool {
 	for _, name := range []string{l.train[0], l.test[0]} {
 		info, err := fs.Stat(fsys, name)
 		if err == nil && info.Mode().IsRegular() &&
@@ -75,8 +75,8 @@ type part struct {
 	size    int // of a record
 }
 
-// read reads the files of a split in order. If one is missing, those after it must be missing too.
-func (l layout) read(fsys fs.FS, split string, files []string) (*part, error) {
+// readSplitFiles reads the files of a split in order. If one is missing, those after it must be missing too.
+func (l layout) readSplitFiles(fsys fs.FS, split string, files []string) (*part, error) {
 	p := &part{size: l.labels + pixels}
 	gap := ""
 	for _, name := range files {
@@ -109,14 +109,14 @@ func (l layout) read(fsys fs.FS, split string, files []string) (*part, error) {
 	return p, nil
 }
 
-// both reads the splits that exist.
-func (l layout) both(fsys fs.FS) ([]*part, error) {
+// readBothSplits reads the splits that exist.
+func (l layout) readBothSplits(fsys fs.FS) ([]*part, error) {
 	var list []*part
 	for _, s := range []struct {
 		split string
 		files []string
 	}{{datasets.Train, l.train}, {datasets.Test, l.test}} {
-		p, err := l.read(fsys, s.split, s.files)
+		p, err := l.readSplitFiles(fsys, s.split, s.files)
 		if err != nil {
 			return nil, err
 		}
@@ -133,11 +133,11 @@ func (l layout) both(fsys fs.FS) ([]*part, error) {
 
 // Images serves the images of a folder that holds one of the datasets.
 func Images(fsys fs.FS) (fs.FS, error) {
-	l := ten()
-	if !l.here(fsys) {
-		l = hundred()
+	l := newCIFAR10()
+	if !l.hasLayout(fsys) {
+		l = newCIFAR100()
 	}
-	list, err := l.both(fsys)
+	list, err := l.readBothSplits(fsys)
 	if err != nil {
 		return nil, err
 	}
@@ -149,22 +149,22 @@ func Images(fsys fs.FS) (fs.FS, error) {
 }
 
 // Read10 lists the images of CIFAR-10 with their labels.
-func Read10(fsys fs.FS) (*datasets.Dataset, error) { return ten().dataset(fsys) }
+func Read10(fsys fs.FS) (*datasets.Dataset, error) { return newCIFAR10().newDatasetOf(fsys) }
 
 // Read100 lists the images of CIFAR-100 with their fine labels; the column coarse holds the coarse ones.
-func Read100(fsys fs.FS) (*datasets.Dataset, error) { return hundred().dataset(fsys) }
+func Read100(fsys fs.FS) (*datasets.Dataset, error) { return newCIFAR100().newDatasetOf(fsys) }
 
 // CoarseNames returns the names of CIFAR-100's 20 superclasses, or their numbers without coarse_label_names.txt.
 func CoarseNames(fsys fs.FS) []string {
 	return layout{classes: 20, names: "coarse_label_names.txt"}.classNames(fsys)
 }
 
-func (l layout) dataset(fsys fs.FS) (*datasets.Dataset, error) {
+func (l layout) newDatasetOf(fsys fs.FS) (*datasets.Dataset, error) {
 	d := &datasets.Dataset{Classes: l.classNames(fsys)}
 	if l.labels == 2 {
 		d.Columns = []string{"coarse"}
 	}
-	list, err := l.both(fsys)
+	list, err := l.readBothSplits(fsys)
 	if err != nil {
 		return nil, err
 	}

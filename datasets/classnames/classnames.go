@@ -45,7 +45,7 @@ func Choose(file string, d *datasets.Dataset) (n Names, why string, err error) {
 	if file != "" {
 		n, err = Read(file, d.Classes)
 	} else {
-		n, why = column(d)
+		n, why = readNamesColumn(d)
 	}
 	if err != nil || why != "" {
 		return nil, why, err
@@ -94,7 +94,7 @@ func Read(file string, classes []string) (Names, error) {
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return n.distinct(), nil
+			return n.makeDistinct(), nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("names: %s: %w", file, err)
@@ -130,9 +130,9 @@ func checkName(name string) error {
 	return nil
 }
 
-// column takes the names from a column of the manifest, if it has one. If the column gives a class
+// readNamesColumn takes the names from a column of the manifest, if it has one. If the column gives a class
 // several names, as happens when labels were changed and the column was not, it returns none, and why says so.
-func column(d *datasets.Dataset) (n Names, why string) {
+func readNamesColumn(d *datasets.Dataset) (n Names, why string) {
 	for _, column := range nameColumns {
 		at := slices.IndexFunc(d.Columns, func(c string) bool { return strings.EqualFold(c, column) })
 		if at < 0 {
@@ -154,13 +154,13 @@ func column(d *datasets.Dataset) (n Names, why string) {
 			}
 			n[class] = name
 		}
-		return n.distinct(), ""
+		return n.makeDistinct(), ""
 	}
 	return nil, ""
 }
 
-// distinct appends the label to names that several classes share.
-func (n Names) distinct() Names {
+// makeDistinct appends the label to names that several classes share.
+func (n Names) makeDistinct() Names {
 	classes := map[string]int{}
 	for _, name := range n {
 		classes[name]++

@@ -55,7 +55,7 @@ const box = 20
 func describe(dst []float32, o outline) {
 	z := vector.NewRasterizer(box, box)
 	z.DrawOp = draw.Src
-	o.draw(z, place(16*subpixel, 0, 0, 1<<16, box/2*subpixel, box/2*subpixel))
+	o.drawOutline(z, newPlacement(16*subpixel, 0, 0, 1<<16, box/2*subpixel, box/2*subpixel))
 	m := image.NewAlpha(image.Rect(0, 0, box, box))
 	z.Draw(m, m.Bounds(), image.Opaque, image.Point{})
 	weight := [3]float32{1, 2, 1}
@@ -90,7 +90,7 @@ func (o outline) slim() bool {
 
 // newCandidate looks up a character in every face.
 func newCandidate(t *testing.T, fonts []*sfnt.Font, buf *sfnt.Buffer, c rune) candidate {
-	list := faces()
+	list := listFaces()
 	families := map[string]bool{}
 	k := candidate{char: c}
 	var data []float32

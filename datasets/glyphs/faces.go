@@ -41,9 +41,9 @@ type face struct {
 	data         []byte
 }
 
-// faces lists the fonts in a fixed order. A random draw is an index into the list, so adding a font changes the
+// listFaces lists the fonts in a fixed order. A random draw is an index into the list, so adding a font changes the
 // dataset.
-func faces() []face {
+func listFaces() []face {
 	return []face{
 		{"go", "regular", goregular.TTF},
 		{"go", "bold", gobold.TTF},
@@ -79,7 +79,7 @@ func faces() []face {
 
 // parseFaces parses the fonts.
 func parseFaces() ([]*sfnt.Font, error) {
-	list := faces()
+	list := listFaces()
 	fonts := make([]*sfnt.Font, len(list))
 	for i, f := range list {
 		font, err := sfnt.Parse(f.data)

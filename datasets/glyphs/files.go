@@ -29,8 +29,9 @@ func newImages(r *Renderer, seed uint64) *images {
 		folders: map[string][]packed.Entry{".": nil}}
 }
 
-// add adds a file and its folders to the tree. The files of a folder must be added in the order of their names.
-func (m *images) add(name string, p picture) {
+// addPictureFile adds a file and its folders to the tree. The files of a folder must be added in the order of their
+// names.
+func (m *images) addPictureFile(name string, p picture) {
 	m.pictures[name] = p
 	entry := imageAt(name)
 	for name != "." {
@@ -53,7 +54,7 @@ func (m *images) add(name string, p picture) {
 func (m *images) ReadFile(name string) ([]byte, error) {
 	p, ok := m.pictures[name]
 	if !ok {
-		return nil, m.missing("read", name)
+		return nil, m.newNotFound("read", name)
 	}
 	var pixels [Size * Size]byte
 	m.renderer.Render(pixels[:], p.char, Found(), Source(m.seed, p.char, p.number))
@@ -72,7 +73,7 @@ func (m *images) Open(name string) (fs.File, error) {
 	}
 	data, err := m.ReadFile(name)
 	if err != nil {
-		return nil, m.missing("open", name)
+		return nil, m.newNotFound("open", name)
 	}
 	return imageAt(name).File(data), nil
 }
@@ -85,10 +86,10 @@ func (m *images) Stat(name string) (fs.FileInfo, error) {
 	if _, ok := m.pictures[name]; ok {
 		return imageAt(name), nil
 	}
-	return nil, m.missing("stat", name)
+	return nil, m.newNotFound("stat", name)
 }
 
-func (m *images) missing(op, name string) error {
+func (m *images) newNotFound(op, name string) error {
 	err := fs.ErrNotExist
 	if _, folder := m.folders[name]; folder || !fs.ValidPath(name) {
 		err = fs.ErrInvalid

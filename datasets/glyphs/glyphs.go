@@ -38,7 +38,7 @@ const (
 // New returns the dataset and the file system with its images, at split/class/number.png. Label and True of every
 // sample are its character.
 func New(cfg Config) (*datasets.Dataset, fs.FS, error) {
-	characters, err := cfg.characters()
+	characters, err := cfg.assignCharacters()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,22 +49,22 @@ func New(cfg Config) (*datasets.Dataset, fs.FS, error) {
 	images := newImages(renderer, cfg.Seed)
 	d := &datasets.Dataset{}
 	for _, c := range characters {
-		d.Classes = append(d.Classes, c.class())
+		d.Classes = append(d.Classes, c.nameClassFolder())
 	}
 	slices.Sort(d.Classes)
 	for _, c := range characters {
-		id, _ := slices.BinarySearch(d.Classes, c.class())
+		id, _ := slices.BinarySearch(d.Classes, c.nameClassFolder())
 		for number := range cfg.Images {
-			path := fmt.Sprintf("%s/%s/%03d.png", c.Split, c.class(), number)
-			images.add(path, picture{c.Char, number})
+			path := fmt.Sprintf("%s/%s/%03d.png", c.Split, c.nameClassFolder(), number)
+			images.addPictureFile(path, picture{c.Char, number})
 			d.Samples = append(d.Samples, datasets.Sample{Path: path, Label: id, True: id, Split: c.Split})
 		}
 	}
 	return d, images, nil
 }
 
-// characters checks the config, fills in its defaults and distributes the classes over the splits.
-func (cfg *Config) characters() ([]Character, error) {
+// assignCharacters checks the config, fills in its defaults and distributes the classes over the splits.
+func (cfg *Config) assignCharacters() ([]Character, error) {
 	var all [3][]Character
 	total := 0
 	for i, split := range []string{datasets.Train, datasets.Validation, datasets.Test} {

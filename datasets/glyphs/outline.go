@@ -30,8 +30,8 @@ func loadOutline(f *sfnt.Font, buf *sfnt.Buffer, c rune) (outline, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := flatten(segments)
-	if !o.normalize() {
+	o := flattenCurves(segments)
+	if !o.normalizeOutline() {
 		return nil, nil
 	}
 	return o, nil
@@ -40,8 +40,8 @@ func loadOutline(f *sfnt.Font, buf *sfnt.Buffer, c rune) (outline, error) {
 // steps is the number of chords per curve: at 32 pixels the error is far below the noise.
 const steps = 4
 
-// flatten turns curves into chords, in integers.
-func flatten(segments sfnt.Segments) outline {
+// flattenCurves turns curves into chords, in integers.
+func flattenCurves(segments sfnt.Segments) outline {
 	var o outline
 	var last fixed.Point26_6
 	add := func(x, y fixed.Int26_6) {
@@ -77,8 +77,8 @@ func flatten(segments sfnt.Segments) outline {
 	return o
 }
 
-// normalize centres the outline and scales its longer side to unit. It reports false if the outline is empty.
-func (o outline) normalize() bool {
+// normalizeOutline centres the outline and scales its longer side to unit. It reports false if the outline is empty.
+func (o outline) normalizeOutline() bool {
 	lo, hi := point{1 << 30, 1 << 30}, point{-1 << 30, -1 << 30}
 	for _, polygon := range o {
 		for _, p := range polygon {
@@ -102,8 +102,8 @@ func (o outline) normalize() bool {
 // affine maps outline coordinates to subpixels: (a·x + b·y)/2^24 + dx, (c·x + d·y)/2^24 + dy.
 type affine struct{ a, b, c, d, dx, dy int64 }
 
-// draw adds the transformed outline to the rasteriser's path.
-func (o outline) draw(z *vector.Rasterizer, m affine) {
+// drawOutline adds the transformed outline to the rasteriser's path.
+func (o outline) drawOutline(z *vector.Rasterizer, m affine) {
 	for _, polygon := range o {
 		for i, p := range polygon {
 			x := (m.a*int64(p.x)+m.b*int64(p.y))>>24 + m.dx
@@ -119,11 +119,11 @@ func (o outline) draw(z *vector.Rasterizer, m affine) {
 	}
 }
 
-// place returns the transformation that turns by angle (radians, 2^-16), shears x by shear·y, scales the longer
+// newPlacement returns the transformation that turns by angle (radians, 2^-16), shears x by shear·y, scales the longer
 // side to size subpixels and centres on (dx, dy) subpixels. shear and stretch are in 2^-16; stretch widens x
 // relative to y.
-func place(size, angle, shear, stretch, dx, dy int64) affine {
-	sin, cos := turn(angle)
+func newPlacement(size, angle, shear, stretch, dx, dy int64) affine {
+	sin, cos := computeSineCosine(angle)
 	// Columns of scale·shear: (sx, 0) and (sx·shear, sy), in 2^-24 subpixels per outline unit.
 	sy := size << 24 / unit
 	sx := sy * stretch >> 16
@@ -134,9 +134,9 @@ func place(size, angle, shear, stretch, dx, dy int64) affine {
 	}
 }
 
-// turn returns the sine and cosine of a small angle from their series, all in 2^-16. A library's sine may differ in
-// its last bit between processors. The error is below 2^-15 for |angle| ≤ 0.6 radians.
-func turn(angle int64) (sin, cos int64) {
+// computeSineCosine returns the sine and cosine of a small angle from their series, all in 2^-16. A library's sine may
+// differ in its last bit between processors. The error is below 2^-15 for |angle| ≤ 0.6 radians.
+func computeSineCosine(angle int64) (sin, cos int64) {
 	a2 := angle * angle >> 16
 	a4 := a2 * a2 >> 16
 	cos = 1<<16 - a2/2 + a4/24 - a4*a2>>16/720

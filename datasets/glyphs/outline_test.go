@@ -7,7 +7,7 @@ import (
 
 func TestTurnIsSineAndCosine(t *testing.T) {
 	for angle := int64(-39000); angle <= 39000; angle += 100 {
-		sin, cos := turn(angle)
+		sin, cos := computeSineCosine(angle)
 		wantSin, wantCos := math.Sincos(float64(angle) / (1 << 16))
 		if d := max(math.Abs(float64(sin)/(1<<16)-wantSin), math.Abs(float64(cos)/(1<<16)-wantCos)); d > 1.0/(1<<13) {
 			t.Fatalf("angle %d: sine %d and cosine %d are off by %.2g", angle, sin, cos, d)
@@ -17,7 +17,7 @@ func TestTurnIsSineAndCosine(t *testing.T) {
 
 // A turned square of 10 pixels keeps its size and its centre.
 func TestPlace(t *testing.T) {
-	m := place(10*subpixel, 20000, 0, 1<<16, 16*subpixel, 12*subpixel)
+	m := newPlacement(10*subpixel, 20000, 0, 1<<16, 16*subpixel, 12*subpixel)
 	at := func(x, y int64) (float64, float64) {
 		return float64((m.a*x+m.b*y)>>24+m.dx) / subpixel, float64((m.c*x+m.d*y)>>24+m.dy) / subpixel
 	}

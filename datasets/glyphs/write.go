@@ -24,7 +24,7 @@ var ErrNotEmpty = errors.New("expected an empty or new folder")
 // Write draws the dataset into a folder and lists it in a manifest. The folder is new or empty, or holds what an
 // earlier, unfinished call for the same dataset left. The manifest is written last: if it exists, all images do.
 func Write(ctx context.Context, dataset *datasets.Dataset, files fs.FS, dir, manifest string) error {
-	if err := unused(dataset, dir, manifest); err != nil {
+	if err := checkUnused(dataset, dir, manifest); err != nil {
 		return err
 	}
 	for i, s := range dataset.Samples {
@@ -38,8 +38,8 @@ func Write(ctx context.Context, dataset *datasets.Dataset, files fs.FS, dir, man
 	return atomicfile.Write(manifest, func(w io.Writer) error { return WriteManifest(w, dataset) })
 }
 
-// unused returns an error if a folder holds other files than images of the dataset, or its manifest.
-func unused(dataset *datasets.Dataset, dir, manifest string) error {
+// checkUnused returns an error if a folder holds other files than images of the dataset, or its manifest.
+func checkUnused(dataset *datasets.Dataset, dir, manifest string) error {
 	ours := make(map[string]bool, len(dataset.Samples))
 	for _, s := range dataset.Samples {
 		ours[filepath.Join(dir, filepath.FromSlash(s.Path))] = true

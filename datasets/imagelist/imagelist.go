@@ -53,7 +53,7 @@ func Open(ctx context.Context, sources []location.Source, root location.Source, 
 	note func(format string, args ...any)) (*List, error) {
 	l := &List{ctx: ctx, at: map[string]place{}, roots: map[location.Source]fs.FS{}, note: note}
 	for _, source := range sources {
-		if err := l.take(source, root, stdin); err != nil {
+		if err := l.takeSource(source, root, stdin); err != nil {
 			return nil, err
 		}
 	}
@@ -66,7 +66,7 @@ func Open(ctx context.Context, sources []location.Source, root location.Source, 
 	return l, nil
 }
 
-func (l *List) take(source, root location.Source, stdin io.Reader) error {
+func (l *List) takeSource(source, root location.Source, stdin io.Reader) error {
 	if source.Path() == "-" {
 		return l.takeLines(stdin, root)
 	}
@@ -82,7 +82,7 @@ func (l *List) take(source, root location.Source, stdin io.Reader) error {
 		return l.takeManifest(source, root, imageroot.Resolve(root, source),
 			func(path string) string { return path })
 	}
-	return l.add(Image{Path: nameOf(source)}, place{file: source})
+	return l.addListed(Image{Path: nameOf(source)}, place{file: source})
 }
 
 // nameOf returns the name of an image that the user gave by its source.
@@ -92,7 +92,7 @@ func nameOf(file location.Source) string { return filepath.ToSlash(file.String()
 func (l *List) takeTree(source location.Source, zip bool) error {
 	files, err := fs.FS(nil), error(nil)
 	if zip {
-		files, err = l.root(source)
+		files, err = l.openRoot(source)
 	} else if files, err = source.Dir(l.ctx); err != nil {
 		err = fmt.Errorf("images: %w", err)
 	}
@@ -118,7 +118,7 @@ func (l *List) takeTree(source location.Source, zip bool) error {
 		if zip {
 			at = place{root: source, inner: name}
 		}
-		if err := l.add(Image{Path: nameOf(file)}, at); err != nil {
+		if err := l.addListed(Image{Path: nameOf(file)}, at); err != nil {
 			return err
 		}
 	}
@@ -138,12 +138,12 @@ func (l *List) takeManifest(source, asked, root location.Source, name func(path 
 	if err != nil {
 		return err
 	}
-	if _, err := l.root(root); err != nil {
+	if _, err := l.openRoot(root); err != nil {
 		return err
 	}
 	for _, s := range d.Samples {
 		n := Image{Path: name(s.Path), Split: s.Split, Label: d.LabelName(s)}
-		if err := l.add(n, place{root: root, inner: s.Path}); err != nil {
+		if err := l.addListed(n, place{root: root, inner: s.Path}); err != nil {
 			return err
 		}
 	}
@@ -153,7 +153,7 @@ func (l *List) takeManifest(source, asked, root location.Source, name func(path 
 // takeLines adds paths, one per line. A missing file is an unreadable image, not an error.
 func (l *List) takeLines(r io.Reader, root location.Source) error {
 	if !root.IsZero() {
-		if _, err := l.root(root); err != nil {
+		if _, err := l.openRoot(root); err != nil {
 			return err
 		}
 	}
@@ -168,7 +168,7 @@ func (l *List) takeLines(r io.Reader, root location.Source) error {
 		if root.IsZero() {
 			at = place{file: location.At(name)}
 		}
-		if err := l.add(Image{Path: filepath.ToSlash(name)}, at); err != nil {
+		if err := l.addListed(Image{Path: filepath.ToSlash(name)}, at); err != nil {
 			return err
 		}
 	}
@@ -178,8 +178,8 @@ func (l *List) takeLines(r io.Reader, root location.Source) error {
 	return nil
 }
 
-// root opens a folder or zip file once.
-func (l *List) root(at location.Source) (fs.FS, error) {
+// openRoot opens a folder or zip file once.
+func (l *List) openRoot(at location.Source) (fs.FS, error) {
 	if fsys, ok := l.roots[at]; ok {
 		return fsys, nil
 	}
@@ -191,9 +191,9 @@ func (l *List) root(at location.Source) (fs.FS, error) {
 	return fsys, nil
 }
 
-// add adds an image, once for each split. Two images of the same name are an error, because they would be mixed up; so
-// are two labels of one.
-func (l *List) add(n Image, at place) error {
+// addListed adds an image, once for each split. Two images of the same name are an error, because they would be mixed
+// up; so are two labels of one.
+func (l *List) addListed(n Image, at place) error {
 	old, again := l.at[n.Path]
 	at.as = old.as
 	switch {

@@ -143,7 +143,7 @@ type withCrops struct{ files fs.FS }
 func (c withCrops) Open(name string) (fs.File, error) {
 	file, _, _ := datasets.CutCrop(name)
 	f, err := c.files.Open(file)
-	for _, full := range endings(file, err) {
+	for _, full := range listEndings(file, err) {
 		if f, err := c.files.Open(full); err == nil {
 			return f, nil
 		}
@@ -151,8 +151,8 @@ func (c withCrops) Open(name string) (fs.File, error) {
 	return f, err
 }
 
-// endings lists the files that may be meant by a name without an ending, if there is no such file.
-func endings(name string, err error) (list []string) {
+// listEndings lists the files that may be meant by a name without an ending, if there is no such file.
+func listEndings(name string, err error) (list []string) {
 	if !errors.Is(err, fs.ErrNotExist) || path.Ext(name) != "" {
 		return nil
 	}
@@ -169,7 +169,7 @@ func (c withCrops) OnlyFiles() bool { return regular.OnlyFiles(c.files) }
 func (c withCrops) Stat(name string) (fs.FileInfo, error) {
 	file, _, _ := datasets.CutCrop(name)
 	info, err := fs.Stat(c.files, file)
-	for _, full := range endings(file, err) {
+	for _, full := range listEndings(file, err) {
 		if info, err := fs.Stat(c.files, full); err == nil {
 			return info, nil
 		}

@@ -18,8 +18,8 @@ type Carry struct {
 	SourceRead
 }
 
-// carry writes a copy of the source's own files with the labels of a list that was made of it.
-func (j Job) carry(ctx context.Context, out io.Writer) error {
+// carryLabels writes a copy of the source's own files with the labels of a list that was made of it.
+func (j Job) carryLabels(ctx context.Context, out io.Writer) error {
 	s := j.Sources[0]
 	s.Read.Note = j.Note
 	d, err := datasets.Read(s.Path, s.Read)

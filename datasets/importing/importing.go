@@ -76,7 +76,7 @@ type gathered struct {
 // Run reads, splits and writes. It reports to out, and differences from published numbers to warnings.
 func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
 	if !j.Mended.IsZero() {
-		return j.carry(ctx, out)
+		return j.carryLabels(ctx, out)
 	}
 	read := j.readSources
 	if j.Preset != "" {
@@ -120,7 +120,7 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 		s.Read.Once, s.Read.Note, s.Read.Root = ctx, j.Note, j.Root
 		d, err := datasets.Read(s.Path, s.Read)
 		if err == nil {
-			err = j.check(ctx, s, d)
+			err = j.checkPicturesExist(ctx, s, d)
 		}
 		if err != nil {
 			return nil, err
@@ -200,9 +200,9 @@ func (j Job) readOnce(d *datasets.Dataset, part *[]int) error {
 	return nil
 }
 
-// check looks whether the pictures of a list are there: of one without a header, unless its form was named, and of any
-// if a root was.
-func (j Job) check(ctx context.Context, s Source, d *datasets.Dataset) error {
+// checkPicturesExist looks whether the pictures of a list are there: of one without a header, unless its form was
+// named, and of any if a root was.
+func (j Job) checkPicturesExist(ctx context.Context, s Source, d *datasets.Dataset) error {
 	layout, err := datasets.LayoutOf(ctx, s.Path)
 	if !j.Root.IsZero() && !datasets.IsShardName(j.Out) && (layout == datasets.Folder || layout == datasets.Zip) {
 		return fmt.Errorf("data import: %s: found a root, expected none: the paths begin in the folder itself", s.Path)

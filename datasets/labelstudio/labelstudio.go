@@ -151,23 +151,23 @@ func Each(r io.Reader, take func(*Task) error) error {
 		}
 		task := last
 		last = nil
-		task.Answers = newest(task.Answers)
+		task.Answers = keepNewest(task.Answers)
 		if err := take(task); err != nil {
 			return fmt.Errorf("task %.40s: %w", task.ID, err)
 		}
 		return nil
 	}
-	read := first
+	read := readFirstTask
 	for n := 1; in.More(); n++ {
 		t, err := read(in)
 		if err != nil {
 			return fmt.Errorf("task %d of the list: %w", n, jsontext.Broken(in, err))
 		}
-		if read = whole; t.Min {
-			read = minimal
+		if read = readWholeTask; t.Min {
+			read = readMinimal
 		}
 		if last != nil && t.Min && last.Min && t.ID != "" && t.ID == last.ID {
-			t.Answers[0].number(len(last.Answers))
+			t.Answers[0].setIndex(len(last.Answers))
 			last.Answers = append(last.Answers, t.Answers...)
 			continue
 		}
@@ -190,8 +190,8 @@ func Each(r io.Reader, take func(*Task) error) error {
 	return jsontext.Close(in, "list")
 }
 
-// first reads the first element, which determines the form of all.
-func first(in *json.Decoder) (*Task, error) {
+// readFirstTask reads the first element, which determines the form of all.
+func readFirstTask(in *json.Decoder) (*Task, error) {
 	var raw json.RawMessage
 	if err := in.Decode(&raw); err != nil {
 		return nil, err
@@ -200,9 +200,9 @@ func first(in *json.Decoder) (*Task, error) {
 	if err := json.Unmarshal(raw, &object); err != nil {
 		return nil, err
 	}
-	read := whole
+	read := readWholeTask
 	if object["annotation_id"] != nil || object["annotator"] != nil {
-		read = minimal
+		read = readMinimal
 	} else if object["data"] == nil {
 		return nil, fmt.Errorf("found the keys %.200s, expected those of Label Studio: data and annotations, or "+
 			"annotation_id and annotator as in JSON_MIN", strings.Join(slices.Sorted(maps.Keys(object)), ", "))
@@ -210,8 +210,8 @@ func first(in *json.Decoder) (*Task, error) {
 	return read(json.NewDecoder(bytes.NewReader(raw)))
 }
 
-// whole reads a task of JSON.
-func whole(in *json.Decoder) (*Task, error) {
+// readWholeTask reads a task of JSON.
+func readWholeTask(in *json.Decoder) (*Task, error) {
 	var e element
 	if err := in.Decode(&e); err != nil {
 		return nil, err
@@ -231,7 +231,7 @@ func whole(in *json.Decoder) (*Task, error) {
 	}
 	all := append(e.Annotations, e.Completions...)
 	for i := range all {
-		a, err := all[i].answer(t.Data[PathKey])
+		a, err := all[i].newAnswer(t.Data[PathKey])
 		if err != nil {
 			return nil, fmt.Errorf("annotations[%d]: %w", i, err)
 		}
@@ -244,10 +244,10 @@ func whole(in *json.Decoder) (*Task, error) {
 	return t, nil
 }
 
-func (a *annotation) answer(path string) (Answer, error) {
+func (a *annotation) newAnswer(path string) (Answer, error) {
 	out := Answer{Skipped: a.Cancelled || a.Skipped, Truth: a.Truth}
 	var err error
-	if out.Annotator, err = annotator(a.By, a.ID); err != nil {
+	if out.Annotator, err = findAnnotator(a.By, a.ID); err != nil {
 		return out, err
 	}
 	if out.at, err = jsontext.Plain(a.Updated); err == nil && out.at == "" {
@@ -257,7 +257,7 @@ func (a *annotation) answer(path string) (Answer, error) {
 		return out, err
 	}
 	for i, r := range a.Result {
-		values, boxed, err := r.read(&out, i)
+		values, boxed, err := r.readChosen(&out, i)
 		if err != nil {
 			return out, err
 		}
@@ -281,9 +281,9 @@ func (a *annotation) answer(path string) (Answer, error) {
 	return out, nil
 }
 
-// read returns what was chosen, or adds the box of a region to an answer;
+// readChosen returns what was chosen, or adds the box of a region to an answer;
 // boxed says that nothing was chosen.
-func (r *found) read(out *Answer, at int) (values []string, boxed bool, err error) {
+func (r *found) readChosen(out *Answer, at int) (values []string, boxed bool, err error) {
 	if len(r.Value) == 0 {
 		return nil, r.Type != "choices", nil
 	}
@@ -299,13 +299,13 @@ func (r *found) read(out *Answer, at int) (values []string, boxed bool, err erro
 			Taxonomy paths `json:"taxonomy"`
 		}
 		err = json.Unmarshal(r.Value, &v)
-		return v.Taxonomy.joined(), false, err
+		return v.Taxonomy.joinLevels(), false, err
 	case "rectanglelabels", "ellipselabels", "polygonlabels", "labels":
 		var v region
 		if err = json.Unmarshal(r.Value, &v); err != nil {
 			return nil, true, err
 		}
-		if b, ok := v.box(r.Control, r.Width, r.Height); ok {
+		if b, ok := v.computeBoxAround(r.Control, r.Width, r.Height); ok {
 			b.result = at
 			b.ID, _ = jsontext.Plain(r.ID) // another program may write any value
 			out.Boxes = append(out.Boxes, b)
@@ -314,8 +314,8 @@ func (r *found) read(out *Answer, at int) (values []string, boxed bool, err erro
 	return nil, true, nil
 }
 
-// minimal reads an annotation of JSON_MIN. Any string, and any object with choices, may belong to a control.
-func minimal(in *json.Decoder) (*Task, error) {
+// readMinimal reads an annotation of JSON_MIN. Any string, and any object with choices, may belong to a control.
+func readMinimal(in *json.Decoder) (*Task, error) {
 	var object map[string]json.RawMessage
 	if err := in.Decode(&object); err != nil {
 		return nil, err
@@ -325,7 +325,7 @@ func minimal(in *json.Decoder) (*Task, error) {
 	if t.ID, err = jsontext.Plain(object["id"]); err != nil {
 		return nil, err
 	}
-	if a.Annotator, err = annotator(object["annotator"], object["annotation_id"]); err != nil {
+	if a.Annotator, err = findAnnotator(object["annotator"], object["annotation_id"]); err != nil {
 		return nil, err
 	}
 	if a.at, err = jsontext.Plain(object["updated_at"]); err != nil {
@@ -340,8 +340,8 @@ func minimal(in *json.Decoder) (*Task, error) {
 		if t.Data[key], err = jsontext.Plain(raw); err != nil {
 			return nil, fmt.Errorf("%.80s: %w", key, err)
 		}
-		a.Boxes = append(a.Boxes, regions(raw, key)...)
-		if values, ok := choices(raw, t.Data[key]); ok {
+		a.Boxes = append(a.Boxes, readRegions(raw, key)...)
+		if values, ok := findChoices(raw, t.Data[key]); ok {
 			a.Choices = append(a.Choices, chosen{key, values})
 		}
 	}
@@ -349,9 +349,9 @@ func minimal(in *json.Decoder) (*Task, error) {
 	return t, nil
 }
 
-// choices returns the choices in a value of JSON_MIN if it may be a control's: a string, or an object that holds
+// findChoices returns the choices in a value of JSON_MIN if it may be a control's: a string, or an object that holds
 // choices.
-func choices(raw json.RawMessage, text string) ([]string, bool) {
+func findChoices(raw json.RawMessage, text string) ([]string, bool) {
 	switch {
 	case len(raw) > 0 && raw[0] == '"':
 		if text = strings.TrimSpace(text); text == "" {
@@ -364,19 +364,19 @@ func choices(raw json.RawMessage, text string) ([]string, bool) {
 			Taxonomy paths `json:"taxonomy"`
 		}
 		err := json.Unmarshal(raw, &value)
-		return append(value.Choices, value.Taxonomy.joined()...), err == nil &&
+		return append(value.Choices, value.Taxonomy.joinLevels()...), err == nil &&
 			(value.Choices != nil || value.Taxonomy != nil)
 	case len(raw) > 1 && raw[0] == '[':
 		var taxonomy paths
 		err := json.Unmarshal(raw, &taxonomy)
-		return taxonomy.joined(), err == nil && len(taxonomy) > 0
+		return taxonomy.joinLevels(), err == nil && len(taxonomy) > 0
 	}
 	return nil, false
 }
 
-// annotator returns the author of an annotation: the email address or name if there is one, else the number of the
+// findAnnotator returns the author of an annotation: the email address or name if there is one, else the number of the
 // user, else the annotation's own id.
-func annotator(by, id json.RawMessage) (string, error) {
+func findAnnotator(by, id json.RawMessage) (string, error) {
 	if len(by) > 0 && by[0] == '{' {
 		var user struct {
 			Email    string          `json:"email"`
@@ -401,8 +401,8 @@ func annotator(by, id json.RawMessage) (string, error) {
 	return name, err
 }
 
-// newest keeps only the last of several answers of an annotator.
-func newest(all []Answer) []Answer {
+// keepNewest keeps only the last of several answers of an annotator.
+func keepNewest(all []Answer) []Answer {
 	out, at := all[:0], make(map[string]int, len(all))
 	for _, a := range all {
 		i, before := at[a.Annotator]

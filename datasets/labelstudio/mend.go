@@ -35,7 +35,7 @@ func Mend(w io.Writer, r io.Reader, change func(*Task) (Edit, error)) error {
 			return err
 		}
 	}
-	read := first
+	read := readFirstTask
 	for n := 1; in.More(); n++ {
 		var raw json.RawMessage
 		if err := in.Decode(&raw); err != nil {
@@ -45,15 +45,15 @@ func Mend(w io.Writer, r io.Reader, change func(*Task) (Edit, error)) error {
 		if err != nil {
 			return fmt.Errorf("task %d of the list: %w", n, err)
 		}
-		if read = whole; t.Min {
-			read = minimal
+		if read = readWholeTask; t.Min {
+			read = readMinimal
 		}
 		if c.task != nil && t.Min && c.task.Min && t.ID != "" && t.ID == c.task.ID {
-			t.Answers[0].number(len(c.parts))
+			t.Answers[0].setIndex(len(c.parts))
 			c.task.Answers, c.parts = append(c.task.Answers, t.Answers...), append(c.parts, raw)
 			continue
 		}
-		if err := c.put(); err != nil {
+		if err := c.putTask(); err != nil {
 			return err
 		}
 		if t.ID == "" {
@@ -61,7 +61,7 @@ func Mend(w io.Writer, r io.Reader, change func(*Task) (Edit, error)) error {
 		}
 		c.task, c.parts = t, []json.RawMessage{raw}
 	}
-	if err := c.put(); err != nil {
+	if err := c.putTask(); err != nil {
 		return err
 	}
 	switch {
@@ -84,17 +84,17 @@ type copier struct {
 	changed bool
 }
 
-// put keeps the last task that was read, with its edits.
-func (c *copier) put() error {
+// putTask keeps the last task that was read, with its edits.
+func (c *copier) putTask() error {
 	if c.task == nil {
 		return nil
 	}
 	t := c.task
-	t.Answers = newest(t.Answers)
+	t.Answers = keepNewest(t.Answers)
 	e, err := c.change(t)
 	c.changed = c.changed || e.Drop || e.Label != "" || len(e.Boxes) > 0
 	if err == nil && !e.Drop {
-		err = e.apply(t, c.parts)
+		err = e.applyEdit(t, c.parts)
 	}
 	if err != nil {
 		return fmt.Errorf("task %.40s: %w", t.ID, err)
@@ -107,8 +107,8 @@ func (c *copier) put() error {
 	return nil
 }
 
-// apply changes the elements of a task.
-func (e *Edit) apply(t *Task, parts []json.RawMessage) error {
+// applyEdit changes the elements of a task.
+func (e *Edit) applyEdit(t *Task, parts []json.RawMessage) error {
 	relabel := func(was json.RawMessage) json.RawMessage { return labelLike(was, e.Label) }
 	switch {
 	case e.Label == "" && len(e.Boxes) == 0:
@@ -145,7 +145,7 @@ func (e *Edit) apply(t *Task, parts []json.RawMessage) error {
 			return err
 		}
 	}
-	return e.check(t, parts)
+	return e.checkEdit(t, parts)
 }
 
 // editResults changes the elements of the result of a task's annotation.
@@ -249,21 +249,21 @@ func choiceLike(was json.RawMessage, label string) json.RawMessage {
 	return labelLike(was, label)
 }
 
-// number sets the index of an answer of JSON_MIN.
-func (a *Answer) number(index int) {
+// setIndex sets the index of an answer of JSON_MIN.
+func (a *Answer) setIndex(index int) {
 	a.index = index
 	for i := range a.Boxes {
 		a.Boxes[i].answer = index
 	}
 }
 
-// check reads a task again and compares its label.
-func (e *Edit) check(t *Task, parts []json.RawMessage) error {
+// checkEdit reads a task again and compares its label.
+func (e *Edit) checkEdit(t *Task, parts []json.RawMessage) error {
 	again := &Task{Min: t.Min}
 	for i, p := range parts {
-		read := whole
+		read := readWholeTask
 		if t.Min {
-			read = minimal
+			read = readMinimal
 		}
 		part, err := read(json.NewDecoder(bytes.NewReader(p)))
 		if err != nil {
@@ -271,12 +271,12 @@ func (e *Edit) check(t *Task, parts []json.RawMessage) error {
 		}
 		for k := range part.Answers {
 			if t.Min {
-				part.Answers[k].number(i)
+				part.Answers[k].setIndex(i)
 			}
 		}
 		again.Answers, again.Data = append(again.Answers, part.Answers...), part.Data
 	}
-	again.Answers = newest(again.Answers)
+	again.Answers = keepNewest(again.Answers)
 	found := ""
 	switch {
 	case e.Data:

@@ -37,8 +37,8 @@ type region struct {
 // regionKeys are the keys of a region's labels.
 var regionKeys = []string{"rectanglelabels", "ellipselabels", "polygonlabels", "labels"}
 
-// box returns the box around a region; ok is false if it has no label of a region.
-func (v *region) box(control string, width, height float64) (b Box, ok bool) {
+// computeBoxAround returns the box around a region; ok is false if it has no label of a region.
+func (v *region) computeBoxAround(control string, width, height float64) (b Box, ok bool) {
 	b = Box{Control: control, PictureW: width, PictureH: height}
 	labels := v.Rectangle
 	if v.Rectangle == nil && v.Labels != nil && v.Width > 0 && v.Height > 0 {
@@ -84,8 +84,8 @@ const Separator = " / "
 // paths is the value of a taxonomy: each choice is a path from the highest level.
 type paths [][]string
 
-// joined returns the choices with their levels joined.
-func (p paths) joined() (list []string) {
+// joinLevels returns the choices with their levels joined.
+func (p paths) joinLevels() (list []string) {
 	for _, path := range p {
 		if label := strings.TrimSpace(strings.Join(path, Separator)); label != "" {
 			list = append(list, label)
@@ -94,14 +94,14 @@ func (p paths) joined() (list []string) {
 	return list
 }
 
-// regions returns the boxes in a value of JSON_MIN, a list of regions.
-func regions(raw json.RawMessage, control string) (boxes []Box) {
+// readRegions returns the boxes in a value of JSON_MIN, a list of regions.
+func readRegions(raw json.RawMessage, control string) (boxes []Box) {
 	var list []region
 	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
 		return nil
 	}
 	for i := range list {
-		if b, ok := list[i].box(control, list[i].OriginalWidth, list[i].OriginalHigh); ok {
+		if b, ok := list[i].computeBoxAround(control, list[i].OriginalWidth, list[i].OriginalHigh); ok {
 			b.result = i
 			boxes = append(boxes, b)
 		}

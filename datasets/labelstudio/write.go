@@ -97,7 +97,7 @@ type rectangle struct {
 	} `json:"value"`
 }
 
-func (b *SentBox) result() rectangle {
+func (b *SentBox) newRectangle() rectangle {
 	r := rectangle{ID: b.ID, From: control, To: object, Type: "rectanglelabels", Width: b.PictureW, Height: b.PictureH,
 		Score: b.Score}
 	r.Value.X, r.Value.Width = 100*float64(b.X)/float64(b.PictureW), 100*float64(b.W)/float64(b.PictureW)
@@ -112,7 +112,7 @@ func BoxID(path string) string { return sentID(path, control, "box") }
 // BoxesKey is the key of a task's data that lists the ids of the boxes that were written, joined by spaces.
 const BoxesKey = "boxes"
 
-func choice(id, control, value string) []result {
+func newChoice(id, control, value string) []result {
 	r := result{ID: id, From: control, To: object, Type: "choices"}
 	r.Value.Choices = []string{value}
 	return []result{r}
@@ -171,7 +171,7 @@ func (w *Writer) Write(path string, s Sent) error {
 		var ids []string
 		var list []rectangle
 		for i := range s.Boxes {
-			ids, list = append(ids, s.Boxes[i].ID), append(list, s.Boxes[i].result())
+			ids, list = append(ids, s.Boxes[i].ID), append(list, s.Boxes[i].newRectangle())
 		}
 		text.Truncate(text.Len() - 1) // the brace
 		put(`, "`+BoxesKey+`": `, strings.Join(ids, " "))
@@ -181,14 +181,14 @@ func (w *Writer) Write(path string, s Sent) error {
 		}{{s.Version, list}})
 	}
 	if p := s.Suggest; p != nil {
-		put(`, "predictions": `, []prediction{{p.Version, p.Score, choice("suggested", control, p.Label)}})
+		put(`, "predictions": `, []prediction{{p.Version, p.Score, newChoice("suggested", control, p.Label)}})
 	}
 	if d := s.Decided; d != nil {
 		control, value := control, d.Label
 		if d.Drop {
 			control, value = DropControl, dropChoice
 		}
-		put(`, "annotations": `, []made{{choice(sentID(path, control, value), control, value)}})
+		put(`, "annotations": `, []made{{newChoice(sentID(path, control, value), control, value)}})
 	}
 	text.WriteByte('}')
 	if failed != nil {

@@ -64,7 +64,7 @@ func At(name string) Source {
 	case ok && (scheme == S3 || scheme == Google):
 		inner, options := cutOptions(rest)
 		s := Source{scheme: scheme, path: inner, options: options}
-		if err := s.check(); err != nil {
+		if err := s.checkAddress(); err != nil {
 			s.err = fmt.Errorf("%s: %w", name, err)
 		}
 		return s
@@ -84,8 +84,8 @@ func All(names []string) []Source {
 	return list
 }
 
-// check says what is wrong with an address in an object store.
-func (s Source) check() error {
+// checkAddress says what is wrong with an address in an object store.
+func (s Source) checkAddress() error {
 	name := s.Bucket()
 	if name == "" {
 		return fmt.Errorf("found no bucket, expected %s://BUCKET/KEY", s.scheme)

@@ -40,8 +40,8 @@ var stores atomic.Pointer[func(ctx context.Context, at Source) (Tree, error)]
 // Use sets the function that opens object stores in this process.
 func Use(open func(ctx context.Context, at Source) (Tree, error)) { stores.Store(&open) }
 
-// tree opens a source in an object store.
-func (s Source) tree(ctx context.Context) (Tree, error) {
+// openStoreTree opens a source in an object store.
+func (s Source) openStoreTree(ctx context.Context) (Tree, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
@@ -53,9 +53,9 @@ func (s Source) tree(ctx context.Context) (Tree, error) {
 	return (*use)(ctx, s)
 }
 
-// sink opens a source in an object store for writing.
-func (s Source) sink(ctx context.Context) (Sink, error) {
-	tree, err := s.tree(ctx)
+// openStoreSink opens a source in an object store for writing.
+func (s Source) openStoreSink(ctx context.Context) (Sink, error) {
+	tree, err := s.openStoreTree(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (s Source) Stat(ctx context.Context) (fs.FileInfo, error) {
 	if !s.IsRemote() {
 		return os.Stat(s.path)
 	}
-	tree, err := s.tree(ctx)
+	tree, err := s.openStoreTree(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (s Source) Open(ctx context.Context) (File, error) {
 	if !s.IsRemote() {
 		return regular.Open(s.path)
 	}
-	tree, err := s.tree(ctx)
+	tree, err := s.openStoreTree(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s Source) Dir(ctx context.Context) (fs.FS, error) {
 	if !s.IsRemote() {
 		return regular.Dir(s.path), nil
 	}
-	return s.tree(ctx)
+	return s.openStoreTree(ctx)
 }
 
 // ReadDir lists a folder.
@@ -122,7 +122,7 @@ func (s Source) ReadDir(ctx context.Context) ([]fs.DirEntry, error) {
 	if !s.IsRemote() {
 		return os.ReadDir(s.path)
 	}
-	tree, err := s.tree(ctx)
+	tree, err := s.openStoreTree(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (s Source) ReadDir(ctx context.Context) ([]fs.DirEntry, error) {
 
 // Names lists the files of a folder in an object store whose paths begin with prefix, at any depth.
 func (s Source) Names(ctx context.Context, prefix string) iter.Seq2[string, error] {
-	tree, err := s.tree(ctx)
+	tree, err := s.openStoreTree(ctx)
 	if err != nil {
 		return func(yield func(string, error) bool) { yield("", err) }
 	}
@@ -140,7 +140,7 @@ func (s Source) Names(ctx context.Context, prefix string) iter.Seq2[string, erro
 
 // Put copies a file of this machine to a source in an object store.
 func (s Source) Put(ctx context.Context, file string) (err error) {
-	to, err := s.sink(ctx)
+	to, err := s.openStoreSink(ctx)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (s Source) Put(ctx context.Context, file string) (err error) {
 
 // Remove removes an object, if there is one.
 func (s Source) Remove(ctx context.Context) error {
-	from, err := s.sink(ctx)
+	from, err := s.openStoreSink(ctx)
 	if err != nil {
 		return err
 	}

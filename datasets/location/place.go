@@ -32,7 +32,7 @@ func PlaceOf(dir string, s Source) Place {
 	if err != nil {
 		return p
 	}
-	from, err := filepath.Abs(resolved(dir))
+	from, err := filepath.Abs(resolveLinks(dir))
 	if err != nil {
 		return p
 	}
@@ -42,8 +42,8 @@ func PlaceOf(dir string, s Source) Place {
 	return p
 }
 
-// resolved returns a folder without links, because .. after a link leads elsewhere.
-func resolved(dir string) string {
+// resolveLinks returns a folder without links, because .. after a link leads elsewhere.
+func resolveLinks(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real
 	}
@@ -53,7 +53,7 @@ func resolved(dir string) string {
 // Candidates lists where it may be today, the most likely first. dir is where the folder is today.
 func (p Place) Candidates(dir string) (list []Source) {
 	if p.FromFolder != "" {
-		list = append(list, Source{path: resolved(dir)}.Join(p.FromFolder))
+		list = append(list, Source{path: resolveLinks(dir)}.Join(p.FromFolder))
 	}
 	return append(list, p.Absolute, p.Given)
 }

@@ -43,8 +43,8 @@ type parser struct {
 	budget int // bytes that may still be allocated
 }
 
-// hold takes n bytes from the budget.
-func (p *parser) hold(n int) error {
+// holdBytes takes n bytes from the budget.
+func (p *parser) holdBytes(n int) error {
 	if n > p.budget {
 		return fmt.Errorf("holds more than the %d MiB that a file's arrays may take", maxBytes>>20)
 	}
@@ -52,9 +52,9 @@ func (p *parser) hold(n int) error {
 	return nil
 }
 
-// element splits the first data element from in. Data of up to four bytes may be in the tag itself. All other
+// splitElement splits the first data element from in. Data of up to four bytes may be in the tag itself. All other
 // elements except compressed ones are padded to 8 bytes; the last of a file may lack its padding.
-func (p *parser) element(in []byte) (element, []byte, error) {
+func (p *parser) splitElement(in []byte) (element, []byte, error) {
 	if len(in) < 8 {
 		return element{}, nil, fmt.Errorf("found %d bytes, expected an element's tag of 8", len(in))
 	}
@@ -77,8 +77,8 @@ func (p *parser) element(in []byte) (element, []byte, error) {
 	return e, in[end:], nil
 }
 
-// inflate unpacks a compressed element, which holds exactly one other.
-func (p *parser) inflate(e element) (element, error) {
+// inflateElement unpacks a compressed element, which holds exactly one other.
+func (p *parser) inflateElement(e element) (element, error) {
 	z, err := zlib.NewReader(bytes.NewReader(e.data))
 	if err != nil {
 		return element{}, fmt.Errorf("compressed: %w", err)
@@ -96,7 +96,7 @@ func (p *parser) inflate(e element) (element, error) {
 		return element{}, fmt.Errorf("compressed: array states %d bytes, more than %d compressed ones can hold", size,
 			len(e.data))
 	}
-	if err := p.hold(int(size)); err != nil {
+	if err := p.holdBytes(int(size)); err != nil {
 		return element{}, fmt.Errorf("compressed: %w", err)
 	}
 	data := make([]byte, size)
@@ -115,8 +115,8 @@ func (p *parser) inflate(e element) (element, error) {
 	return element{kind, data}, nil
 }
 
-// width returns the size of a type's numbers, 0 for types without numbers.
-func width(kind uint32) int {
+// numberWidth returns the size of a type's numbers, 0 for types without numbers.
+func numberWidth(kind uint32) int {
 	switch kind {
 	case miInt8, miUint8:
 		return 1
@@ -130,26 +130,26 @@ func width(kind uint32) int {
 	return 0
 }
 
-// numbers reads an element of exactly n numbers.
-func (p *parser) numbers(e element, n int) ([]float64, error) {
-	w := width(e.kind)
+// readNumbers reads an element of exactly n numbers.
+func (p *parser) readNumbers(e element, n int) ([]float64, error) {
+	w := numberWidth(e.kind)
 	if w == 0 {
 		return nil, fmt.Errorf("found an element of type %d, expected numbers", e.kind)
 	}
 	if len(e.data) != n*w {
 		return nil, fmt.Errorf("found %d bytes, expected %d numbers of %d", len(e.data), n, w)
 	}
-	if err := p.hold(8 * n); err != nil {
+	if err := p.holdBytes(8 * n); err != nil {
 		return nil, err
 	}
 	list := make([]float64, n)
 	for i := range list {
-		list[i] = p.number(e.kind, e.data[i*w:])
+		list[i] = p.decodeNumber(e.kind, e.data[i*w:])
 	}
 	return list, nil
 }
 
-func (p *parser) number(kind uint32, b []byte) float64 {
+func (p *parser) decodeNumber(kind uint32, b []byte) float64 {
 	switch kind {
 	case miInt8:
 		return float64(int8(b[0]))

@@ -50,7 +50,7 @@ func (c Class) String() string {
 	return fmt.Sprintf("class %d", uint8(c))
 }
 
-func (c Class) numeric() bool { return c >= Double && c <= Uint64 }
+func (c Class) isNumericClass() bool { return c >= Double && c <= Uint64 }
 
 // Array is a variable of a file, or an element of one.
 type Array struct {
@@ -115,7 +115,7 @@ func Find(list []*Array, name string) *Array {
 
 // Parse reads the variables of a file's bytes, in order.
 func Parse(data []byte) ([]*Array, error) {
-	order, err := header(data)
+	order, err := checkFileHeader(data)
 	if err != nil {
 		return nil, err
 	}
@@ -123,12 +123,12 @@ func Parse(data []byte) ([]*Array, error) {
 	var list []*Array
 	for in := data[headerSize:]; len(in) > 0; {
 		at := len(data) - len(in)
-		e, rest, err := p.element(in)
+		e, rest, err := p.splitElement(in)
 		if err != nil {
 			return nil, fmt.Errorf("byte %d: %w", at, err)
 		}
 		in = rest
-		a, err := p.variable(e)
+		a, err := p.readVariable(e)
 		if err != nil {
 			return nil, fmt.Errorf("variable %d at byte %d: %w", len(list)+1, at, err)
 		}
@@ -140,8 +140,8 @@ func Parse(data []byte) ([]*Array, error) {
 // headerSize is 116 bytes of text, 8 of subsystem offset, version and byte order.
 const headerSize = 128
 
-// header checks a file's header and returns its byte order.
-func header(data []byte) (binary.ByteOrder, error) {
+// checkFileHeader checks a file's header and returns its byte order.
+func checkFileHeader(data []byte) (binary.ByteOrder, error) {
 	if len(data) < headerSize {
 		return nil, fmt.Errorf("found %d bytes, expected a MAT-file with its header of %d", len(data), headerSize)
 	}

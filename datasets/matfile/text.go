@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// text reads the characters of a char array.
-func (p *parser) text(a *Array, in []byte) error {
-	e, _, err := p.element(in)
+// readCharArray reads the characters of a char array.
+func (p *parser) readCharArray(a *Array, in []byte) error {
+	e, _, err := p.splitElement(in)
 	if err == nil {
-		err = p.hold(12 * len(e.data)) // 4 bytes per character, twice, and the text
+		err = p.holdBytes(12 * len(e.data)) // 4 bytes per character, twice, and the text
 	}
 	if err != nil {
 		return err
 	}
-	units, err := p.units(e)
+	units, err := p.readCodeUnits(e)
 	if err != nil {
 		return err
 	}
@@ -49,8 +49,8 @@ func (p *parser) text(a *Array, in []byte) error {
 	return nil
 }
 
-// units returns the characters of an element; if they have 16 bits, surrogate pairs are split.
-func (p *parser) units(e element) ([]rune, error) {
+// readCodeUnits returns the characters of an element; if they have 16 bits, surrogate pairs are split.
+func (p *parser) readCodeUnits(e element) ([]rune, error) {
 	w := 1
 	switch e.kind {
 	case miUTF8:

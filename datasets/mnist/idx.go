@@ -34,7 +34,7 @@ func readIdx(r io.Reader, dimensions int) (*array, error) {
 	if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
 		unpacked, err := gzip.NewReader(in)
 		if err != nil {
-			return nil, cut(err)
+			return nil, explainTruncated(err)
 		}
 		in = bufio.NewReaderSize(unpacked, 1<<16)
 	}
@@ -45,7 +45,7 @@ func readIdx(r io.Reader, dimensions int) (*array, error) {
 			dimensions)
 	}
 	if err != nil {
-		return nil, cut(err)
+		return nil, explainTruncated(err)
 	}
 	a, total := &array{}, 1
 	for i := range dimensions {
@@ -63,19 +63,19 @@ func readIdx(r io.Reader, dimensions int) (*array, error) {
 	}
 	var content bytes.Buffer
 	if _, err := io.CopyN(&content, in, int64(total)); err != nil {
-		return nil, cut(err)
+		return nil, explainTruncated(err)
 	}
 	if _, err := in.ReadByte(); err == nil {
 		return nil, fmt.Errorf("sizes %v: found more than %d bytes behind them", a.sizes, total)
 	} else if !errors.Is(err, io.EOF) {
-		return nil, cut(err)
+		return nil, explainTruncated(err)
 	}
 	a.data = content.Bytes()
 	return a, nil
 }
 
-// cut returns a plain error for a file that ends early.
-func cut(err error) error {
+// explainTruncated returns a plain error for a file that ends early.
+func explainTruncated(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("is cut short")
 	}

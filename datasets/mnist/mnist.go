@@ -21,9 +21,9 @@ import (
 // parts are the official splits and the prefixes of their file names.
 var parts = [2]struct{ split, name string }{{datasets.Train, "train"}, {datasets.Test, "t10k"}}
 
-// spellings returns the possible names of an image or label file after its prefix: as published, and as some
+// listSpellings returns the possible names of an image or label file after its prefix: as published, and as some
 // unpackers leave it; each also with .gz.
-func spellings(part, what string, dimensions int) []string {
+func listSpellings(part, what string, dimensions int) []string {
 	var list []string
 	for _, dash := range []string{"-", "."} {
 		name := fmt.Sprintf("%s-%s%sidx%d-ubyte", part, what, dash, dimensions)
@@ -35,12 +35,12 @@ func spellings(part, what string, dimensions int) []string {
 // Here reports whether a folder holds images in MNIST's files.
 func Here(fsys fs.FS) bool {
 	return slices.ContainsFunc(parts[:], func(p struct{ split, name string }) bool {
-		return find(fsys, spellings(p.name, "images", 3)) != ""
+		return findFirst(fsys, listSpellings(p.name, "images", 3)) != ""
 	})
 }
 
-// find returns the first of the names that exists, or "".
-func find(fsys fs.FS, names []string) string {
+// findFirst returns the first of the names that exists, or "".
+func findFirst(fsys fs.FS, names []string) string {
 	for _, name := range names {
 		if info, err := fs.Stat(fsys, name); err == nil && info.Mode().IsRegular() {
 			return name
@@ -53,7 +53,7 @@ func find(fsys fs.FS, names []string) string {
 func Images(fsys fs.FS) (fs.FS, error) {
 	var folders []packed.Images
 	for _, p := range parts {
-		m, err := images(fsys, p.split, p.name)
+		m, err := readPartImages(fsys, p.split, p.name)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func Images(fsys fs.FS) (fs.FS, error) {
 		}
 	}
 	if len(folders) == 0 {
-		return nil, missing(parts[0].name, "images", 3)
+		return nil, refuseMissingPart(parts[0].name, "images", 3)
 	}
 	return packed.FS(folders...), nil
 }
@@ -72,19 +72,19 @@ func Read(fsys fs.FS) (*datasets.Dataset, error) {
 	d := &datasets.Dataset{}
 	highest := 0
 	for _, p := range parts {
-		m, err := images(fsys, p.split, p.name)
+		m, err := readPartImages(fsys, p.split, p.name)
 		if err != nil {
 			return nil, err
 		}
 		if m == nil {
 			continue
 		}
-		labels, err := read(fsys, p.name, "labels", 1)
+		labels, err := readArray(fsys, p.name, "labels", 1)
 		if err != nil {
 			return nil, err
 		}
 		if labels == nil {
-			return nil, missing(p.name, "labels", 1)
+			return nil, refuseMissingPart(p.name, "labels", 1)
 		}
 		if labels.sizes[0] != m.Count {
 			return nil, fmt.Errorf("mnist: %s: found %d labels and %d images, expected as many", p.name,
@@ -97,7 +97,7 @@ func Read(fsys fs.FS) (*datasets.Dataset, error) {
 		}
 	}
 	if len(d.Samples) == 0 {
-		return nil, missing(parts[0].name, "images", 3)
+		return nil, refuseMissingPart(parts[0].name, "images", 3)
 	}
 	for c := range highest + 1 {
 		d.Classes = append(d.Classes, strconv.Itoa(c))
@@ -105,9 +105,9 @@ func Read(fsys fs.FS) (*datasets.Dataset, error) {
 	return d, nil
 }
 
-// images returns one part's images, nil if there are none.
-func images(fsys fs.FS, split, part string) (*packed.Images, error) {
-	a, err := read(fsys, part, "images", 3)
+// readPartImages returns one part's images, nil if there are none.
+func readPartImages(fsys fs.FS, split, part string) (*packed.Images, error) {
+	a, err := readArray(fsys, part, "images", 3)
 	if a == nil || err != nil {
 		return nil, err
 	}
@@ -116,9 +116,9 @@ func images(fsys fs.FS, split, part string) (*packed.Images, error) {
 		Pixels: func(i int) []byte { return a.data[i*size : (i+1)*size] }}, nil
 }
 
-// read reads one of the files, nil if it does not exist.
-func read(fsys fs.FS, part, what string, dimensions int) (*array, error) {
-	name := find(fsys, spellings(part, what, dimensions))
+// readArray reads one of the files, nil if it does not exist.
+func readArray(fsys fs.FS, part, what string, dimensions int) (*array, error) {
+	name := findFirst(fsys, listSpellings(part, what, dimensions))
 	if name == "" {
 		return nil, nil
 	}
@@ -134,6 +134,6 @@ func read(fsys fs.FS, part, what string, dimensions int) (*array, error) {
 	return a, nil
 }
 
-func missing(part, what string, dimensions int) error {
-	return errors.New("mnist: found no " + spellings(part, what, dimensions)[1] + " (or without .gz)")
+func refuseMissingPart(part, what string, dimensions int) error {
+	return errors.New("mnist: found no " + listSpellings(part, what, dimensions)[1] + " (or without .gz)")
 }

@@ -29,8 +29,8 @@ const extension = ".bmp"
 // Path returns the path of image i.
 func (m Images) Path(i int) string { return fmt.Sprintf("%s/%05d%s", m.Folder, i, extension) }
 
-// number is the inverse of Path for the last element.
-func (m Images) number(base string) (int, bool) {
+// numberInPath is the inverse of Path for the last element.
+func (m Images) numberInPath(base string) (int, bool) {
 	digits, ok := strings.CutSuffix(base, extension)
 	i, err := strconv.Atoi(digits)
 	if !ok || err != nil || i < 0 || i >= m.Count {
@@ -42,13 +42,13 @@ func (m Images) number(base string) (int, bool) {
 // header is the length of a BMP file's two headers.
 const header = 14 + 40
 
-// stride returns the bytes of a row, a multiple of 4.
-func (m Images) stride() int { return (3*m.Width + 3) &^ 3 }
+// computeStride returns the bytes of a row, a multiple of 4.
+func (m Images) computeStride() int { return (3*m.Width + 3) &^ 3 }
 
-func (m Images) fileSize() int { return header + m.stride()*m.Height }
+func (m Images) fileSize() int { return header + m.computeStride()*m.Height }
 
-// encode builds the BMP file of an image: rows from the bottom, blue first.
-func (m Images) encode(i int) []byte {
+// encodeBMP builds the BMP file of an image: rows from the bottom, blue first.
+func (m Images) encodeBMP(i int) []byte {
 	out := make([]byte, m.fileSize())
 	le := binary.LittleEndian
 	copy(out, "BM")
@@ -59,14 +59,14 @@ func (m Images) encode(i int) []byte {
 	le.PutUint32(out[22:], uint32(m.Height))
 	le.PutUint16(out[26:], 1)  // planes
 	le.PutUint16(out[28:], 24) // bits per pixel
-	le.PutUint32(out[34:], uint32(m.stride()*m.Height))
+	le.PutUint32(out[34:], uint32(m.computeStride()*m.Height))
 	pixels, plane := m.Pixels(i), m.Width*m.Height
 	r, g, b := pixels[:plane], pixels[:plane], pixels[:plane]
 	if m.Channels == 3 {
 		g, b = pixels[plane:2*plane], pixels[2*plane:3*plane]
 	}
 	for y := range m.Height {
-		row := out[header+(m.Height-1-y)*m.stride():]
+		row := out[header+(m.Height-1-y)*m.computeStride():]
 		at := y * m.Width
 		for x := range m.Width {
 			row[3*x], row[3*x+1], row[3*x+2] = b[at+x], g[at+x], r[at+x]
@@ -80,12 +80,12 @@ func FS(folders ...Images) fs.FS { return tree(folders) }
 
 type tree []Images
 
-// find returns the folder and the image number of a file's path.
-func (t tree) find(name string) (*Images, int) {
+// findPacked returns the folder and the image number of a file's path.
+func (t tree) findPacked(name string) (*Images, int) {
 	folder, base, _ := strings.Cut(name, "/")
 	for k := range t {
 		if t[k].Folder == folder {
-			i, ok := t[k].number(base)
+			i, ok := t[k].numberInPath(base)
 			if !ok {
 				i = -1
 			}
@@ -104,16 +104,16 @@ func (t tree) Open(name string) (fs.File, error) {
 		return Entry{Base: ".", Folder: true}.List(len(t),
 			func(i int) Entry { return Entry{Base: t[i].Folder, Folder: true} }), nil
 	}
-	m, i := t.find(name)
+	m, i := t.findPacked(name)
 	switch {
 	case m != nil && name == m.Folder:
-		return Entry{Base: name, Folder: true}.List(m.Count, m.info), nil
+		return Entry{Base: name, Folder: true}.List(m.Count, m.newEntry), nil
 	case i < 0:
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return m.info(i).File(m.encode(i)), nil
+	return m.newEntry(i).File(m.encodeBMP(i)), nil
 }
 
-func (m Images) info(i int) Entry {
+func (m Images) newEntry(i int) Entry {
 	return Entry{Base: fmt.Sprintf("%05d%s", i, extension), Bytes: int64(m.fileSize())}
 }

@@ -33,8 +33,8 @@ type kept struct {
 	used   int64
 }
 
-// get returns the values of a page; read loads them unless they are cached.
-func (c *Cache) get(k key, read func() ([][]byte, error)) ([][]byte, error) {
+// getPage returns the values of a page; read loads them unless they are cached.
+func (c *Cache) getPage(k key, read func() ([][]byte, error)) ([][]byte, error) {
 	c.mu.Lock()
 	if c.pages == nil {
 		c.pages = map[key]*kept{}
@@ -60,13 +60,13 @@ func (c *Cache) get(k key, read func() ([][]byte, error)) ([][]byte, error) {
 			delete(c.pages, k)
 			return
 		}
-		c.shrink(k)
+		c.dropLeastUsed(k)
 	})
 	return p.values, p.err
 }
 
-// shrink drops the least recently used pages, but keeps at least one.
-func (c *Cache) shrink(but key) {
+// dropLeastUsed drops the least recently used pages, but keeps at least one.
+func (c *Cache) dropLeastUsed(but key) {
 	for c.bytes > defaultCache && len(c.pages) > 1 {
 		var oldest key
 		least := c.clock + 1

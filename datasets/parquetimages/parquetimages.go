@@ -59,7 +59,7 @@ const featuresKey = "huggingface"
 
 // Open reads a file's description.
 func Open(src io.ReaderAt, size int64) (f *File, err error) {
-	defer sound(&err)
+	defer recoverBroken(&err)
 	file, _, err := parquetguard.Open(src, size)
 	if err != nil {
 		return nil, fmt.Errorf("is no Parquet file: %w", err)
@@ -85,8 +85,8 @@ func Open(src io.ReaderAt, size int64) (f *File, err error) {
 	return f, f.readFeatures()
 }
 
-// sound turns a panic into an error: broken files make the library index out of range.
-func sound(err *error) {
+// recoverBroken turns a panic into an error: broken files make the library index out of range.
+func recoverBroken(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("is no sound Parquet file: %v", p)
 	}
@@ -139,7 +139,7 @@ func Name(column string, row int64, ending string) string {
 
 // Image returns an image by name. src is the file that was opened. The result must not be changed.
 func (f *File) Image(src io.ReaderAt, cache *Cache, name string) (image []byte, err error) {
-	defer sound(&err)
+	defer recoverBroken(&err)
 	column, base := path.Split(name)
 	leaf, known := f.leaf[strings.TrimSuffix(column, "/")]
 	stem := strings.TrimSuffix(base, path.Ext(base))
@@ -148,7 +148,7 @@ func (f *File) Image(src io.ReaderAt, cache *Cache, name string) (image []byte, 
 		return nil, fs.ErrNotExist
 	}
 	group := sort.Search(len(f.starts), func(i int) bool { return f.starts[i] > row }) - 1
-	c, err := f.chunk(src, group, leaf)
+	c, err := f.listPages(src, group, leaf)
 	if err != nil {
 		return nil, err
 	}
@@ -157,8 +157,8 @@ func (f *File) Image(src io.ReaderAt, cache *Cache, name string) (image []byte, 
 	if n < 0 || row-c.starts[n] >= int64(c.pages[n].Values) {
 		return nil, errors.New("its row lies in no page of the file")
 	}
-	values, err := cache.get(key{f, group, leaf, n}, func() ([][]byte, error) {
-		return f.values(src, c, group, leaf, n)
+	values, err := cache.getPage(key{f, group, leaf, n}, func() ([][]byte, error) {
+		return f.readPageValues(src, c, group, leaf, n)
 	})
 	if err != nil {
 		return nil, err
@@ -169,8 +169,8 @@ func (f *File) Image(src io.ReaderAt, cache *Cache, name string) (image []byte, 
 	return image, nil
 }
 
-// chunk lists the pages of a column in a row group, once.
-func (f *File) chunk(src io.ReaderAt, group, leaf int) (*chunk, error) {
+// listPages lists the pages of a column in a row group, once.
+func (f *File) listPages(src io.ReaderAt, group, leaf int) (*chunk, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if c := f.places[[2]int{group, leaf}]; c != nil {
@@ -193,9 +193,9 @@ func (f *File) chunk(src io.ReaderAt, group, leaf int) (*chunk, error) {
 	return c, nil
 }
 
-// values returns the values of a page, nil if there are none.
-func (f *File) values(src io.ReaderAt, c *chunk, group, leaf, n int) (values [][]byte, err error) {
-	defer sound(&err)
+// readPageValues returns the values of a page, nil if there are none.
+func (f *File) readPageValues(src io.ReaderAt, c *chunk, group, leaf, n int) (values [][]byte, err error) {
+	defer recoverBroken(&err)
 	content, err := c.pages[n].Open(f.file, src, group, leaf)
 	if err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func (f *File) values(src io.ReaderAt, c *chunk, group, leaf, n int) (values [][
 	highest := byte(column.MaxDefinitionLevel())
 	there := slices.Repeat([]byte{highest}, content.Values)
 	if highest > 0 {
-		if there, err = levels(content.Levels, highest, content.Values); err != nil {
+		if there, err = decodeLevels(content.Levels, highest, content.Values); err != nil {
 			return nil, err
 		}
 	}
@@ -214,7 +214,7 @@ func (f *File) values(src io.ReaderAt, c *chunk, group, leaf, n int) (values [][
 			count++
 		}
 	}
-	full, err := f.decode(src, c, content, count, group, leaf)
+	full, err := f.decodePage(src, c, content, count, group, leaf)
 	if err != nil {
 		return nil, err
 	}
@@ -232,12 +232,12 @@ func (f *File) values(src io.ReaderAt, c *chunk, group, leaf, n int) (values [][
 	return values, nil
 }
 
-// decode returns the values of a page that are not null.
-func (f *File) decode(src io.ReaderAt, c *chunk, content parquetguard.Content,
+// decodePage returns the values of a page that are not null.
+func (f *File) decodePage(src io.ReaderAt, c *chunk, content parquetguard.Content,
 	count, group, leaf int) ([][]byte, error) {
 	switch content.Encoding {
 	case format.Plain:
-		return plain(content.Data, count)
+		return splitPlain(content.Data, count)
 	//lint:ignore SA1019 older files still use it
 	case format.PlainDictionary, format.RLEDictionary:
 	default:
@@ -259,7 +259,7 @@ func (f *File) decode(src io.ReaderAt, c *chunk, content parquetguard.Content,
 	if err != nil {
 		return nil, err
 	}
-	list, err := plain(words.Data, words.Values)
+	list, err := splitPlain(words.Data, words.Values)
 	if err != nil {
 		return nil, err
 	}
@@ -277,8 +277,8 @@ func (f *File) decode(src io.ReaderAt, c *chunk, content parquetguard.Content,
 	return values, nil
 }
 
-// levels decodes levels up to the highest.
-func levels(data []byte, highest byte, n int) ([]byte, error) {
+// decodeLevels decodes levels up to the highest.
+func decodeLevels(data []byte, highest byte, n int) ([]byte, error) {
 	out, err := levelEncoding(highest).DecodeLevels(nil, data)
 	if err != nil {
 		return nil, err
@@ -289,8 +289,8 @@ func levels(data []byte, highest byte, n int) ([]byte, error) {
 	return out[:n], nil
 }
 
-// plain splits values that are each preceded by their length.
-func plain(data []byte, n int) ([][]byte, error) {
+// splitPlain splits values that are each preceded by their length.
+func splitPlain(data []byte, n int) ([][]byte, error) {
 	values := make([][]byte, 0, min(n, len(data)/4))
 	for range n {
 		if len(data) < 4 {

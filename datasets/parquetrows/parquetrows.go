@@ -36,7 +36,7 @@ type Table struct {
 
 // Open reads which columns there are.
 func Open(src io.ReaderAt, size int64) (t *Table, err error) {
-	defer sound(&err)
+	defer recoverBrokenFile(&err)
 	file, check, err := parquetguard.Open(src, size)
 	if err != nil {
 		return nil, fmt.Errorf("is no Parquet file: %w", err)
@@ -67,8 +67,8 @@ func (t *Table) Take(path []string) {
 	}
 }
 
-// sound turns a panic into an error: broken files make the library index out of range.
-func sound(err *error) {
+// recoverBrokenFile turns a panic into an error: broken files make the library index out of range.
+func recoverBrokenFile(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("is no sound Parquet file: %v", p)
 	}
@@ -77,7 +77,7 @@ func sound(err *error) {
 // Each passes the rows to yield in order, one value per column, "" if there is none. The slice is reused. An error
 // of yield stops the reading and is returned unchanged.
 func (t *Table) Each(yield func(record []string) error) (err error) {
-	defer sound(&err)
+	defer recoverBrokenFile(&err)
 	for group := range t.file.RowGroups() {
 		for _, column := range t.at {
 			if err := t.check(group, column); err != nil {
@@ -87,7 +87,7 @@ func (t *Table) Each(yield func(record []string) error) (err error) {
 	}
 	record := make([]string, len(t.Columns))
 	for _, group := range t.file.RowGroups() {
-		if err := t.group(group, record, yield); err != nil {
+		if err := t.passGroup(group, record, yield); err != nil {
 			return err
 		}
 	}
@@ -97,8 +97,8 @@ func (t *Table) Each(yield func(record []string) error) (err error) {
 // batch is how many rows are read at a time.
 const batch = 256
 
-// group passes on the rows of a group.
-func (t *Table) group(group parquet.RowGroup, record []string, yield func([]string) error) error {
+// passGroup passes on the rows of a group.
+func (t *Table) passGroup(group parquet.RowGroup, record []string, yield func([]string) error) error {
 	chunks := group.ColumnChunks()
 	in := make([]*values, len(t.at))
 	for i, column := range t.at {
@@ -107,12 +107,12 @@ func (t *Table) group(group parquet.RowGroup, record []string, yield func([]stri
 	}
 	for range group.NumRows() {
 		for i := range in {
-			v, err := in[i].next()
+			v, err := in[i].readNextValue()
 			if err != nil {
 				return fmt.Errorf("column %.80q: %w", t.Columns[i], err)
 			}
 			if record[i] = ""; !v.IsNull() {
-				record[i] = shown(v)
+				record[i] = showCell(v)
 			}
 			t.room -= int64(len(record[i]))
 		}
@@ -135,8 +135,8 @@ type values struct {
 	held   []parquet.Value
 }
 
-// next returns the next value, which is valid until the next page is read.
-func (c *values) next() (parquet.Value, error) {
+// readNextValue returns the next value, which is valid until the next page is read.
+func (c *values) readNextValue() (parquet.Value, error) {
 	for len(c.held) == 0 {
 		if c.page == nil {
 			page, err := c.pages.ReadPage()
@@ -163,8 +163,8 @@ func (c *values) next() (parquet.Value, error) {
 	return v, nil
 }
 
-// shown returns a value as text.
-func shown(v parquet.Value) string {
+// showCell returns a value as text.
+func showCell(v parquet.Value) string {
 	switch v.Kind() {
 	case parquet.Float:
 		return strconv.FormatFloat(float64(v.Float()), 'g', -1, 32)

@@ -8,8 +8,9 @@ import (
 	"winnow/datasets"
 )
 
-// absent describes how many images of a dataset are missing, or returns "" if none is. It lists each folder once.
-func absent(fsys fs.FS, p Preset, d *datasets.Dataset) string {
+// describeAbsent describes how many images of a dataset are missing, or returns "" if none is. It lists each folder
+// once.
+func describeAbsent(fsys fs.FS, p Preset, d *datasets.Dataset) string {
 	if p.Packed {
 		return ""
 	}

@@ -17,10 +17,9 @@ import (
 // caltech101 is Caltech-101: one folder per class in 101_ObjectCategories. BACKGROUND_Google, images of anything,
 // is not a class and is left out, as in most papers. Classes are numbered in the order of their names.
 //
-// It was published without a split. Papers train on 30 images of each class and test on the others; [drawn] chooses
-// which 30, the same on every machine.
-// Source: Fei-Fei, Fergus, Perona, "Learning generative visual models from few training examples", CVPR Workshop
-// 2004. The 8,677 images in 101 classes are those of today's archive.
+// It was published without a split. Papers train on 30 images of each class and test on the others; [drawClassFiles]
+// chooses which 30, the same on every machine. Source: Fei-Fei, Fergus, Perona, "Learning generative visual models from
+// few training examples", CVPR Workshop 2004. The 8,677 images in 101 classes are those of today's archive.
 var caltech101 = Preset{
 	Name: "caltech101", Title: "Caltech-101 (Fei-Fei et al. 2004)",
 	Files:   []string{"101_ObjectCategories", "accordion"},
@@ -74,7 +73,7 @@ func readCaltech(fsys fs.FS, below, first string, training int,
 	class func(folder string, n int) (int, string, error)) ([]sample, error) {
 	if !isFolder(fsys, below) {
 		if !isFolder(fsys, first) {
-			return nil, missing("folder "+below, "folder "+first)
+			return nil, refuseMissingFiles("folder "+below, "folder "+first)
 		}
 		below = "."
 	}
@@ -105,7 +104,7 @@ func readCaltech(fsys fs.FS, below, first string, training int,
 		if err != nil {
 			return nil, err
 		}
-		chosen := drawn(images, training)
+		chosen := drawClassFiles(images, training)
 		for _, file := range images {
 			s := sample{Path: path.Join(folder, file), Class: number, Label: name, Split: datasets.Test}
 			if chosen[file] {
@@ -134,9 +133,9 @@ func imagesIn(fsys fs.FS, folder string, ends ...string) ([]string, error) {
 	return names, nil
 }
 
-// drawn chooses n files of a class: those whose names have the lowest SHA-256. An additional or missing file
+// drawClassFiles chooses n files of a class: those whose names have the lowest SHA-256. An additional or missing file
 // changes at most one of the others.
-func drawn(names []string, n int) map[string]bool {
+func drawClassFiles(names []string, n int) map[string]bool {
 	type file struct {
 		name string
 		sum  [sha256.Size]byte

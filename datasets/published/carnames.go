@@ -34,17 +34,17 @@ func carClasses(file string, a *matfile.Array) (carNames, error) {
 		c.names = append(c.names, cell.Text)
 		c.folders = append(c.folders, strings.ReplaceAll(cell.Text, "/", "-"))
 	}
-	c.rank = ranks(c.folders)
+	c.rank = rankNames(c.folders)
 	return c, nil
 }
 
-// sample converts an annotation to a sample.
-func (c carNames) sample(annos *matfile.Array, i int, folder, file, split string) (sample, error) {
+// newCarSample converts an annotation to a sample.
+func (c carNames) newCarSample(annos *matfile.Array, i int, folder, file, split string) (sample, error) {
 	name := annos.Field(i, file)
 	if name.Class != matfile.Char || !fs.ValidPath(path.Join(folder, name.Text)) || name.Text == "" {
 		return sample{}, fmt.Errorf("%s is %q, expected the name of a file", file, name.Text)
 	}
-	class, err := integer(annos.Field(i, "class"), 1, len(c.names))
+	class, err := readOnlyInteger(annos.Field(i, "class"), 1, len(c.names))
 	if err != nil {
 		return sample{}, fmt.Errorf("class: %w", err)
 	}
@@ -72,8 +72,8 @@ func carStruct(file string, a *matfile.Array, fields ...string) (*matfile.Array,
 	return a, nil
 }
 
-// integer returns the only number of an array, an integer from low to high.
-func integer(a *matfile.Array, low, high int) (int, error) {
+// readOnlyInteger returns the only number of an array, an integer from low to high.
+func readOnlyInteger(a *matfile.Array, low, high int) (int, error) {
 	if len(a.Numbers) != 1 {
 		return 0, fmt.Errorf("found %d numbers, expected one", len(a.Numbers))
 	}

@@ -58,20 +58,20 @@ const firstCar = "AM General Hummer SUV 2000"
 var boxCorners = []string{"bbox_x1", "bbox_y1", "bbox_x2", "bbox_y2"}
 
 func readCars(fsys fs.FS, _ Options) ([]sample, error) {
-	if exists(fsys, "cars_annos.mat") {
+	if hasFile(fsys, "cars_annos.mat") {
 		return readCarAnnos(fsys)
 	}
 	for _, dir := range []string{"devkit", "car_devkit/devkit", "."} {
-		if exists(fsys, path.Join(dir, "cars_train_annos.mat")) {
+		if hasFile(fsys, path.Join(dir, "cars_train_annos.mat")) {
 			return readCarDevkit(fsys, dir)
 		}
 	}
 	for _, dir := range []string{".", "images"} {
-		if exists(fsys, path.Join(dir, firstCar)) || exists(fsys, path.Join(dir, "train", firstCar)) {
+		if hasFile(fsys, path.Join(dir, firstCar)) || hasFile(fsys, path.Join(dir, "train", firstCar)) {
 			return readCarFolders(fsys, dir)
 		}
 	}
-	return nil, missing("cars_annos.mat", "devkit/cars_train_annos.mat", "folder "+firstCar)
+	return nil, refuseMissingFiles("cars_annos.mat", "devkit/cars_train_annos.mat", "folder "+firstCar)
 }
 
 // readCarAnnos reads the file that lists all images.
@@ -91,12 +91,12 @@ func readCarAnnos(fsys fs.FS) ([]sample, error) {
 	}
 	samples := make([]sample, annos.Len())
 	for i := range samples {
-		testing, err := integer(annos.Field(i, "test"), 0, 1)
+		testing, err := readOnlyInteger(annos.Field(i, "test"), 0, 1)
 		if err != nil {
 			return nil, fmt.Errorf("%s: annotation %d: test: %w", name, i+1, err)
 		}
 		split := [2]string{datasets.Train, datasets.Test}[testing]
-		if samples[i], err = classes.sample(annos, i, "", "relative_im_path", split); err != nil {
+		if samples[i], err = classes.newCarSample(annos, i, "", "relative_im_path", split); err != nil {
 			return nil, fmt.Errorf("%s: annotation %d: %w", name, i+1, err)
 		}
 	}
@@ -106,8 +106,8 @@ func readCarAnnos(fsys fs.FS) ([]sample, error) {
 // readCarDevkit reads the devkit's two lists of the images below cars_train and cars_test.
 func readCarDevkit(fsys fs.FS, dir string) ([]sample, error) {
 	meta := path.Join(dir, "cars_meta.mat")
-	if !exists(fsys, meta) {
-		return nil, missing(meta)
+	if !hasFile(fsys, meta) {
+		return nil, refuseMissingFiles(meta)
 	}
 	list, err := matfile.ReadFile(fsys, meta)
 	if err != nil {
@@ -117,19 +117,19 @@ func readCarDevkit(fsys fs.FS, dir string) ([]sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	samples, err := classes.devkit(fsys, path.Join(dir, "cars_train_annos.mat"), "cars_train", datasets.Train)
+	samples, err := classes.readCarSamples(fsys, path.Join(dir, "cars_train_annos.mat"), "cars_train", datasets.Train)
 	if err != nil {
 		return nil, err
 	}
 	const labelled = "cars_test_annos_withlabels.mat" // published later, separately
 	test := path.Join(dir, labelled)
-	if !exists(fsys, test) {
+	if !hasFile(fsys, test) {
 		test = labelled
 	}
-	if !exists(fsys, test) {
-		return nil, fmt.Errorf("%w (cars_test_annos.mat holds no labels)", missing(path.Join(dir, labelled)))
+	if !hasFile(fsys, test) {
+		return nil, fmt.Errorf("%w (cars_test_annos.mat holds no labels)", refuseMissingFiles(path.Join(dir, labelled)))
 	}
-	more, err := classes.devkit(fsys, test, "cars_test", datasets.Test)
+	more, err := classes.readCarSamples(fsys, test, "cars_test", datasets.Test)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func knownCars(samples []sample) {
 	}
 }
 
-func (c carNames) devkit(fsys fs.FS, name, folder, split string) ([]sample, error) {
+func (c carNames) readCarSamples(fsys fs.FS, name, folder, split string) ([]sample, error) {
 	list, err := matfile.ReadFile(fsys, name)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (c carNames) devkit(fsys fs.FS, name, folder, split string) ([]sample, erro
 	}
 	samples := make([]sample, annos.Len())
 	for i := range samples {
-		if samples[i], err = c.sample(annos, i, folder, "fname", split); err != nil {
+		if samples[i], err = c.newCarSample(annos, i, folder, "fname", split); err != nil {
 			return nil, fmt.Errorf("%s: annotation %d: %w", name, i+1, err)
 		}
 	}
@@ -183,10 +183,10 @@ func readCarFolders(fsys fs.FS, dir string) ([]sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	split := exists(sub, "train")
+	split := hasFile(sub, "train")
 	samples := make([]sample, len(d.Samples))
 	for i, s := range d.Samples {
-		samples[i] = sample{Path: path.Join(dir, s.Path), Known: known(s.Path, ""), Class: s.Label + 1,
+		samples[i] = sample{Path: path.Join(dir, s.Path), Known: identifyFile(s.Path, ""), Class: s.Label + 1,
 			Label: d.Classes[s.Label], Extra: make([]string, len(boxCorners))}
 		if split {
 			samples[i].Split = s.Split

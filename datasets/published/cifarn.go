@@ -20,8 +20,15 @@ var cifar10N = Preset{
 	Files: []string{"data_batch_1.bin", "CIFAR-10_human.pt"}, Protocols: sixtyThousand(50000, 10), Default: Official,
 	Human: []string{"aggre", "worse", "random1", "random2", "random3"}, Corrects: true, Packed: true,
 	Read: func(fsys fs.FS, opts Options) ([]sample, error) {
-		return readHuman(fsys, opts, whole(cifar.Read10), "CIFAR-10_human.pt", "cifar10n.csv.gz", "cifar10n.csv",
-			"cifar10n.npy")
+		return readHuman(
+			fsys,
+			opts,
+			newWholeReader(cifar.Read10),
+			"CIFAR-10_human.pt",
+			"cifar10n.csv.gz",
+			"cifar10n.csv",
+			"cifar10n.npy",
+		)
 	},
 }
 
@@ -30,8 +37,15 @@ var cifar100N = Preset{
 	Files: []string{"train.bin", "CIFAR-100_human.pt"}, Protocols: sixtyThousand(50000, 100), Default: Official,
 	Columns: []string{"coarse"}, Human: []string{"noisy"}, Corrects: true, Packed: true,
 	Read: func(fsys fs.FS, opts Options) ([]sample, error) {
-		return readHuman(fsys, opts, whole(cifar.Read100), "CIFAR-100_human.pt", "cifar100n.csv.gz", "cifar100n.csv",
-			"cifar100n.npy")
+		return readHuman(
+			fsys,
+			opts,
+			newWholeReader(cifar.Read100),
+			"CIFAR-100_human.pt",
+			"cifar100n.csv.gz",
+			"cifar100n.csv",
+			"cifar100n.npy",
+		)
 	},
 }
 
@@ -59,7 +73,7 @@ func readHuman(fsys fs.FS, opts Options, read func(fs.FS, Options) ([]sample, er
 
 // giveHuman checks the labels against CIFAR's and assigns them to the training images.
 func giveHuman(samples []sample, table labelTable, opts Options) error {
-	labels, err := table.set(opts.Human)
+	labels, err := table.labelSet(opts.Human)
 	if err != nil {
 		return err
 	}
@@ -95,6 +109,12 @@ func giveHuman(samples []sample, table labelTable, opts Options) error {
 		return fmt.Errorf("%.0f %% of the labels differ from CIFAR's, expected below half: the images are in "+
 			"another order", 100*rate)
 	}
-	opts.note("train: %d of %d labels are not CIFAR's (%.2f %%), label set %s", wrong, len(train), 100*rate, opts.Human)
+	opts.noteObservation(
+		"train: %d of %d labels are not CIFAR's (%.2f %%), label set %s",
+		wrong,
+		len(train),
+		100*rate,
+		opts.Human,
+	)
 	return nil
 }

@@ -14,7 +14,7 @@ const correctedColumn = "published_label"
 // noLabel marks an image without a single right label.
 const noLabel = -1
 
-// correct replaces published labels of test images by corrected ones and keeps the published ones in a column. An
+// correctLabels replaces published labels of test images by corrected ones and keeps the published ones in a column. An
 // image without a single right label loses its label, so it is not evaluated.
 //
 // The file is one of the label-errors project's: people's votes on suspects (JSON: the suspect's number in the test
@@ -23,7 +23,7 @@ const noLabel = -1
 // rejected.
 // Source: Northcutt, Athalye, Mueller, "Pervasive Label Errors in Test Sets Destabilize Machine Learning Benchmarks",
 // NeurIPS Datasets and Benchmarks 2021.
-func correct(samples []sample, file File, first int, opts Options) error {
+func correctLabels(samples []sample, file File, first int, opts Options) error {
 	names := make(map[int]string)
 	var test []int
 	for i := range samples {
@@ -57,7 +57,7 @@ func correct(samples []sample, file File, first int, opts Options) error {
 			s.Class = class
 		}
 	}
-	opts.note("test: %s", note)
+	opts.noteObservation("test: %s", note)
 	return nil
 }
 
@@ -69,9 +69,9 @@ type suspect struct {
 	Votes   map[string]int `json:"mturk"`
 }
 
-// right returns the label that more than half of the votes are for, or noLabel. If the guess equals the given
-// label, as for some images of MNIST, votes for either count for that label.
-func (s suspect) right() int {
+// findMajorityLabel returns the label that more than half of the votes are for, or noLabel. If the guess equals the
+// given label, as for some images of MNIST, votes for either count for that label.
+func (s suspect) findMajorityLabel() int {
 	given, guessed, total := s.Votes["given"], s.Votes["guessed"], 0
 	for _, n := range s.Votes {
 		total += n
@@ -88,8 +88,8 @@ func (s suspect) right() int {
 	return noLabel
 }
 
-// check returns why a suspect is not complete.
-func (s suspect) check() error {
+// checkSuspect returns why a suspect is not complete.
+func (s suspect) checkSuspect() error {
 	if s.ID == nil || s.Given == nil || s.Guessed == nil || len(s.Votes) == 0 {
 		return fmt.Errorf("expected id, given_original_label, our_guessed_label and mturk")
 	}
@@ -101,8 +101,8 @@ func (s suspect) check() error {
 	return nil
 }
 
-// fits returns why a suspect cannot belong to a test set with these labels.
-func (s suspect) fits(published []int, first int) error {
+// checkSuspectFits returns why a suspect cannot belong to a test set with these labels.
+func (s suspect) checkSuspectFits(published []int, first int) error {
 	switch {
 	case *s.ID < first || *s.ID-first >= len(published):
 		return fmt.Errorf("id %d, expected %d to %d: the test set has %d images", *s.ID, first,
@@ -122,7 +122,7 @@ func readSuspects(data []byte) ([]suspect, error) {
 	}
 	known := make(map[int]bool, len(list))
 	for i, s := range list {
-		if err := s.check(); err != nil {
+		if err := s.checkSuspect(); err != nil {
 			return nil, fmt.Errorf("element %d: %w", i, err)
 		}
 		if known[*s.ID] {
@@ -142,7 +142,7 @@ func Votes(data []byte) (map[int]int, error) {
 	}
 	right := make(map[int]int, len(list))
 	for _, s := range list {
-		right[*s.ID] = s.right()
+		right[*s.ID] = s.findMajorityLabel()
 	}
 	return right, nil
 }
@@ -156,11 +156,11 @@ func readVotes(data []byte, published []int, first int) (map[int]int, string, er
 	right := make(map[int]int, len(list))
 	kept, changed, without := 0, 0, 0
 	for i, s := range list {
-		if err := s.fits(published, first); err != nil {
+		if err := s.checkSuspectFits(published, first); err != nil {
 			return nil, "", fmt.Errorf("element %d: %w", i, err)
 		}
 		at := *s.ID - first
-		label := s.right()
+		label := s.findMajorityLabel()
 		right[at] = label
 		switch label {
 		case *s.Given:

@@ -125,7 +125,7 @@ func TestCorrectedReal(t *testing.T) {
 			for _, class := range labels {
 				samples = append(samples, sample{Class: class, Label: fmt.Sprint(class), Split: datasets.Test})
 			}
-			if err := correct(samples, votes, 0, Options{notes: &notes}); err != nil {
+			if err := correctLabels(samples, votes, 0, Options{notes: &notes}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -144,7 +144,7 @@ func FuzzCorrected(f *testing.F) {
 		for class := range 10 {
 			samples = append(samples, sample{Class: class, Label: fmt.Sprint(class), Split: datasets.Test})
 		}
-		if correct(samples, File{"c", data}, 0, Options{}) != nil {
+		if correctLabels(samples, File{"c", data}, 0, Options{}) != nil {
 			return
 		}
 		for i, s := range samples {

@@ -66,14 +66,14 @@ func readCUB(fsys fs.FS, opts Options) ([]sample, error) {
 			return nil, fmt.Errorf("images.txt: image %d has the path %.80q, expected one below images/", id,
 				images.rows[id][0])
 		}
-		if s.Class, err = classes.number(id, 1, 1<<30); err != nil {
+		if s.Class, err = classes.readIntegerOfID(id, 1, 1<<30); err != nil {
 			return nil, err
 		}
-		if s.Label, err = names.text(s.Class); err != nil {
+		if s.Label, err = names.readTextOfID(s.Class); err != nil {
 			return nil, err
 		}
 		if opts.Protocol == Official {
-			training, err := splits.number(id, 0, 1)
+			training, err := splits.readIntegerOfID(id, 0, 1)
 			if err != nil {
 				return nil, err
 			}

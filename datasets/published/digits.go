@@ -16,20 +16,26 @@ var mnistFiles = []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte
 // mnistDigits is MNIST. Source: LeCun, Cortes, Burges, "The MNIST database of handwritten digits".
 var mnistDigits = Preset{
 	Name: "mnist", Title: "MNIST (LeCun, Cortes, Burges)", Files: mnistFiles,
-	Protocols: sixtyThousand(60000, 10), Default: Official, Packed: true, Corrects: true, Read: whole(mnist.Read),
+	Protocols: sixtyThousand(
+		60000,
+		10,
+	), Default: Official, Packed: true, Corrects: true, Read: newWholeReader(mnist.Read),
 }
 
 // fashionMNIST has MNIST's file names. Source: Xiao, Rasul, Vollgraf, "Fashion-MNIST", 2017.
 var fashionMNIST = Preset{
 	Name: "fashion-mnist", Title: "Fashion-MNIST (Xiao et al. 2017)", Files: mnistFiles,
-	Protocols: sixtyThousand(60000, 10), Default: Official, Packed: true, Read: whole(mnist.Read),
+	Protocols: sixtyThousand(60000, 10), Default: Official, Packed: true, Read: newWholeReader(mnist.Read),
 }
 
 // cifar10 is CIFAR-10 in its binary version. Source: Krizhevsky 2009.
 var cifar10 = Preset{
 	Name: "cifar10", Title: "CIFAR-10, binary version (Krizhevsky 2009)",
-	Files:     []string{"data_batch_1.bin", "test_batch.bin"},
-	Protocols: sixtyThousand(50000, 10), Default: Official, Packed: true, Corrects: true, Read: whole(cifar.Read10),
+	Files: []string{"data_batch_1.bin", "test_batch.bin"},
+	Protocols: sixtyThousand(
+		50000,
+		10,
+	), Default: Official, Packed: true, Corrects: true, Read: newWholeReader(cifar.Read10),
 }
 
 // cifar100 is CIFAR-100 in its binary version with the fine labels or, by the protocol coarse, with the 20
@@ -48,7 +54,7 @@ var cifar100 = Preset{
 
 // readCIFAR100 reads the images with the labels of the protocol.
 func readCIFAR100(fsys fs.FS, opts Options) ([]sample, error) {
-	samples, err := whole(cifar.Read100)(fsys, opts)
+	samples, err := newWholeReader(cifar.Read100)(fsys, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +86,8 @@ func sixtyThousand(train, classes int) map[string]Protocol {
 	}}
 }
 
-// whole returns the reader of a dataset that has its own package, which splits it officially.
-func whole(read func(fs.FS) (*datasets.Dataset, error)) func(fs.FS, Options) ([]sample, error) {
+// newWholeReader returns the reader of a dataset that has its own package, which splits it officially.
+func newWholeReader(read func(fs.FS) (*datasets.Dataset, error)) func(fs.FS, Options) ([]sample, error) {
 	return func(fsys fs.FS, _ Options) ([]sample, error) {
 		d, err := read(fsys)
 		if err != nil {

@@ -11,14 +11,14 @@ import (
 // shown is how many names of a folder a message lists.
 const shown = 8
 
-// here reports whether a folder has any of the preset's files.
-func (p Preset) here(fsys fs.FS) bool {
-	return slices.ContainsFunc(p.Files, func(name string) bool { return exists(fsys, name) })
+// hasPresetFiles reports whether a folder has any of the preset's files.
+func (p Preset) hasPresetFiles(fsys fs.FS) bool {
+	return slices.ContainsFunc(p.Files, func(name string) bool { return hasFile(fsys, name) })
 }
 
-// elsewhere completes the error about a missing file: it adds what the preset's folder looks like, what the folder
-// holds instead and, if the right folder is one level down, its name.
-func (p Preset) elsewhere(fsys fs.FS, err error) error {
+// explainElsewhere completes the error about a missing file: it adds what the preset's folder looks like, what the
+// folder holds instead and, if the right folder is one level down, its name.
+func (p Preset) explainElsewhere(fsys fs.FS, err error) error {
 	entries, rerr := fs.ReadDir(fsys, ".")
 	if rerr != nil {
 		return rerr
@@ -27,7 +27,7 @@ func (p Preset) elsewhere(fsys fs.FS, err error) error {
 	for _, e := range entries {
 		name := e.Name()
 		for _, file := range p.Files { // whatever type e has: dataset folders are often links
-			if exists(fsys, path.Join(name, file)) {
+			if hasFile(fsys, path.Join(name, file)) {
 				return fmt.Errorf("%w, expected the folder of %s; %s lies in %s/: give that folder as the root", err,
 					p.Title, file, name)
 			}
@@ -47,8 +47,8 @@ func (p Preset) elsewhere(fsys fs.FS, err error) error {
 		strings.Join(p.Files, ", "), there)
 }
 
-// missing returns the error for a file that does not exist.
-func missing(names ...string) error { return notThere(strings.Join(names, " or ")) }
+// refuseMissingFiles returns the error for a file that does not exist.
+func refuseMissingFiles(names ...string) error { return notThere(strings.Join(names, " or ")) }
 
 type notThere string
 
@@ -57,7 +57,7 @@ func (n notThere) Error() string { return "found no " + string(n) }
 // Is makes the error an fs.ErrNotExist.
 func (n notThere) Is(target error) bool { return target == fs.ErrNotExist }
 
-func exists(fsys fs.FS, name string) bool {
+func hasFile(fsys fs.FS, name string) bool {
 	_, err := fs.Stat(fsys, name)
 	return err == nil
 }

@@ -33,7 +33,7 @@ var flowers102 = Preset{
 }
 
 func readFlowers(fsys fs.FS, opts Options) ([]sample, error) {
-	labels, err := row(fsys, "imagelabels.mat", "labels", 102)
+	labels, err := readIntegerRow(fsys, "imagelabels.mat", "labels", 102)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func readFlowers(fsys fs.FS, opts Options) ([]sample, error) {
 	}
 	for _, set := range []struct{ name, split string }{{"trnid", datasets.Train}, {"valid", datasets.Validation},
 		{"tstid", datasets.Test}} {
-		images, err := row(fsys, "setid.mat", set.name, len(list))
+		images, err := readIntegerRow(fsys, "setid.mat", set.name, len(list))
 		if err != nil {
 			return nil, err
 		}
@@ -60,10 +60,10 @@ func readFlowers(fsys fs.FS, opts Options) ([]sample, error) {
 	return list, nil
 }
 
-// row reads a variable of integers from 1 to high.
-func row(fsys fs.FS, file, name string, high int) ([]int, error) {
-	if !exists(fsys, file) {
-		return nil, missing(file)
+// readIntegerRow reads a variable of integers from 1 to high.
+func readIntegerRow(fsys fs.FS, file, name string, high int) ([]int, error) {
+	if !hasFile(fsys, file) {
+		return nil, refuseMissingFiles(file)
 	}
 	list, err := matfile.ReadFile(fsys, file)
 	if err != nil {

@@ -39,7 +39,7 @@ func readFood101N(fsys fs.FS, opts Options) ([]sample, error) {
 	noisy := folderWith(fsys, foodNList, func(string) bool { return true })
 	if opts.Protocol == Official {
 		if noisy != "." {
-			return nil, missing(foodNList)
+			return nil, refuseMissingFiles(foodNList)
 		}
 		return readFoodNList(fsys, opts)
 	}
@@ -86,7 +86,7 @@ func readFoodNList(fsys fs.FS, opts Options) ([]sample, error) {
 	for _, list := range []string{"meta/verified_train.tsv", "meta/verified_val.tsv"} {
 		err := readVerified(fsys, list, verified)
 		if errors.Is(err, fs.ErrNotExist) {
-			opts.note("found no %s: the verified labels are unknown", list)
+			opts.noteObservation("found no %s: the verified labels are unknown", list)
 		} else if err != nil {
 			return nil, err
 		}
@@ -113,8 +113,12 @@ func readFoodNList(fsys fs.FS, opts Options) ([]sample, error) {
 		return nil
 	}, foodNList)
 	if n := len(verified) - met; err == nil && n > 0 {
-		opts.note("ignored %d of %d verified images that %s does not list under that class", n, len(verified),
-			foodNList)
+		opts.noteObservation(
+			"ignored %d of %d verified images that %s does not list under that class",
+			n,
+			len(verified),
+			foodNList,
+		)
 	}
 	return samples, err
 }

@@ -32,7 +32,7 @@ func readLabelTable(data []byte) (labelTable, error) {
 		return readTorch(data)
 	case bytes.HasPrefix(data, []byte(npyMagic)):
 		if kind, _, body, err := npyParts(data); err == nil && kind == npyObjects {
-			return (&pickle{data: body}).table()
+			return (&pickle{data: body}).loadLabelTable()
 		}
 		labels, err := readNPYLabels(data)
 		return labelTable{"": labels}, err
@@ -91,8 +91,8 @@ func readLabelCSV(text []byte) (labelTable, error) {
 	}
 }
 
-// set returns the labels of a set by its short name: worse is worse_label, random1 is random_label1.
-func (t labelTable) set(name string) ([]int, error) {
+// labelSet returns the labels of a set by its short name: worse is worse_label, random1 is random_label1.
+func (t labelTable) labelSet(name string) ([]int, error) {
 	if labels, ok := t[""]; ok {
 		return labels, nil
 	}

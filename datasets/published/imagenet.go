@@ -51,7 +51,7 @@ func readImageNet(fsys fs.FS, _ Options) ([]sample, error) {
 		return nil, err
 	}
 	if !isFolder(fsys, "train") || !isFolder(fsys, "val") {
-		return nil, missing("folders train and val")
+		return nil, refuseMissingFiles("folders train and val")
 	}
 	samples, err := readSynsets(fsys, "train", datasets.Train)
 	if err != nil {
@@ -133,7 +133,7 @@ type devkit struct {
 func readDevkit(fsys fs.FS) (devkit, error) {
 	for _, folder := range []string{"ILSVRC2012_devkit_t12/data", "data", "."} {
 		name := path.Join(folder, metaFile)
-		if !exists(fsys, name) {
+		if !hasFile(fsys, name) {
 			continue
 		}
 		list, err := matfile.ReadFile(fsys, name)
@@ -161,14 +161,14 @@ func readMeta(a *matfile.Array) (map[int]synset, error) {
 	}
 	synsets := make(map[int]synset)
 	for i := range a.Len() {
-		children, err := integer(a.Field(i, "num_children"), 0, 1<<30)
+		children, err := readOnlyInteger(a.Field(i, "num_children"), 0, 1<<30)
 		if err != nil {
 			return nil, fmt.Errorf("synset %d: num_children: %w", i+1, err)
 		}
 		if children > 0 {
 			continue
 		}
-		id, err := integer(a.Field(i, "ILSVRC2012_ID"), 1, 1<<30)
+		id, err := readOnlyInteger(a.Field(i, "ILSVRC2012_ID"), 1, 1<<30)
 		if err != nil {
 			return nil, fmt.Errorf("synset %d: ILSVRC2012_ID: %w", i+1, err)
 		}

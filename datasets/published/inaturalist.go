@@ -83,16 +83,16 @@ func readINat(fsys fs.FS, name, split string) ([]sample, error) {
 	err = jsontext.Each(in, inatExpected, func(key string, _ int) error {
 		switch key {
 		case "images":
-			return list.image(in)
+			return list.readINatImage(in)
 		case "annotations":
-			return list.annotation(in)
+			return list.readINatAnnotation(in)
 		case "categories":
-			return list.category(in)
+			return list.readINatCategory(in)
 		}
 		return in.Decode(&other)
 	})
 	if err == nil {
-		err = list.label()
+		err = list.labelImages()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -100,7 +100,7 @@ func readINat(fsys fs.FS, name, split string) ([]sample, error) {
 	return list.samples, nil
 }
 
-func (l *inat) image(in *json.Decoder) error {
+func (l *inat) readINatImage(in *json.Decoder) error {
 	var m inatImage
 	if err := in.Decode(&m); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (l *inat) image(in *json.Decoder) error {
 	return inRoot(m.File)
 }
 
-func (l *inat) annotation(in *json.Decoder) error {
+func (l *inat) readINatAnnotation(in *json.Decoder) error {
 	var a inatAnnotation
 	if err := in.Decode(&a); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (l *inat) annotation(in *json.Decoder) error {
 	return nil
 }
 
-func (l *inat) category(in *json.Decoder) error {
+func (l *inat) readINatCategory(in *json.Decoder) error {
 	var c inatCategory
 	if err := in.Decode(&c); err != nil {
 		return err
@@ -144,8 +144,8 @@ func (l *inat) category(in *json.Decoder) error {
 	return nil
 }
 
-// label gives each image the category of its only annotation.
-func (l *inat) label() error {
+// labelImages gives each image the category of its only annotation.
+func (l *inat) labelImages() error {
 	for i, a := range l.labelled {
 		at, known := l.images[a[0]]
 		c, named := l.categories[a[1]]

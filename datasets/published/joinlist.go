@@ -39,14 +39,14 @@ func Join(clean, list *datasets.Dataset) (*Result, error) {
 		samples[i].Path, samples[i].Label, samples[i].True, samples[i].Split, samples[i].Extra = s.Path,
 			name(s.Label), name(s.True), s.Split, s.Extra
 	}
-	j, err := join(samples, list)
+	j, err := joinNoisyList(samples, list)
 	if err != nil {
 		return nil, err
 	}
 	if len(j.samples) == 0 {
 		return nil, errors.New("no image is left")
 	}
-	return &Result{Dataset: assemble(j.samples, clean.Columns), NotListed: len(samples) - len(j.samples),
+	return &Result{Dataset: assembleDataset(j.samples, clean.Columns), NotListed: len(samples) - len(j.samples),
 		Warnings: j.warnings}, nil
 }
 
@@ -56,7 +56,7 @@ func classNumbers(names []string) ([]int, error) {
 	for i, name := range names {
 		n, err := strconv.Atoi(name)
 		if err != nil {
-			return ranks(names), nil
+			return rankNames(names), nil
 		}
 		numbers[i] = n
 	}
@@ -67,7 +67,7 @@ func classNumbers(names []string) ([]int, error) {
 	return numbers, nil
 }
 
-func ranks(names []string) []int {
+func rankNames(names []string) []int {
 	sorted := slices.Sorted(slices.Values(names))
 	numbers := make([]int, len(names))
 	for i, name := range names {

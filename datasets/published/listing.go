@@ -29,7 +29,7 @@ func openList(fsys fs.FS, names ...string) (fs.File, string, error) {
 		f, err := fsys.Open(name)
 		return f, name, err
 	}
-	return nil, "", missing(names...)
+	return nil, "", refuseMissingFiles(names...)
 }
 
 // eachLine passes every non-blank line of a list to do, trimmed and without a byte order mark; lines count from 1.

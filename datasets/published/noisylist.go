@@ -33,14 +33,14 @@ type joined struct {
 	warnings []string
 }
 
-// join gives the training samples the labels of a list; their old labels become the true ones. Images are
+// joinNoisyList gives the training samples the labels of a list; their old labels become the true ones. Images are
 // identified by folder and file name, because the lists' paths begin differently on every machine. Training samples
 // that are not in the list are left out: the "cleaned" lists are shorter.
 //
 // Lists of symmetric noise use the publisher's class numbers, from 1. Lists of small-cluster noise number the
-// classes again from 0, because whole classes were dissolved: see intact.
-func join(samples []sample, list *datasets.Dataset) (*joined, error) {
-	given, err := listed(list)
+// classes again from 0, because whole classes were dissolved: see nameIntactClasses.
+func joinNoisyList(samples []sample, list *datasets.Dataset) (*joined, error) {
+	given, err := indexLabelsByFile(list)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func join(samples []sample, list *datasets.Dataset) (*joined, error) {
 	for i, s := range samples {
 		names[s.Class] = s.Label
 		labels[i] = -1
-		key := known(s.Path, s.Known)
+		key := identifyFile(s.Path, s.Known)
 		label, ok := given[key]
 		if ok && held[key] {
 			return nil, fmt.Errorf("found two images %s, expected one that the list means", key)
@@ -77,8 +77,8 @@ func join(samples []sample, list *datasets.Dataset) (*joined, error) {
 			len(given)))
 	}
 	if list.Classes[0] == "0" {
-		names = intact(samples, labels, names)
-	} else if err := j.strangers(labels, names, trained); err != nil {
+		names = nameIntactClasses(samples, labels, names)
+	} else if err := j.checkUntrained(labels, names, trained); err != nil {
 		return nil, err
 	}
 	for i, s := range samples {
@@ -93,11 +93,11 @@ func join(samples []sample, list *datasets.Dataset) (*joined, error) {
 	return j, nil
 }
 
-// listed returns a list's labels by folder and file name.
-func listed(list *datasets.Dataset) (map[string]int, error) {
+// indexLabelsByFile returns a list's labels by folder and file name.
+func indexLabelsByFile(list *datasets.Dataset) (map[string]int, error) {
 	given := make(map[string]int, len(list.Samples))
 	for _, s := range list.Samples {
-		key := known(s.Path, "")
+		key := identifyFile(s.Path, "")
 		label, err := strconv.Atoi(list.Classes[s.Label])
 		if err != nil || label < 0 {
 			return nil, fmt.Errorf("the list gives %s the label %q, expected a number from 0", s.Path,
@@ -111,8 +111,8 @@ func listed(list *datasets.Dataset) (map[string]int, error) {
 	return given, nil
 }
 
-// known returns the folder and file name that identify an image.
-func known(path, name string) string {
+// identifyFile returns the folder and file name that identify an image.
+func identifyFile(path, name string) string {
 	if name != "" {
 		return name
 	}
@@ -120,9 +120,9 @@ func known(path, name string) string {
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// strangers looks for labels that are not a class, which is an error, or not a training class, which happens:
+// checkUntrained looks for labels that are not a class, which is an error, or not a training class, which happens:
 // PRISM's CUB lists give some images the label 101.
-func (j *joined) strangers(labels []int, names map[int]string, trained map[int]bool) error {
+func (j *joined) checkUntrained(labels []int, names map[int]string, trained map[int]bool) error {
 	count := make(map[int]int)
 	for _, label := range labels {
 		if label < 0 {
@@ -142,13 +142,13 @@ func (j *joined) strangers(labels []int, names map[int]string, trained map[int]b
 	return nil
 }
 
-// intact names the labels of small-cluster noise. Such a label is one class left whole plus clusters of dissolved
-// ones. It gets the name of the class all of whose images it holds: of several, the largest; of equally large ones,
-// that with the lowest number. If there is none, it gets the name of the class with most images in it. On the
-// released CUB and CARS lists this agrees with the "cleaned" lists in every label. On SOP, whose classes have as
-// few as two images, it disagrees in 156 of 8,511 labels (noise 0.25) and 218 of 5,674 (0.5), which nothing in the
-// list could decide. If a name is taken, the label becomes "label N".
-func intact(samples []sample, labels []int, names map[int]string) map[int]string {
+// nameIntactClasses names the labels of small-cluster noise. Such a label is one class left whole plus clusters of
+// dissolved ones. It gets the name of the class all of whose images it holds: of several, the largest; of equally large
+// ones, that with the lowest number. If there is none, it gets the name of the class with most images in it. On the
+// released CUB and CARS lists this agrees with the "cleaned" lists in every label. On SOP, whose classes have as few as
+// two images, it disagrees in 156 of 8,511 labels (noise 0.25) and 218 of 5,674 (0.5), which nothing in the list could
+// decide. If a name is taken, the label becomes "label N".
+func nameIntactClasses(samples []sample, labels []int, names map[int]string) map[int]string {
 	size := make(map[int]int)
 	holds := make(map[int]map[int]int) // label → class → images
 	for i, s := range samples {

@@ -117,7 +117,7 @@ func prismDevkit(t *testing.T) fstest.MapFS {
 	for i, f := range names.folders {
 		number[f] = i + 1
 	}
-	train, err := names.devkit(fsys, "devkit/cars_train_annos.mat", "cars_train", datasets.Train)
+	train, err := names.readCarSamples(fsys, "devkit/cars_train_annos.mat", "cars_train", datasets.Train)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,16 +40,16 @@ type (
 // in the memo.
 const opSize = 64
 
-// load runs the pickle that begins at p.at to its end and returns its result.
-func (p *pickle) load() (any, error) {
+// loadPickle runs the pickle that begins at p.at to its end and returns its result.
+func (p *pickle) loadPickle() (any, error) {
 	p.stack, p.marks, p.memo = nil, nil, make(map[int]any)
 	for p.err == nil {
 		op := p.readNumber(1)
 		if op == '.' {
-			v := p.pop()
+			v := p.popValue()
 			return v, p.err
 		}
-		if p.spend(opSize); p.err == nil {
+		if p.spendBytes(opSize); p.err == nil {
 			p.runOp(byte(op))
 		}
 	}
@@ -63,8 +63,8 @@ func (p *pickle) fail(format string, args ...any) {
 	}
 }
 
-// spend counts bytes to be allocated.
-func (p *pickle) spend(n int) {
+// spendBytes counts bytes to be allocated.
+func (p *pickle) spendBytes(n int) {
 	if p.spent += n; p.spent > maxLabelFile {
 		p.fail("makes more than %d bytes", maxLabelFile)
 	}
@@ -101,10 +101,10 @@ func (p *pickle) readLine() string {
 	return string(bytes.TrimSuffix(line, []byte("\n")))
 }
 
-func (p *pickle) push(v any) { p.stack = append(p.stack, v) }
+func (p *pickle) pushValue(v any) { p.stack = append(p.stack, v) }
 
-// pop takes the top value, which must be above the last mark.
-func (p *pickle) pop() any { return p.popMany(1)[0] }
+// popValue takes the top value, which must be above the last mark.
+func (p *pickle) popValue() any { return p.popMany(1)[0] }
 
 // popMany takes n values, which must be above the last mark.
 func (p *pickle) popMany(n int) []any {
@@ -134,8 +134,8 @@ func (p *pickle) popMark() []any {
 
 // keepTop stores the top value in the memo.
 func (p *pickle) keepTop(key int) {
-	v := p.pop()
-	p.push(v)
+	v := p.popValue()
+	p.pushValue(v)
 	p.memo[key] = v
 }
 
@@ -149,13 +149,13 @@ func (p *pickle) runOp(op byte) {
 	case '(': // MARK
 		p.marks = append(p.marks, len(p.stack))
 	case 'N': // NONE
-		p.push(nil)
+		p.pushValue(nil)
 	case 0x88, 0x89: // NEWTRUE, NEWFALSE
-		p.push(op == 0x88)
+		p.pushValue(op == 0x88)
 	case '}': // EMPTY_DICT
-		p.push(&pickleDict{})
+		p.pushValue(&pickleDict{})
 	case ']': // EMPTY_LIST
-		p.push(&pickleList{})
+		p.pushValue(&pickleList{})
 	case 'q': // BINPUT
 		p.keepTop(p.readNumber(1))
 	case 'r': // LONG_BINPUT
@@ -168,34 +168,34 @@ func (p *pickle) runOp(op byte) {
 		if !ok {
 			p.fail("takes memo %d, which is not set", key)
 		}
-		p.push(v)
+		p.pushValue(v)
 	case 'K', 'M', 'J': // BININT1, BININT2, BININT
 		b := p.readBytes(map[byte]int{'K': 1, 'M': 2, 'J': 4}[op])
-		p.push(int(int64(lowFirst(b, op == 'J'))))
+		p.pushValue(int(int64(lowFirst(b, op == 'J'))))
 	case 0x8a: // LONG1
 		b := p.readBytes(p.readNumber(1))
 		if len(b) > 8 {
 			b = nil // only PyTorch's magic number, which is not used
 		}
-		p.push(int(int64(lowFirst(b, true))))
+		p.pushValue(int(int64(lowFirst(b, true))))
 	case 'X', 0x8c: // BINUNICODE, SHORT_BINUNICODE
 		b := p.readBytes(p.readNumber(map[byte]int{'X': 4, 0x8c: 1}[op]))
-		p.spend(len(b))
-		p.push(string(b))
+		p.spendBytes(len(b))
+		p.pushValue(string(b))
 	case 'B', 'C': // BINBYTES, SHORT_BINBYTES
-		p.push(p.readBytes(p.readNumber(map[byte]int{'B': 4, 'C': 1}[op])))
+		p.pushValue(p.readBytes(p.readNumber(map[byte]int{'B': 4, 'C': 1}[op])))
 	case ')', 0x85, 0x86, 0x87: // EMPTY_TUPLE, TUPLE1, TUPLE2, TUPLE3
-		p.push(pickleTuple(p.popMany(map[byte]int{0x85: 1, 0x86: 2, 0x87: 3}[op])))
+		p.pushValue(pickleTuple(p.popMany(map[byte]int{0x85: 1, 0x86: 2, 0x87: 3}[op])))
 	case 't': // TUPLE
-		p.push(pickleTuple(p.popMark()))
+		p.pushValue(pickleTuple(p.popMark()))
 	case 's': // SETITEM
-		p.fill(p.popMany(2), true)
+		p.fillContainer(p.popMany(2), true)
 	case 'u': // SETITEMS
-		p.fill(p.popMark(), true)
+		p.fillContainer(p.popMark(), true)
 	case 'a': // APPEND
-		p.fill(p.popMany(1), false)
+		p.fillContainer(p.popMany(1), false)
 	case 'e': // APPENDS
-		p.fill(p.popMark(), false)
+		p.fillContainer(p.popMark(), false)
 	case 'c': // GLOBAL
 		p.pushName(p.readLine(), p.readLine())
 	case 0x93: // STACK_GLOBAL
@@ -214,10 +214,10 @@ func (p *pickle) runOp(op byte) {
 	}
 }
 
-// fill adds values to the dictionary or list below them.
-func (p *pickle) fill(items []any, pairs bool) {
-	into := p.pop()
-	p.push(into)
+// fillContainer adds values to the dictionary or list below them.
+func (p *pickle) fillContainer(items []any, pairs bool) {
+	into := p.popValue()
+	p.pushValue(into)
 	dict, isDict := into.(*pickleDict)
 	list, isList := into.(*pickleList)
 	switch {
@@ -239,7 +239,7 @@ func (p *pickle) pushName(module, name any) {
 	if !isText || !also || len(m)+len(n) > 200 {
 		p.fail("names a function by %T and %T, expected short texts", module, name)
 	}
-	p.push(pickleGlobal(m + "." + n))
+	p.pushValue(pickleGlobal(m + "." + n))
 }
 
 // callFunction implements the few functions that arrays need.
@@ -251,13 +251,13 @@ func (p *pickle) callFunction(function any, args pickleTuple) {
 	text, isText := first.(string)
 	switch name, _ := function.(pickleGlobal); {
 	case name == "numpy.core.multiarray._reconstruct", name == "numpy._core.multiarray._reconstruct":
-		p.push(&pickleArray{})
+		p.pushValue(&pickleArray{})
 	case name == "collections.OrderedDict" && len(args) == 0:
-		p.push(&pickleDict{})
+		p.pushValue(&pickleDict{})
 	case name == "numpy.dtype" && isText:
-		p.push(&pickleDType{name: text, order: "|"})
+		p.pushValue(&pickleDType{name: text, order: "|"})
 	case name == "_codecs.encode" && isText && len(args) == 2 && args[1] == "latin1": // protocol 2 writes bytes as text
-		p.spend(len(text))
+		p.spendBytes(len(text))
 		b := make([]byte, 0, len(text))
 		for _, r := range text {
 			if r > 0xff {
@@ -265,7 +265,7 @@ func (p *pickle) callFunction(function any, args pickleTuple) {
 			}
 			b = append(b, byte(r))
 		}
-		p.push(b)
+		p.pushValue(b)
 	case name != "":
 		p.fail("calls %s, expected only numpy's arrays", name)
 	default: // without its text, which may be large
@@ -282,13 +282,13 @@ func (p *pickle) buildState(of any, state pickleTuple) {
 		if len(state) >= 2 {
 			if order, ok := state[1].(string); ok {
 				v.order = order
-				p.push(v)
+				p.pushValue(v)
 				return
 			}
 		}
 	case *pickleArray:
 		if err = v.setState(state); err == nil {
-			p.push(v)
+			p.pushValue(v)
 			return
 		}
 	}

@@ -18,11 +18,11 @@ func readTorch(data []byte) (labelTable, error) {
 	if bytes.HasPrefix(data, []byte(torchMagic)) {
 		p := &pickle{data: data}
 		for range 3 { // magic number, version, sizes of types
-			if _, err := p.load(); err != nil {
+			if _, err := p.loadPickle(); err != nil {
 				return nil, err
 			}
 		}
-		return p.table()
+		return p.loadLabelTable()
 	}
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -41,13 +41,13 @@ func readTorch(data []byte) (labelTable, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data.pkl: %w", err)
 	}
-	return (&pickle{data: text}).table()
+	return (&pickle{data: text}).loadLabelTable()
 }
 
-// table loads a pickle and returns the label arrays of its dictionary. The dictionary may be wrapped in an array of
-// one object, as numpy.save does.
-func (p *pickle) table() (labelTable, error) {
-	v, err := p.load()
+// loadLabelTable loads a pickle and returns the label arrays of its dictionary. The dictionary may be wrapped in an
+// array of one object, as numpy.save does.
+func (p *pickle) loadLabelTable() (labelTable, error) {
+	v, err := p.loadPickle()
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (p *pickle) table() (labelTable, error) {
 		if !isText || !isArray || len(a.shape) != 1 || a.data == nil {
 			continue // not a label set; the existing ones are listed if one is missing
 		}
-		if p.spend(8 * min(a.shape[0], len(a.data))); p.err != nil { // an array may have many names
+		if p.spendBytes(8 * min(a.shape[0], len(a.data))); p.err != nil { // an array may have many names
 			return nil, p.err
 		}
 		labels, err := decodeInts(a.kind, a.data, a.shape[0])

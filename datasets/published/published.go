@@ -67,8 +67,8 @@ type File struct {
 	Data []byte
 }
 
-// note records a harmless observation of a reader.
-func (o Options) note(format string, args ...any) {
+// noteObservation records a harmless observation of a reader.
+func (o Options) noteObservation(format string, args ...any) {
 	if o.notes != nil {
 		*o.notes = append(*o.notes, fmt.Sprintf(format, args...))
 	}
@@ -138,40 +138,40 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 	samples, err := p.Read(fsys, opts)
 	if err == nil && opts.Corrected != nil {
 		p.Columns = append(slices.Clone(p.Columns), correctedColumn)
-		err = correct(samples, *opts.Corrected, p.FirstTest, opts)
+		err = correctLabels(samples, *opts.Corrected, p.FirstTest, opts)
 	}
 	// Packed readers have their own error for a missing file.
-	if errors.Is(err, fs.ErrNotExist) || err != nil && p.Packed && !p.here(fsys) {
-		err = p.elsewhere(fsys, err)
+	if errors.Is(err, fs.ErrNotExist) || err != nil && p.Packed && !p.hasPresetFiles(fsys) {
+		err = p.explainElsewhere(fsys, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("published: %s: %s: %w", p.Name, opts.Root, err)
 	}
 	found := len(samples)
-	samples = protocol.split(samples)
+	samples = protocol.splitSamples(samples)
 	if len(samples) == 0 {
 		return nil, fmt.Errorf("published: %s: %s: found %d images, none of them in a split of the protocol %s, "+
 			"expected one of %s", p.Name, opts.Root, found, opts.Protocol, strings.Join(p.ProtocolNames(), ", "))
 	}
-	d := assemble(samples, p.Columns)
+	d := assembleDataset(samples, p.Columns)
 	r := &Result{Dataset: d, Protocol: opts.Protocol, LeftOut: found - len(samples), Notes: notes,
-		Warnings: protocol.compare(d)}
+		Warnings: protocol.compareSplitSizes(d)}
 	if opts.Given != nil {
-		j, err := join(samples, opts.Given)
+		j, err := joinNoisyList(samples, opts.Given)
 		if err != nil {
 			return nil, fmt.Errorf("published: %s, %s: %w", p.Name, opts.Protocol, err)
 		}
-		r.Dataset, r.NotListed = assemble(j.samples, p.Columns), len(samples)-len(j.samples)
+		r.Dataset, r.NotListed = assembleDataset(j.samples, p.Columns), len(samples)-len(j.samples)
 		r.Warnings = append(r.Warnings, j.warnings...)
 	}
-	if w := absent(fsys, p, r.Dataset); w != "" {
+	if w := describeAbsent(fsys, p, r.Dataset); w != "" {
 		r.Warnings = append(r.Warnings, w)
 	}
 	return r, nil
 }
 
-// split assigns the samples to their splits and leaves out those that have none.
-func (p Protocol) split(samples []sample) []sample {
+// splitSamples assigns the samples to their splits and leaves out those that have none.
+func (p Protocol) splitSamples(samples []sample) []sample {
 	kept := make([]sample, 0, len(samples))
 	for _, s := range samples {
 		if p.Ranges != nil {
@@ -189,8 +189,8 @@ func (p Protocol) split(samples []sample) []sample {
 	return kept
 }
 
-// compare reports splits whose sizes differ from the published ones.
-func (p Protocol) compare(d *datasets.Dataset) []string {
+// compareSplitSizes reports splits whose sizes differ from the published ones.
+func (p Protocol) compareSplitSizes(d *datasets.Dataset) []string {
 	found := make(map[string]datasets.SplitCount)
 	for _, c := range d.Count() {
 		found[c.Split] = c
@@ -210,8 +210,8 @@ func (p Protocol) compare(d *datasets.Dataset) []string {
 	return warnings
 }
 
-// assemble builds a dataset from samples with class names.
-func assemble(samples []sample, columns []string) *datasets.Dataset {
+// assembleDataset builds a dataset from samples with class names.
+func assembleDataset(samples []sample, columns []string) *datasets.Dataset {
 	d := &datasets.Dataset{Columns: columns, Samples: make([]datasets.Sample, len(samples))}
 	ids := map[string]int{"": datasets.Unlabelled}
 	id := func(name string) int {

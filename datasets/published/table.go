@@ -36,8 +36,8 @@ func readTable(fsys fs.FS, name string, n int) (*table, error) {
 	return t, nil
 }
 
-// text returns the first value of an id.
-func (t *table) text(id int) (string, error) {
+// readTextOfID returns the first value of an id.
+func (t *table) readTextOfID(id int) (string, error) {
 	row, ok := t.rows[id]
 	if !ok {
 		return "", fmt.Errorf("%s: found no line for number %d", t.name, id)
@@ -45,9 +45,9 @@ func (t *table) text(id int) (string, error) {
 	return row[0], nil
 }
 
-// number returns the first value of an id as an integer from low to high.
-func (t *table) number(id, low, high int) (int, error) {
-	text, err := t.text(id)
+// readIntegerOfID returns the first value of an id as an integer from low to high.
+func (t *table) readIntegerOfID(id, low, high int) (int, error) {
+	text, err := t.readTextOfID(id)
 	if err != nil {
 		return 0, err
 	}

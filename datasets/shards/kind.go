@@ -82,7 +82,7 @@ func Find(ctx context.Context, source location.Source, want Kind) (*List, error)
 	var files []location.Source
 	var err error
 	if IsPattern(source) {
-		files, err = expand(ctx, source)
+		files, err = expandPattern(ctx, source)
 	} else if info, serr := source.Stat(ctx); serr != nil {
 		err = serr
 	} else if info.IsDir() {
@@ -100,12 +100,12 @@ func Find(ctx context.Context, source location.Source, want Kind) (*List, error)
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", file, err)
 		case want != None && kind != want:
-			return nil, fmt.Errorf("%s is %s, expected %s", file, kind.words(), want.words())
+			return nil, fmt.Errorf("%s is %s, expected %s", file, kind.describeKind(), want.describeKind())
 		case kind == None:
-			return nil, fmt.Errorf("%s is %s, expected one of them", file, kind.words())
+			return nil, fmt.Errorf("%s is %s, expected one of them", file, kind.describeKind())
 		case l.Kind != None && kind != l.Kind:
 			return nil, fmt.Errorf("%s: found %s and, as %s, %s, expected one kind: choose by --format", source,
-				l.Kind.words(), file, kind.words())
+				l.Kind.describeKind(), file, kind.describeKind())
 		}
 		l.Kind = kind
 		rel, err := l.Root.Rel(file)
@@ -117,8 +117,8 @@ func Find(ctx context.Context, source location.Source, want Kind) (*List, error)
 	return l, nil
 }
 
-// words describes a kind.
-func (k Kind) words() string {
+// describeKind describes a kind.
+func (k Kind) describeKind() string {
 	switch k {
 	case Tar:
 		return "a tar file"
@@ -146,7 +146,7 @@ func Below(ctx context.Context, dir location.Source, want Kind) (files []locatio
 			}
 			return nil
 		}
-		if !e.IsDir() && ends(filepath.Ext(p), want) {
+		if !e.IsDir() && hasShardEnding(filepath.Ext(p), want) {
 			files = append(files, dir.With(p))
 		}
 		if len(files) > mostFiles {
@@ -157,8 +157,8 @@ func Below(ctx context.Context, dir location.Source, want Kind) (files []locatio
 	return files, err
 }
 
-// ends reports whether an ending is that of a shard of the wanted kind.
-func ends(ext string, want Kind) bool {
+// hasShardEnding reports whether an ending is that of a shard of the wanted kind.
+func hasShardEnding(ext string, want Kind) bool {
 	end := endOf(ext)
 	return (end == Tar || end == Parquet) && (want == None || want == end)
 }
@@ -169,7 +169,7 @@ func belowAddress(ctx context.Context, dir location.Source, want Kind) (files []
 		if err != nil {
 			return nil, err
 		}
-		if ends(path.Ext(name), want) && !strings.Contains("/"+name, "/.") {
+		if hasShardEnding(path.Ext(name), want) && !strings.Contains("/"+name, "/.") {
 			files = append(files, dir.Join(name))
 		}
 		if len(files) > mostFiles {

@@ -31,8 +31,8 @@ func IsPattern(source location.Source) bool {
 	return err != nil
 }
 
-// expand returns the files that a pattern stands for, sorted.
-func expand(ctx context.Context, pattern location.Source) (files []location.Source, err error) {
+// expandPattern returns the files that a pattern stands for, sorted.
+func expandPattern(ctx context.Context, pattern location.Source) (files []location.Source, err error) {
 	if braces := bracePattern.FindString(pattern.Path()); braces != "" {
 		return nil, fmt.Errorf("%s: found %s, expected a pattern with *, ? or [0-9], such as 'train-*.tar', or the "+
 			"folder of the shards", pattern, braces)

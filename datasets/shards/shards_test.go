@@ -37,7 +37,7 @@ func TestExpand(t *testing.T) {
 		"a-{08..10}.tar": "expected a pattern with *",
 		"{c,b}/x.tar":    "expected a pattern with *",
 	} {
-		files, err := expand(t.Context(), location.At(filepath.Join(dir, pattern)))
+		files, err := expandPattern(t.Context(), location.At(filepath.Join(dir, pattern)))
 		found := strings.Trim(fmt.Sprint(files), "[]")
 		if err != nil {
 			found = err.Error()

@@ -42,15 +42,15 @@ type shard struct {
 
 // Open implements fs.FS.
 func (t *tree) Open(name string) (fs.File, error) {
-	if s, file, inner := t.known(name); s != nil {
-		return t.within(s, file, inner)
+	if s, file, inner := t.findKnownShard(name); s != nil {
+		return t.openWithin(s, file, inner)
 	}
 	f, err := t.files.Open(name)
 	if err == nil {
 		return f, nil
 	}
-	if s, file, inner := t.find(name); s != nil {
-		return t.within(s, file, inner)
+	if s, file, inner := t.findShard(name); s != nil {
+		return t.openWithin(s, file, inner)
 	}
 	return nil, err
 }
@@ -60,12 +60,12 @@ func (t *tree) OnlyFiles() bool { return regular.OnlyFiles(t.files) }
 
 // Stat implements fs.StatFS.
 func (t *tree) Stat(name string) (fs.FileInfo, error) {
-	if s, _, _ := t.known(name); s == nil {
+	if s, _, _ := t.findKnownShard(name); s == nil {
 		info, err := fs.Stat(t.files, name)
 		if err == nil {
 			return info, nil
 		}
-		if s, _, _ := t.find(name); s == nil {
+		if s, _, _ := t.findShard(name); s == nil {
 			return nil, err
 		}
 	}
@@ -77,8 +77,8 @@ func (t *tree) Stat(name string) (fs.FileInfo, error) {
 	return info, errors.Join(err, f.Close())
 }
 
-// known returns the shard that a path passes through, if it has been found before.
-func (t *tree) known(name string) (s *shard, file, inner string) {
+// findKnownShard returns the shard that a path passes through, if it has been found before.
+func (t *tree) findKnownShard(name string) (s *shard, file, inner string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if len(t.shards) == 0 {
@@ -94,8 +94,8 @@ func (t *tree) known(name string) (s *shard, file, inner string) {
 	return nil, "", ""
 }
 
-// find looks for a shard among the elements of a path: the first that is a file.
-func (t *tree) find(name string) (s *shard, file, inner string) {
+// findShard looks for a shard among the elements of a path: the first that is a file.
+func (t *tree) findShard(name string) (s *shard, file, inner string) {
 	for i := range len(name) {
 		if name[i] != '/' {
 			continue
@@ -125,8 +125,8 @@ func (t *tree) find(name string) (s *shard, file, inner string) {
 	return nil, "", ""
 }
 
-// within opens a file in a shard.
-func (t *tree) within(s *shard, file, inner string) (_ fs.File, err error) {
+// openWithin opens a file in a shard.
+func (t *tree) openWithin(s *shard, file, inner string) (_ fs.File, err error) {
 	f, err := t.files.Open(file)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (t *tree) within(s *shard, file, inner string) (_ fs.File, err error) {
 	if !ok {
 		return nil, fmt.Errorf("%s lies in a zip file, expected it in a folder: unpack the zip file", file)
 	}
-	index, table, err := s.open(src, info)
+	index, table, err := s.openShard(src, info)
 	if err != nil {
 		return nil, err
 	}
@@ -165,8 +165,8 @@ func (t *tree) within(s *shard, file, inner string) (_ fs.File, err error) {
 	return &opened{entry, io.NewSectionReader(src, at, size), f}, nil
 }
 
-// open builds the index of a shard if there is none or the file has changed.
-func (s *shard) open(src io.ReaderAt, info fs.FileInfo) (_ *tarshards.Index, _ *parquetimages.File, err error) {
+// openShard builds the index of a shard if there is none or the file has changed.
+func (s *shard) openShard(src io.ReaderAt, info fs.FileInfo) (_ *tarshards.Index, _ *parquetimages.File, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.size == info.Size() && s.changed.Equal(info.ModTime()) && (s.tar != nil || s.parquet != nil) {

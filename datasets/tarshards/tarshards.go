@@ -58,19 +58,19 @@ func Walk(src io.ReaderAt, size int64, visit func(m Member, content io.Reader) e
 			return nil
 		}
 		if err != nil {
-			return broken(err, at.at, last)
+			return explainBrokenTar(err, at.at, last)
 		}
 		last = h.Name
-		if h.Typeflag != tar.TypeReg || strings.HasSuffix(h.Name, "/") || sparse(h) {
+		if h.Typeflag != tar.TypeReg || strings.HasSuffix(h.Name, "/") || isSparse(h) {
 			continue
 		}
-		name, ok := clean(h.Name)
+		name, ok := cleanName(h.Name)
 		if !ok {
 			return fmt.Errorf("holds a file called %.200q, expected names within the archive", h.Name)
 		}
 		m := Member{Name: name, At: at.at, Size: h.Size}
 		if m.Size > size-m.At {
-			return broken(io.ErrUnexpectedEOF, size, last)
+			return explainBrokenTar(io.ErrUnexpectedEOF, size, last)
 		}
 		if err := visit(m, in); err != nil {
 			return err
@@ -78,8 +78,8 @@ func Walk(src io.ReaderAt, size int64, visit func(m Member, content io.Reader) e
 	}
 }
 
-// broken says where a tar file is broken; last is the name of the last file before that.
-func broken(err error, at int64, last string) error {
+// explainBrokenTar says where a tar file is broken; last is the name of the last file before that.
+func explainBrokenTar(err error, at int64, last string) error {
 	where := "at its beginning"
 	if last != "" {
 		where = fmt.Sprintf("in or behind %.200q", last)
@@ -90,8 +90,8 @@ func broken(err error, at int64, last string) error {
 	return fmt.Errorf("holds no tar header before byte %d, %s: %w", at, where, err)
 }
 
-// sparse reports whether a file is stored with gaps.
-func sparse(h *tar.Header) bool {
+// isSparse reports whether a file is stored with gaps.
+func isSparse(h *tar.Header) bool {
 	for key := range h.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {
 			return true
@@ -100,8 +100,8 @@ func sparse(h *tar.Header) bool {
 	return false
 }
 
-// clean returns a name in its simplest form, and whether it stays within the archive.
-func clean(name string) (string, bool) {
+// cleanName returns a name in its simplest form, and whether it stays within the archive.
+func cleanName(name string) (string, bool) {
 	if path.IsAbs(name) || strings.ContainsRune(name, 0) {
 		return "", false
 	}
@@ -165,7 +165,7 @@ type place struct {
 	size   int64
 }
 
-func (x *Index) name(p place) []byte { return x.names[p.name : p.name+p.length] }
+func (x *Index) nameBytes(p place) []byte { return x.names[p.name : p.name+p.length] }
 
 // mostNames bounds the names of a file, in bytes.
 const mostNames = 1 << 31
@@ -184,9 +184,9 @@ func ReadIndex(src io.ReaderAt, size int64) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(x.files, func(a, b place) int { return bytes.Compare(x.name(a), x.name(b)) })
+	slices.SortStableFunc(x.files, func(a, b place) int { return bytes.Compare(x.nameBytes(a), x.nameBytes(b)) })
 	for i := range max(len(x.files), 1) - 1 {
-		if a, b := x.name(x.files[i]), x.name(x.files[i+1]); bytes.Equal(a, b) {
+		if a, b := x.nameBytes(x.files[i]), x.nameBytes(x.files[i+1]); bytes.Equal(a, b) {
 			return nil, Twice(string(a))
 		}
 	}
@@ -201,7 +201,7 @@ func Twice(name string) error {
 // Find returns the location of a file's bytes.
 func (x *Index) Find(name string) (at, size int64, ok bool) {
 	i, ok := slices.BinarySearchFunc(x.files, name, func(p place, name string) int {
-		return strings.Compare(string(x.name(p)), name)
+		return strings.Compare(string(x.nameBytes(p)), name)
 	})
 	if !ok {
 		return 0, 0, false

@@ -51,7 +51,7 @@ func TestIndex(t *testing.T) {
 	}
 	found := 0
 	for i, h := range headers {
-		name, _ := clean(h.Name)
+		name, _ := cleanName(h.Name)
 		at, size, ok := x.Find(name)
 		if ok != (h.Typeflag == tar.TypeReg) {
 			t.Errorf("%s: found %v", name, ok)
@@ -170,9 +170,9 @@ func FuzzIndex(f *testing.F) {
 			return
 		}
 		for _, p := range x.files {
-			at, size, ok := x.Find(string(x.name(p)))
+			at, size, ok := x.Find(string(x.nameBytes(p)))
 			if !ok || at < 0 || size < 0 || at+size > int64(len(data)) {
-				t.Fatalf("%q: %d bytes at %d of %d, %v", x.name(p), size, at, len(data), ok)
+				t.Fatalf("%q: %d bytes at %d of %d, %v", x.nameBytes(p), size, at, len(data), ok)
 			}
 		}
 	})

@@ -19,24 +19,30 @@ type File struct {
 	Open func() (io.ReadCloser, error)
 }
 
-func (f *File) size() int64 {
+func (f *File) countContentBytes() int64 {
 	if f.Data != nil {
 		return int64(len(f.Data))
 	}
 	return f.Size
 }
 
-func (f *File) header() *tar.Header {
-	return &tar.Header{Typeflag: tar.TypeReg, Name: f.Name, Size: f.size(), Mode: 0o444, ModTime: time.Unix(0, 0)}
+func (f *File) newTarHeader() *tar.Header {
+	return &tar.Header{
+		Typeflag: tar.TypeReg,
+		Name:     f.Name,
+		Size:     f.countContentBytes(),
+		Mode:     0o444,
+		ModTime:  time.Unix(0, 0),
+	}
 }
 
 // Length returns how many bytes a file takes in a tar file.
 func (f *File) Length() (int64, error) {
 	var n counter
-	if err := tar.NewWriter(&n).WriteHeader(f.header()); err != nil {
+	if err := tar.NewWriter(&n).WriteHeader(f.newTarHeader()); err != nil {
 		return 0, err
 	}
-	return int64(n) + (f.size()+block-1)/block*block, nil
+	return int64(n) + (f.countContentBytes()+block-1)/block*block, nil
 }
 
 // counter counts the bytes written.
@@ -56,7 +62,7 @@ func Write(ctx context.Context, name string, files []File) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := files[i].write(out); err != nil {
+			if err := files[i].writeToTar(out); err != nil {
 				return err
 			}
 		}
@@ -64,8 +70,8 @@ func Write(ctx context.Context, name string, files []File) error {
 	})
 }
 
-func (f *File) write(out *tar.Writer) error {
-	if err := out.WriteHeader(f.header()); err != nil {
+func (f *File) writeToTar(out *tar.Writer) error {
+	if err := out.WriteHeader(f.newTarHeader()); err != nil {
 		return err
 	}
 	if f.Data != nil {

@@ -20,9 +20,9 @@ type entry struct {
 	p   float64
 }
 
-// affinities computes P from every row's nearest neighbours. Beside these it needs 32 bytes for each neighbour of each
+// newAffinity computes P from every row's nearest neighbours. Beside these it needs 32 bytes for each neighbour of each
 // row: for 200,000 rows with 90 neighbours 0.6 GB.
-func affinities(near [][]eval.Neighbour, perplexity float64) affinity {
+func newAffinity(near [][]eval.Neighbour, perplexity float64) affinity {
 	n := len(near)
 	a := affinity{from: make([]int, n+1)}
 	for i, list := range near {
@@ -35,12 +35,12 @@ func affinities(near [][]eval.Neighbour, perplexity float64) affinity {
 		a.from[i+1] += a.from[i]
 	}
 	a.all = make([]entry, a.from[n])
-	each(n, func(i int) { // a row's own neighbours first
+	eachIndex(n, func(i int) { // a row's own neighbours first
 		d := make([]float64, len(near[i]))
 		for j, v := range near[i] {
 			d[j] = max(0, 2-2*float64(v.Similarity)) // rounding may give equal rows a negative distance
 		}
-		for j, p := range conditional(d, perplexity) {
+		for j, p := range conditionalRow(d, perplexity) {
 			a.all[a.from[i]+j] = entry{int32(near[i][j].Row), p / float64(2*n)}
 		}
 	})
@@ -54,7 +54,7 @@ func affinities(near [][]eval.Neighbour, perplexity float64) affinity {
 			next[v.Row]++
 		}
 	}
-	each(n, func(i int) { next[i] = len(merged(a.all[a.from[i]:a.from[i+1]])) })
+	eachIndex(n, func(i int) { next[i] = len(mergeEntries(a.all[a.from[i]:a.from[i+1]])) })
 	end := 0
 	for i := range n {
 		kept := a.all[a.from[i] : a.from[i]+next[i]]
@@ -65,9 +65,9 @@ func affinities(near [][]eval.Neighbour, perplexity float64) affinity {
 	return a
 }
 
-// merged sorts a row and adds up entries of the same column, which come from points that are each other's
+// mergeEntries sorts a row and adds up entries of the same column, which come from points that are each other's
 // neighbours. It uses the memory of the row.
-func merged(row []entry) []entry {
+func mergeEntries(row []entry) []entry {
 	slices.SortStableFunc(row, func(a, b entry) int { return cmp.Compare(a.col, b.col) })
 	out := row[:0]
 	for _, e := range row {
@@ -80,9 +80,9 @@ func merged(row []entry) []entry {
 	return out
 }
 
-// conditional returns p_·|i for squared distances d. It finds β by bisection so that the entropy is
+// conditionalRow returns p_·|i for squared distances d. It finds β by bisection so that the entropy is
 // log(perplexity). If too many points are equally near for any β, these share the probability. It overwrites d.
-func conditional(d []float64, perplexity float64) []float64 {
+func conditionalRow(d []float64, perplexity float64) []float64 {
 	nearest := slices.Min(d)
 	for j := range d {
 		d[j] -= nearest // cancels in p, and makes the largest term 1

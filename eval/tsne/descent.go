@@ -20,16 +20,16 @@ type descent struct {
 	moved, gained []Point
 }
 
-// gradient computes ∂KL/∂y of all points, with the attraction multiplied by exaggeration:
+// pointGradients computes ∂KL/∂y of all points, with the attraction multiplied by exaggeration:
 //
 //	∂KL/∂y_i = 4·[ exaggeration·Σ_j p_ij·(1+d_ij²)⁻¹·(y_i-y_j) - 1/Z·Σ_j (1+d_ij²)⁻²·(y_i-y_j) ],
 //	Z = Σ_{k≠l} (1+d_kl²)⁻¹
-func (d *descent) gradient(exaggeration float64) []Point {
-	z := d.repel()
+func (d *descent) pointGradients(exaggeration float64) []Point {
+	z := d.repelPoints()
 	if d.grad == nil {
 		d.grad = make([]Point, len(d.y))
 	}
-	each(len(d.y), func(i int) {
+	eachIndex(len(d.y), func(i int) {
 		me, pull := d.y[i], Point{}
 		for _, e := range d.p.all[d.p.from[i]:d.p.from[i+1]] {
 			other := d.y[e.col]
@@ -44,16 +44,16 @@ func (d *descent) gradient(exaggeration float64) []Point {
 	return d.grad
 }
 
-// repel computes the repulsion of all points and returns Z.
-func (d *descent) repel() (sum float64) {
+// repelPoints computes the repulsion of all points and returns Z.
+func (d *descent) repelPoints() (sum float64) {
 	if d.z == nil {
 		d.repelled, d.z = make([]Point, len(d.y)), make([]float64, len(d.y))
 	}
-	d.tree.build(d.y)
+	d.tree.buildTree(d.y)
 	theta2 := d.theta * d.theta
-	each(len(d.y), func(k int) {
+	eachIndex(len(d.y), func(k int) {
 		i := d.tree.order[k]
-		d.repelled[i], d.z[i] = d.tree.repel(d.y[i], theta2)
+		d.repelled[i], d.z[i] = d.tree.repelFrom(d.y[i], theta2)
 	})
 	for _, z := range d.z {
 		sum += z
@@ -61,8 +61,8 @@ func (d *descent) repel() (sum float64) {
 	return sum
 }
 
-// step moves all points once and shifts their centre back to the origin.
-func (d *descent) step(exaggeration, rate, momentum float64) {
+// movePoints moves all points once and shifts their centre back to the origin.
+func (d *descent) movePoints(exaggeration, rate, momentum float64) {
 	if d.moved == nil {
 		d.moved, d.gained = make([]Point, len(d.y)), make([]Point, len(d.y))
 		for i := range d.gained {
@@ -70,7 +70,7 @@ func (d *descent) step(exaggeration, rate, momentum float64) {
 		}
 	}
 	var centre Point
-	for i, g := range d.gradient(exaggeration) {
+	for i, g := range d.pointGradients(exaggeration) {
 		gain, move := &d.gained[i], &d.moved[i]
 		gain.X, gain.Y = gainOf(gain.X, g.X, move.X), gainOf(gain.Y, g.Y, move.Y)
 		move.X = momentum*move.X - rate*gain.X*g.X
@@ -96,11 +96,11 @@ func gainOf(gain, grad, move float64) float64 {
 	return max(0.8*gain, 0.01)
 }
 
-// kl returns KL(P‖Q) for the current points; Z is computed by the tree, as everywhere.
-func (d *descent) kl() float64 {
-	z := d.repel()
+// computeKL returns KL(P‖Q) for the current points; Z is computed by the tree, as everywhere.
+func (d *descent) computeKL() float64 {
+	z := d.repelPoints()
 	parts := make([]float64, len(d.y))
-	each(len(d.y), func(i int) {
+	eachIndex(len(d.y), func(i int) {
 		me := d.y[i]
 		for _, e := range d.p.all[d.p.from[i]:d.p.from[i+1]] {
 			if e.p > 0 {
@@ -117,9 +117,9 @@ func (d *descent) kl() float64 {
 	return sum
 }
 
-// each calls do with 0 … n-1 on all cores. do must write only to its own index, so that the result does not
+// eachIndex calls do with 0 … n-1 on all cores. do must write only to its own index, so that the result does not
 // depend on the distribution of the work.
-func each(n int, do func(i int)) {
+func eachIndex(n int, do func(i int)) {
 	const some = 64
 	var next atomic.Int64
 	var group sync.WaitGroup

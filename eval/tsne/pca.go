@@ -58,7 +58,7 @@ func PCA(x blas32.General) (Components, error) {
 	}
 	c := Components{Points: make([]Point, x.Rows)}
 	var axes [2][]float64
-	axes, c.Variance = leading(cov)
+	axes, c.Variance = leadingAxes(cov)
 	for k, v := range c.Variance {
 		if total > 0 {
 			c.Share[k] = v / total
@@ -77,9 +77,9 @@ func PCA(x blas32.General) (Components, error) {
 // block is the number of vectors iterated at once: with more, the first two converge sooner.
 const block = 16
 
-// leading returns the two eigenvectors of a covariance with the largest eigenvalues, by subspace iteration with
+// leadingAxes returns the two eigenvectors of a covariance with the largest eigenvalues, by subspace iteration with
 // Rayleigh-Ritz until both satisfy |C·v - λ·v| ≤ 1e-9·λ₁. It solves small matrices directly.
-func leading(c *mat.SymDense) (axes [2][]float64, values [2]float64) {
+func leadingAxes(c *mat.SymDense) (axes [2][]float64, values [2]float64) {
 	d := c.SymmetricDim()
 	k := block
 	if d <= 4*block {
@@ -94,8 +94,8 @@ func leading(c *mat.SymDense) (axes [2][]float64, values [2]float64) {
 		}
 	}
 	for range 300 {
-		orthonormal(basis)
-		if axes, values = ritz(full, basis); settled(c, axes, values) {
+		orthonormaliseRows(basis)
+		if axes, values = ritzAxes(full, basis); hasSettled(c, axes, values) {
 			break
 		}
 		var next mat.Dense
@@ -105,8 +105,8 @@ func leading(c *mat.SymDense) (axes [2][]float64, values [2]float64) {
 	return axes, values
 }
 
-// orthonormal orthonormalises the rows by Gram-Schmidt, twice; a row that adds no direction becomes 0.
-func orthonormal(basis *mat.Dense) {
+// orthonormaliseRows orthonormalises the rows by Gram-Schmidt, twice; a row that adds no direction becomes 0.
+func orthonormaliseRows(basis *mat.Dense) {
 	k, _ := basis.Dims()
 	for i := range k {
 		row := basis.RawRowView(i)
@@ -125,8 +125,8 @@ func orthonormal(basis *mat.Dense) {
 	}
 }
 
-// ritz solves the problem within the span of orthonormal rows.
-func ritz(c, basis *mat.Dense) (axes [2][]float64, values [2]float64) {
+// ritzAxes solves the problem within the span of orthonormal rows.
+func ritzAxes(c, basis *mat.Dense) (axes [2][]float64, values [2]float64) {
 	k, d := basis.Dims()
 	var bc, inner mat.Dense
 	bc.Mul(basis, c)
@@ -151,13 +151,13 @@ func ritz(c, basis *mat.Dense) (axes [2][]float64, values [2]float64) {
 		}
 		values[n] = max(0, all[k-1-n])
 		mat.NewVecDense(d, axes[n]).MulVec(basis.T(), vectors.ColView(k-1-n))
-		towards(axes[n])
+		fixSign(axes[n])
 	}
 	return axes, values
 }
 
-// towards flips a direction if needed, so that its largest entry is positive.
-func towards(axis []float64) {
+// fixSign flips a direction if needed, so that its largest entry is positive.
+func fixSign(axis []float64) {
 	greatest := 0.0
 	for _, v := range axis {
 		if math.Abs(v) > math.Abs(greatest) {
@@ -171,7 +171,7 @@ func towards(axis []float64) {
 	}
 }
 
-func settled(c *mat.SymDense, axes [2][]float64, values [2]float64) bool {
+func hasSettled(c *mat.SymDense, axes [2][]float64, values [2]float64) bool {
 	for n, axis := range axes {
 		v := mat.NewVecDense(len(axis), axis)
 		var left mat.VecDense

@@ -43,7 +43,7 @@ func Place(ctx context.Context, x blas32.General, y []Point, o Options) error {
 	if len(fresh) == 0 {
 		return nil
 	}
-	o, err := o.resolved(len(placed))
+	o, err := o.resolveOptions(len(placed))
 	if err == nil {
 		err = checkUnit(x)
 	}
@@ -61,22 +61,22 @@ func Place(ctx context.Context, x blas32.General, y []Point, o Options) error {
 		fixed[i] = y[at]
 	}
 	var t tree
-	t.build(fixed)
-	each(len(fresh), func(n int) {
+	t.buildTree(fixed)
+	eachIndex(len(fresh), func(n int) {
 		d := make([]float64, len(near[n]))
 		for j, v := range near[n] {
 			d[j] = max(0, 2-2*float64(v.Similarity))
 		}
 		if ctx.Err() == nil {
-			y[fresh[n]] = settle(&t, fixed, near[n], conditional(d, o.Perplexity), o.Theta)
+			y[fresh[n]] = settlePoint(&t, fixed, near[n], conditionalRow(d, o.Perplexity), o.Theta)
 		}
 	})
 	return ctx.Err()
 }
 
-// settle moves a point among fixed ones. A step that leads nearer to the goal makes the next one longer, another one
-// makes it shorter: so it needs no learning rate.
-func settle(t *tree, fixed []Point, near []eval.Neighbour, p []float64, theta float64) Point {
+// settlePoint moves a point among fixed ones. A step that leads nearer to the goal makes the next one longer, another
+// one makes it shorter: so it needs no learning rate.
+func settlePoint(t *tree, fixed []Point, near []eval.Neighbour, p []float64, theta float64) Point {
 	var at Point
 	for j, v := range near {
 		at.X += p[j] * fixed[v.Row].X
@@ -84,7 +84,7 @@ func settle(t *tree, fixed []Point, near []eval.Neighbour, p []float64, theta fl
 	}
 	// kl leaves out what does not depend on the point. The tree does not hold the point itself.
 	kl := func(at Point) (value float64, grad Point) {
-		push, z := t.repel(at, theta*theta)
+		push, z := t.repelFrom(at, theta*theta)
 		z++
 		value = math.Log(z)
 		for j, v := range near {

@@ -147,7 +147,7 @@ func TestSettle(t *testing.T) {
 	y := cloud(80, 4)
 	p := slowP(t, x, 15, 5)[0]
 	var tr tree
-	tr.build(y[1:])
+	tr.buildTree(y[1:])
 	goal := func(at Point) float64 {
 		sum, value := 0.0, 0.0
 		for j := 1; j < 80; j++ {
@@ -172,7 +172,7 @@ func TestSettle(t *testing.T) {
 			near, weights = append(near, eval.Neighbour{Row: j - 1}), append(weights, p[j])
 		}
 	}
-	at := settle(&tr, y[1:], near, weights, 1e-9)
+	at := settlePoint(&tr, y[1:], near, weights, 1e-9)
 	for _, by := range []Point{{0.01, 0}, {-0.01, 0}, {0, 0.01}, {0, -0.01}} {
 		if goal(Point{at.X + by.X, at.Y + by.Y}) < goal(at) {
 			t.Errorf("a step by %v leads nearer to the goal", by)

@@ -12,8 +12,8 @@ type State struct {
 	Order                 []uint32 // the points as the tree left them, on which the order of its sums depends
 }
 
-// fits returns an error unless a state is one of n points within the iterations of o.
-func (s *State) fits(o Options, n int) error {
+// checkPoints returns an error unless a state is one of n points within the iterations of o.
+func (s *State) checkPoints(o Options, n int) error {
 	if s.Iteration < 1 || s.Iteration > o.Iterations || len(s.Points) != n || len(s.Moved) != n || len(s.Gained) != n ||
 		len(s.Order) != n {
 		return fmt.Errorf("tsne: the state is of %d, %d, %d and %d points after %d iterations, "+
@@ -37,8 +37,8 @@ func (s *State) fits(o Options, n int) error {
 	return nil
 }
 
-// descent returns the descent of a state.
-func (s *State) descent() descent {
+// newDescent returns the descent of a state.
+func (s *State) newDescent() descent {
 	d := descent{y: slices.Clone(s.Points), moved: slices.Clone(s.Moved), gained: slices.Clone(s.Gained)}
 	d.tree.order, d.tree.spare = slices.Clone(s.Order), make([]uint32, len(s.Order))
 	return d

@@ -16,8 +16,8 @@ type tree struct {
 	spare []uint32
 }
 
-// build makes the tree of these points.
-func (t *tree) build(y []Point) {
+// buildTree makes the tree of these points.
+func (t *tree) buildTree(y []Point) {
 	if len(t.order) != len(y) {
 		t.order, t.spare = make([]uint32, len(y)), make([]uint32, len(y))
 		for i := range t.order {
@@ -25,11 +25,11 @@ func (t *tree) build(y []Point) {
 		}
 	}
 	t.cells = t.cells[:0]
-	t.add(y, t.order, t.spare)
+	t.addCell(y, t.order, t.spare)
 }
 
-// add appends the cell of the given points and all cells below it.
-func (t *tree) add(y []Point, at, spare []uint32) {
+// addCell appends the cell of the given points and all cells below it.
+func (t *tree) addCell(y []Point, at, spare []uint32) {
 	first := y[at[0]]
 	low, high, sum := first, first, Point{}
 	for _, i := range at {
@@ -44,14 +44,14 @@ func (t *tree) add(y []Point, at, spare []uint32) {
 	me := len(t.cells)
 	t.cells = append(t.cells, cell{x: sum.X / mass, y: sum.Y / mass, mass: mass, width2: width * width})
 	if middle := (Point{(low.X + high.X) / 2, (low.Y + high.Y) / 2}); width > 0 {
-		ends := quarter(y, at, spare, middle)
+		ends := groupQuadrants(y, at, spare, middle)
 		from := 0
 		for _, end := range ends {
 			if end-from == len(at) { // so narrow that the middle coincides with a side
 				break
 			}
 			if end > from {
-				t.add(y, at[from:end], spare[from:end])
+				t.addCell(y, at[from:end], spare[from:end])
 			}
 			from = end
 		}
@@ -62,8 +62,8 @@ func (t *tree) add(y []Point, at, spare []uint32) {
 	t.cells[me].next = int32(len(t.cells))
 }
 
-// quarter groups the points by quadrant, keeping their order, and returns where each quadrant ends.
-func quarter(y []Point, at, spare []uint32, middle Point) (ends [4]int) {
+// groupQuadrants groups the points by quadrant, keeping their order, and returns where each quadrant ends.
+func groupQuadrants(y []Point, at, spare []uint32, middle Point) (ends [4]int) {
 	quadrant := func(p Point) int {
 		q := 0
 		if p.X > middle.X {
@@ -91,12 +91,12 @@ func quarter(y []Point, at, spare []uint32, middle Point) (ends [4]int) {
 	return ends
 }
 
-// repel sums over all other points, or over cells that are far enough to count as one point:
+// repelFrom sums over all other points, or over cells that are far enough to count as one point:
 //
 //	z = Σ_j (1+|p-y_j|²)⁻¹,   force = Σ_j (1+|p-y_j|²)⁻²·(p-y_j)
 //
 // The point itself adds 1 to z and nothing to force.
-func (t *tree) repel(p Point, theta2 float64) (force Point, z float64) {
+func (t *tree) repelFrom(p Point, theta2 float64) (force Point, z float64) {
 	cells := t.cells
 	for at := 0; at < len(cells); {
 		c := &cells[at]

@@ -75,7 +75,7 @@ const fewest = 5
 // Accelerating t-SNE using Tree-Based Algorithms (JMLR 2014), eq. 6-9; learning rate: Belkina et al. (Nature
 // Communications 2019).
 func Embed(ctx context.Context, x blas32.General, o Options) ([]Point, Report, error) {
-	o, err := o.resolved(x.Rows)
+	o, err := o.resolveOptions(x.Rows)
 	if err != nil {
 		return nil, Report{}, err
 	}
@@ -85,11 +85,11 @@ func Embed(ctx context.Context, x blas32.General, o Options) ([]Point, Report, e
 	var d descent
 	from := 0
 	if o.From != nil {
-		if err := o.From.fits(o, x.Rows); err != nil {
+		if err := o.From.checkPoints(o, x.Rows); err != nil {
 			return nil, Report{}, err
 		}
-		d, from = o.From.descent(), o.From.Iteration
-	} else if d.y, err = o.start(x); err != nil {
+		d, from = o.From.newDescent(), o.From.Iteration
+	} else if d.y, err = o.startPoints(x); err != nil {
 		return nil, Report{}, err
 	}
 	k := min(int(3*o.Perplexity), x.Rows-1)
@@ -97,33 +97,33 @@ func Embed(ctx context.Context, x blas32.General, o Options) ([]Point, Report, e
 	if err != nil {
 		return nil, Report{}, err
 	}
-	d.p, d.theta = affinities(near, o.Perplexity), o.Theta
+	d.p, d.theta = newAffinity(near, o.Perplexity), o.Theta
 	r := Report{Perplexity: o.Perplexity, Iterations: o.Iterations, LearningRate: o.LearningRate, Neighbours: k}
 	for t := from; t < o.Iterations; t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, r, err
 		}
 		if t < o.Early {
-			d.step(o.Exaggeration, o.LearningRate, 0.5)
+			d.movePoints(o.Exaggeration, o.LearningRate, 0.5)
 		} else {
-			d.step(1, o.LearningRate, 0.8)
+			d.movePoints(1, o.LearningRate, 0.8)
 		}
 		if t+1 == min(o.Early, o.Iterations) {
-			r.KLEarly = d.kl()
+			r.KLEarly = d.computeKL()
 		}
 		if o.Stepped != nil {
 			o.Stepped(State{t + 1, d.y, d.moved, d.gained, d.tree.order})
 		}
 	}
-	if r.KL = d.kl(); math.IsNaN(r.KL) || math.IsInf(r.KL, 0) {
+	if r.KL = d.computeKL(); math.IsNaN(r.KL) || math.IsInf(r.KL, 0) {
 		return nil, r, fmt.Errorf("tsne: after %d iterations the divergence is %v: expected a smaller "+
 			"learning rate than %g", o.Iterations, r.KL, o.LearningRate)
 	}
 	return d.y, r, nil
 }
 
-// resolved fills in defaults for n points and validates the options.
-func (o Options) resolved(n int) (Options, error) {
+// resolveOptions fills in defaults for n points and validates the options.
+func (o Options) resolveOptions(n int) (Options, error) {
 	if n < fewest {
 		return o, fmt.Errorf("tsne: found %d points, expected at least %d", n, fewest)
 	}
@@ -160,8 +160,8 @@ func (o Options) resolved(n int) (Options, error) {
 // startScale is the standard deviation of the start: so small that forces, not positions, decide at first.
 const startScale = 1e-4
 
-// start places the points near the origin; noise of a hundredth of that separates equal rows.
-func (o Options) start(x blas32.General) ([]Point, error) {
+// startPoints places the points near the origin; noise of a hundredth of that separates equal rows.
+func (o Options) startPoints(x blas32.General) ([]Point, error) {
 	draw := rand.New(rand.NewPCG(o.Seed, 0x74736e65)) // "tsne"
 	y, noise := make([]Point, x.Rows), startScale
 	if o.Start == StartPCA {

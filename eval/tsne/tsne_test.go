@@ -146,7 +146,7 @@ func affinitiesOf(t *testing.T, x blas32.General, k int, perplexity float64) aff
 	if err != nil {
 		t.Fatal(err)
 	}
-	return affinities(near, perplexity)
+	return newAffinity(near, perplexity)
 }
 
 // farthest returns the greatest difference of two matrices, relative to the greatest entry.
@@ -205,14 +205,14 @@ func TestGradient(t *testing.T) {
 		}
 	}
 	d := descent{p: a, y: y, theta: 1e-9}
-	if off := gradientOff(d.gradient(1), want); off > 1e-7 {
+	if off := gradientOff(d.pointGradients(1), want); off > 1e-7 {
 		t.Errorf("the gradient is off by %.2g of its length", off)
 	}
-	if off := gradientOff(d.gradient(1.001), want); off < 1e-5 {
+	if off := gradientOff(d.pointGradients(1.001), want); off < 1e-5 {
 		t.Errorf("a gradient of too much attraction was let through: %.2g", off)
 	}
-	if got, _ := slowKL(p, y); math.Abs(d.kl()-got) > 1e-12 {
-		t.Errorf("KL %v, by loops %v", d.kl(), got)
+	if got, _ := slowKL(p, y); math.Abs(d.computeKL()-got) > 1e-12 {
+		t.Errorf("KL %v, by loops %v", d.computeKL(), got)
 	}
 }
 
@@ -243,7 +243,7 @@ func TestTreeIsNearExact(t *testing.T) {
 	last := 1.0
 	for _, c := range []struct{ theta, force, z float64 }{{0.5, 0.03, 1e-2}, {0.2, 5e-3, 2e-3}, {1e-9, 1e-12, 1e-12}} {
 		d := descent{y: y, theta: c.theta}
-		z := d.repel()
+		z := d.repelPoints()
 		off := gradientOff(d.repelled, exact)
 		if off > c.force || math.Abs(z-sum)/sum > c.z || off >= last {
 			t.Errorf("theta %g: force off by %.2g of its length, Z by %.2g; expected at most %g, %g", c.theta, off,
@@ -264,7 +264,7 @@ func TestTreeHoldsAll(t *testing.T) {
 			y[i] = Point{number.Draw(t, "x"), number.Draw(t, "y")}
 		}
 		var tr tree
-		tr.build(y)
+		tr.buildTree(y)
 		mass := 0.0
 		for i, c := range tr.cells {
 			if c.width2 < 0 {

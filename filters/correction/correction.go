@@ -135,12 +135,12 @@ func (r *Corrector) Observe(step int, rows []int, z features.Set, kept []int, ba
 	}
 	best, confidence := r.judge.Best(z.Rows(at), bank)
 	for k, i := range at {
-		r.count(step, rows[i], best[k], confidence[k])
+		r.countVote(step, rows[i], best[k], confidence[k])
 	}
 }
 
-// count records a dropped row's vote, and corrects its label after enough of them.
-func (r *Corrector) count(step, row, class int, confidence float64) {
+// countVote records a dropped row's vote, and corrects its label after enough of them.
+func (r *Corrector) countVote(step, row, class int, confidence float64) {
 	if class < 0 || class == r.labels[row] || confidence < r.config.Confidence {
 		r.votes[row] = 0
 		return
@@ -153,12 +153,12 @@ func (r *Corrector) count(step, row, class int, confidence float64) {
 	if r.votes[row] < r.config.Visits || step <= r.config.After || r.sizes[from] <= least {
 		return
 	}
-	r.change(Correction{Row: row, From: from, To: class, Step: step, Confidence: confidence})
+	r.applyCorrection(Correction{Row: row, From: from, To: class, Step: step, Confidence: confidence})
 	r.votes[row] = 0
 }
 
-// change applies a correction.
-func (r *Corrector) change(c Correction) {
+// applyCorrection applies a correction.
+func (r *Corrector) applyCorrection(c Correction) {
 	r.sizes[c.From]--
 	r.sizes[c.To]++
 	r.labels[c.Row] = c.To

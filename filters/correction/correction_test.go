@@ -162,7 +162,7 @@ func TestAnotherClassBeginsAnew(t *testing.T) {
 		if c.class == r.Label(row) {
 			c.class = (c.class + 1) % 5
 		}
-		r.count(9, row, c.class, 1)
+		r.countVote(9, row, c.class, 1)
 		if r.votes[row] != c.votes {
 			t.Fatalf("%d votes after one for class %d, expected %d", r.votes[row], c.class, c.votes)
 		}
@@ -176,13 +176,13 @@ func TestUnsureVisitsDoNotVote(t *testing.T) {
 	s := newScene(3, 5, 10, 0.3)
 	row := s.wrongRow(t)
 	r := s.corrector(t, Config{Visits: 1, Confidence: 0.6})
-	r.count(1, row, s.truth[row], 0.5999)
-	r.count(1, row, r.Label(row), 1) // its own class
-	r.count(1, row, -1, 0)
+	r.countVote(1, row, s.truth[row], 0.5999)
+	r.countVote(1, row, r.Label(row), 1) // its own class
+	r.countVote(1, row, -1, 0)
 	if len(r.Corrections()) > 0 {
 		t.Errorf("%+v", r.Corrections())
 	}
-	r.count(1, row, s.truth[row], 0.6)
+	r.countVote(1, row, s.truth[row], 0.6)
 	if len(r.Corrections()) != 1 {
 		t.Error("no correction at the confidence asked for")
 	}
@@ -194,9 +194,9 @@ func TestClassesKeepTheirLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	for row := range 3 {
-		r.count(1, row, 1, 1)
+		r.countVote(1, row, 1, 1)
 	}
-	r.count(1, 3, 0, 1)
+	r.countVote(1, 3, 0, 1)
 	if r.Label(0) != 1 || r.Label(1) != 0 || r.Label(2) != 0 || r.Label(3) != 0 {
 		t.Errorf("labels %v", r.LabelsAfter(1))
 	}

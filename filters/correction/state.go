@@ -49,7 +49,7 @@ func (r *Corrector) SetState(s State) error {
 			return fmt.Errorf("correction: state: correction %d, of row %d to class %d after step %d, is impossible", i,
 				row, s.To[i], s.Steps[i])
 		}
-		next.change(Correction{Row: row, From: next.labels[row], To: s.To[i], Step: s.Steps[i],
+		next.applyCorrection(Correction{Row: row, From: next.labels[row], To: s.To[i], Step: s.Steps[i],
 			Confidence: s.Confidence[i]})
 	}
 	*r = *next

@@ -13,7 +13,7 @@ import (
 func BenchmarkSelect(b *testing.B) {
 	orttest.UseBLAS(b)
 	z, _ := world(1, 12000, 128, 100, 0.2)
-	u, err := unit(z, 100)
+	u, err := unitCopy(z, 100)
 	if err != nil {
 		b.Fatal(err)
 	}

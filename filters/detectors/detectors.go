@@ -5,7 +5,7 @@
 // Both return P(clean) of every given label ([Selection.Share], [Detection.Clean]), for an audit, and what their
 // training also needs: selected rows, confident pairs, class centres. Rows are normalised on entry; similarities are
 // cosines. Products are float32, decisions float64. What is closer to a cut than float32 can resolve is computed
-// again ([precision]), so that copies of one vector are treated alike and no choice depends on how a product was
+// again ([productError]), so that copies of one vector are treated alike and no choice depends on how a product was
 // blocked.
 //
 // A negative label means no label: such a row is neither judged nor selected, but it has neighbours, a pseudo
@@ -21,8 +21,8 @@ import (
 	"winnow/features"
 )
 
-// unit checks a set and returns a copy with rows of length 1.
-func unit(z features.Set, classes int) (features.Set, error) {
+// unitCopy checks a set and returns a copy with rows of length 1.
+func unitCopy(z features.Set, classes int) (features.Set, error) {
 	switch {
 	case z.Len() < 2:
 		return z, fmt.Errorf("detectors: %d vectors, expected at least 2", z.Len())
@@ -47,6 +47,6 @@ func unit(z features.Set, classes int) (features.Set, error) {
 	return out, nil
 }
 
-// precision bounds the error of a float32 product of two unit rows of dimension d in any order of summation:
+// productError bounds the error of a float32 product of two unit rows of dimension d in any order of summation:
 // d·2⁻²⁴, plus a little for rounded lengths.
-func precision(d int) float64 { return 1.01 * float64(d+4) * 0x1p-24 }
+func productError(d int) float64 { return 1.01 * float64(d+4) * 0x1p-24 }

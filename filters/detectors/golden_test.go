@@ -155,10 +155,10 @@ func goldenTCL(t *testing.T, c reference.Case) {
 		nearAll(t, "assignment", l, want, 1e-8)
 		alone.Loss[i] = -l[labels[i]]
 	}
-	alone.scale(labels)
+	alone.scaleLosses(labels)
 	nearAll(t, "loss in float64", alone.Loss, loss, 1e-8)
 	copy(alone.Loss, loss)
-	alone.mix(labels, classes, false)
+	alone.mixClean(labels, classes, false)
 	checkClean(t, alone.Clean, clean, tolerance)
 }
 
@@ -176,7 +176,7 @@ func checkClean(t *testing.T, got, want []float64, tolerance float64) {
 // labels vote for no class, so the shares add up to 1 only if all neighbours have a label.
 func (n *neighbours) vote(dst []float64, i int, labels []int) {
 	clear(dst)
-	for _, j := range n.of(i) {
+	for _, j := range n.neighboursOf(i) {
 		if y := labels[j]; y >= 0 {
 			dst[y]++
 		}

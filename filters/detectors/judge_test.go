@@ -189,8 +189,8 @@ func TestMixtureFindsItsParts(t *testing.T) {
 			t.Errorf("found %+v", m)
 		}
 	}
-	if m.lower(0.2) < 0.99 || m.lower(0.7) > 0.01 {
-		t.Errorf("posteriors %v, %v", m.lower(0.2), m.lower(0.7))
+	if m.lowerShare(0.2) < 0.99 || m.lowerShare(0.7) > 0.01 {
+		t.Errorf("posteriors %v, %v", m.lowerShare(0.2), m.lowerShare(0.7))
 	}
 	if _, ok := fitMixture([]float64{0.3, 0.3, 0.3}); ok {
 		t.Error("a mixture of equal numbers")

@@ -22,7 +22,7 @@ func GivenMeans(z features.Set, classes int, t float64) (Probabilities, error) {
 	if !(t > 0) {
 		return nil, fmt.Errorf("detectors: temperature: found %v, expected a number above 0", t)
 	}
-	u, err := unit(z, classes)
+	u, err := unitCopy(z, classes)
 	if err != nil {
 		return nil, err
 	}

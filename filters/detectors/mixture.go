@@ -37,15 +37,15 @@ func fitMixture(x []float64) (m mixture, ok bool) {
 			r[i] = 1
 		}
 	}
-	m.maximize(x, r)
+	m.fitComponents(x, r)
 	for step, before := 0, math.Inf(-1); step < emSteps; step++ {
 		var sum float64
 		for i, v := range x {
 			var l float64
-			r[i], l = m.posterior(v)
+			r[i], l = m.firstShare(v)
 			sum += l
 		}
-		m.maximize(x, r)
+		m.fitComponents(x, r)
 		now := sum / float64(len(x))
 		if math.Abs(now-before) < emTolerance {
 			break
@@ -60,14 +60,14 @@ func fitMixture(x []float64) (m mixture, ok bool) {
 	return m, true
 }
 
-// lower returns the probability that x belongs to the component with the lower mean.
-func (m mixture) lower(x float64) float64 {
-	p, _ := m.posterior(x)
+// lowerShare returns the probability that x belongs to the component with the lower mean.
+func (m mixture) lowerShare(x float64) float64 {
+	p, _ := m.firstShare(x)
 	return p
 }
 
-// posterior returns the share of the first component in the density of x, and the density's logarithm.
-func (m mixture) posterior(x float64) (first, logDensity float64) {
+// firstShare returns the share of the first component in the density of x, and the density's logarithm.
+func (m mixture) firstShare(x float64) (first, logDensity float64) {
 	var l [2]float64
 	for k := range l {
 		d := x - m.Mean[k]
@@ -78,8 +78,8 @@ func (m mixture) posterior(x float64) (first, logDensity float64) {
 	return 1 / (1 + math.Exp(odds)), top + math.Log1p(math.Exp(-math.Abs(odds)))
 }
 
-// maximize fits both components; r is the share of the first component in each number.
-func (m *mixture) maximize(x, r []float64) {
+// fitComponents fits both components; r is the share of the first component in each number.
+func (m *mixture) fitComponents(x, r []float64) {
 	var n, sum [2]float64
 	for i, v := range x {
 		n[0], sum[0] = n[0]+r[i], sum[0]+r[i]*v

@@ -22,26 +22,26 @@ type neighbours struct {
 	rows []int32 // n×K; each group of K is rising
 }
 
-// of returns a view of the neighbours of row i, in rising order of row number.
-func (n *neighbours) of(i int) []int32 { return n.rows[i*n.K : (i+1)*n.K : (i+1)*n.K] }
+// neighboursOf returns a view of the neighbours of row i, in rising order of row number.
+func (n *neighbours) neighboursOf(i int) []int32 { return n.rows[i*n.K : (i+1)*n.K : (i+1)*n.K] }
 
-// nearest finds the k nearest other rows of each of n unit rows, or all other rows if there are fewer than k.
+// findNeighbours finds the k nearest other rows of each of n unit rows, or all other rows if there are fewer than k.
 // Of equally near rows it takes those with lower numbers. Similarities are computed a block at a time and
 // discarded, so memory is O(n·k). Time O(n²·d) for products, and one comparison for each of n² pairs. If ctx is
 // cancelled it returns the error of ctx.
-func nearest(ctx context.Context, z features.Set, k int) (*neighbours, error) {
+func findNeighbours(ctx context.Context, z features.Set, k int) (*neighbours, error) {
 	n := z.Len()
 	k = min(k, n-1)
 	out := &neighbours{K: k, rows: make([]int32, n*k)}
 	var scratch []float32
 	lists := make([]shortlist, min(blockRows, n))
 	for i := range lists {
-		lists[i].k, lists[i].slack = k, 2*precision(z.Dim())
+		lists[i].k, lists[i].slack = k, 2*productError(z.Dim())
 	}
 	for from := 0; from < n; from += blockRows {
 		height := min(blockRows, n-from)
 		for i := range height {
-			lists[i].reset(from + i)
+			lists[i].resetShortlist(from + i)
 		}
 		for left := 0; left < n; left += blockCols {
 			if err := ctx.Err(); err != nil {
@@ -50,11 +50,11 @@ func nearest(ctx context.Context, z features.Set, k int) (*neighbours, error) {
 			s := features.Products(&scratch, features.Part(z.X, from, height),
 				features.Part(z.X, left, min(blockCols, n-left)))
 			for i := range height {
-				lists[i].offer(features.Row(s, i), left)
+				lists[i].offerBlock(features.Row(s, i), left)
 			}
 		}
 		for i := range height {
-			lists[i].decide(out.of(from+i), z)
+			lists[i].decideNearest(out.neighboursOf(from+i), z)
 		}
 	}
 	return out, nil
@@ -72,7 +72,7 @@ type shortlist struct {
 	copy  []float32
 }
 
-func (l *shortlist) reset(self int) {
+func (l *shortlist) resetShortlist(self int) {
 	l.self, l.bar = self, float32(math.Inf(-1))
 	l.sims, l.list = l.sims[:0], l.list[:0]
 	if l.sims == nil {
@@ -80,14 +80,14 @@ func (l *shortlist) reset(self int) {
 	}
 }
 
-// offer considers the similarities to the rows from left on.
-func (l *shortlist) offer(sims []float32, left int) {
+// offerBlock considers the similarities to the rows from left on.
+func (l *shortlist) offerBlock(sims []float32, left int) {
 	for j, s := range sims {
 		if s < l.bar || left+j == l.self {
 			continue
 		}
 		if len(l.sims) == cap(l.sims) {
-			l.cut()
+			l.raiseBar()
 			if 4*len(l.sims) > 3*cap(l.sims) { // many are as near as the k-th: make room
 				l.sims, l.list = slices.Grow(l.sims, cap(l.sims)), slices.Grow(l.list, cap(l.list))
 			}
@@ -99,8 +99,8 @@ func (l *shortlist) offer(sims []float32, left int) {
 	}
 }
 
-// cut raises the bar to slack below the k-th value, drops everything under it, and returns the k-th value.
-func (l *shortlist) cut() float64 {
+// raiseBar raises the bar to slack below the k-th value, drops everything under it, and returns the k-th value.
+func (l *shortlist) raiseBar() float64 {
 	l.copy = append(l.copy[:0], l.sims...)
 	kth := float64(spread.KthLargest(l.copy, l.k))
 	l.bar = float32(kth - l.slack)
@@ -118,13 +118,13 @@ func (l *shortlist) cut() float64 {
 	return kth
 }
 
-// decide writes the k nearest rows. Rows ahead of the k-th by more than slack are in; the others are decided in
+// decideNearest writes the k nearest rows. Rows ahead of the k-th by more than slack are in; the others are decided in
 // float64.
-func (l *shortlist) decide(dst []int32, z features.Set) {
+func (l *shortlist) decideNearest(dst []int32, z features.Set) {
 	if len(dst) == 0 {
 		return
 	}
-	kth := l.cut()
+	kth := l.raiseBar()
 	type close struct {
 		s   float64
 		row int32

@@ -266,12 +266,12 @@ func TestNearestAcrossBlocks(t *testing.T) {
 	for i := 0; i < 300; i++ { // copies: equally near, on both sides of a block's edge
 		copy(z.Row(blockCols-150+i), z.Row(17))
 	}
-	z, err := unit(z, 5)
+	z, err := unitCopy(z, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const k = 30
-	got, err := nearest(context.Background(), z, k)
+	got, err := findNeighbours(context.Background(), z, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,8 +287,8 @@ func TestNearestAcrossBlocks(t *testing.T) {
 			return cmp.Compare(features.Dot(z.Row(i), z.Row(int(b))), features.Dot(z.Row(i), z.Row(int(a))))
 		})
 		want := slices.Sorted(slices.Values(order[:k]))
-		if !slices.Equal(got.of(i), want) {
-			t.Errorf("row %d: found %v, expected %v", i, got.of(i), want)
+		if !slices.Equal(got.neighboursOf(i), want) {
+			t.Errorf("row %d: found %v, expected %v", i, got.neighboursOf(i), want)
 		}
 	}
 }
@@ -474,7 +474,7 @@ func TestGivenMeansLeaveTheRowOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := unit(z, classes)
+	u, err := unitCopy(z, classes)
 	if err != nil {
 		t.Fatal(err)
 	}

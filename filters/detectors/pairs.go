@@ -32,7 +32,7 @@ func (p *Pairs) Confident(i, j int) bool {
 func (s *Selection) Pairs(ctx context.Context) (*Pairs, error) {
 	p := &Pairs{selected: s.Selected, z: s.z}
 	list := make([]alike, 0)
-	for _, m := range s.groups() {
+	for _, m := range s.selectedGroups() {
 		list = append(list, alike{s.z.Rows(m)})
 	}
 	var err error
@@ -40,8 +40,8 @@ func (s *Selection) Pairs(ctx context.Context) (*Pairs, error) {
 	return p, err
 }
 
-// groups returns the selected rows of each class that has any.
-func (s *Selection) groups() [][]int {
+// selectedGroups returns the selected rows of each class that has any.
+func (s *Selection) selectedGroups() [][]int {
 	byClass := map[int][]int{}
 	var order []int
 	for i, y := range s.z.Labels {
@@ -62,9 +62,9 @@ func (s *Selection) groups() [][]int {
 // alike holds the selected rows of one class.
 type alike struct{ features.Set }
 
-// each calls do for every row with itself (weight 1) and every pair of rows (weight 2, because pairs are
+// eachPair calls do for every row with itself (weight 1) and every pair of rows (weight 2, because pairs are
 // ordered).
-func (a alike) each(ctx context.Context, scratch *[]float32, do func(i, j int, s float32, weight int)) error {
+func (a alike) eachPair(ctx context.Context, scratch *[]float32, do func(i, j int, s float32, weight int)) error {
 	n := a.Len()
 	for from := 0; from < n; from += blockRows {
 		height := min(blockRows, n-from)
@@ -118,7 +118,7 @@ func similarityQuantile(ctx context.Context, groups []alike, q float64) (float64
 	var scratch []float32
 	counts, total := make([]int, bins), 0
 	for _, g := range groups {
-		err := g.each(ctx, &scratch, func(_, _ int, s float32, weight int) {
+		err := g.eachPair(ctx, &scratch, func(_, _ int, s float32, weight int) {
 			counts[binOf(s)] += weight
 			total += weight
 		})
@@ -133,7 +133,7 @@ func similarityQuantile(ctx context.Context, groups []alike, q float64) (float64
 	lower := min(int(math.Floor(at)), total-1)
 	upper := min(lower+1, total-1)
 	first, last := binWith(counts, lower), binWith(counts, upper)
-	slack := 2 * precision(groups[0].Dim())
+	slack := 2 * productError(groups[0].Dim())
 	lo, hi := binFloor+float64(first)*binWidth-slack, binFloor+float64(last+1)*binWidth+slack
 	near := 0
 	for b := binOf(float32(lo)); b <= binOf(float32(hi)); b++ {
@@ -166,7 +166,7 @@ func closeTo(
 	ctx context.Context, groups []alike, scratch *[]float32, lo, hi float64,
 ) (below int, list []float64, err error) {
 	for _, g := range groups {
-		err := g.each(ctx, scratch, func(i, j int, s float32, weight int) {
+		err := g.eachPair(ctx, scratch, func(i, j int, s float32, weight int) {
 			switch v := float64(s); {
 			case v < lo:
 				below += weight

@@ -80,11 +80,11 @@ func (c SelCL) Select(ctx context.Context, z features.Set, classes int) (*Select
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	z, err := unit(z, classes)
+	z, err := unitCopy(z, classes)
 	if err != nil {
 		return nil, err
 	}
-	near, err := nearest(ctx, z, c.neighbours(z.Labels))
+	near, err := findNeighbours(ctx, z, c.countVoters(z.Labels))
 	if err != nil {
 		return nil, err
 	}
@@ -93,13 +93,13 @@ func (c SelCL) Select(ctx context.Context, z features.Set, classes int) (*Select
 		Pseudo: make([]int, n), Share: make([]float64, n), Discrepancy: make([]float64, n), Agree: make([]bool, n),
 		Selected: make([]bool, n), Neighbours: near, z: z, beta: c.Beta,
 	}
-	s.vote(classes)
-	s.choose(classes, c.Alpha)
+	s.computeVotes(classes)
+	s.chooseRows(classes, c.Alpha)
 	return s, nil
 }
 
-// neighbours returns the number of voting neighbours.
-func (c SelCL) neighbours(labels []int) int {
+// countVoters returns the number of voting neighbours.
+func (c SelCL) countVoters(labels []int) int {
 	if c.K > 0 {
 		return c.K
 	}
@@ -113,27 +113,27 @@ func (c SelCL) neighbours(labels []int) int {
 	return min(250, max(labelled/(2*max(len(seen), 1)), 1))
 }
 
-// vote computes both votes.
-func (s *Selection) vote(classes int) {
+// computeVotes computes both votes.
+func (s *Selection) computeVotes(classes int) {
 	p := poll{counts: make([]int, classes)}
 	for i := range s.Pseudo {
-		p.take(s.Neighbours, i, s.z.Labels)
-		s.Pseudo[i] = p.winner()
+		p.takeVotes(s.Neighbours, i, s.z.Labels)
+		s.Pseudo[i] = p.findWinner()
 	}
 	for i, y := range s.z.Labels {
 		if y < 0 {
 			s.Discrepancy[i] = math.Inf(1)
 			continue
 		}
-		p.take(s.Neighbours, i, s.Pseudo)
-		s.Agree[i] = p.winner() == y
+		p.takeVotes(s.Neighbours, i, s.Pseudo)
+		s.Agree[i] = p.findWinner() == y
 		s.Share[i] = float64(p.counts[y]) / float64(s.Neighbours.K)
 		s.Discrepancy[i] = -math.Log(min(max(s.Share[i], leastShare), mostShare))
 	}
 }
 
-// choose computes the quota and selects rows.
-func (s *Selection) choose(classes int, alpha float64) {
+// chooseRows computes the quota and selects rows.
+func (s *Selection) chooseRows(classes int, alpha float64) {
 	agreeing, members := make([]float64, classes), make([][]int, classes)
 	for i, y := range s.z.Labels {
 		if y < 0 {

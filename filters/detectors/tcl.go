@@ -32,8 +32,8 @@ type TCL struct {
 // DefaultTCL returns the paper's settings for CIFAR-10.
 func DefaultTCL() TCL { return TCL{Temperature: 0.25} }
 
-// validate returns an error that describes the first invalid setting.
-func (c TCL) validate() error {
+// validateTCL returns an error that describes the first invalid setting.
+func (c TCL) validateTCL() error {
 	if !(c.Temperature > 0 && c.Temperature <= 1e6) {
 		return fmt.Errorf("detectors: temperature: found %v, expected a number above 0", c.Temperature)
 	}
@@ -54,25 +54,29 @@ type Detection struct {
 
 // Detect judges every row of z, with labels 0 … classes-1 or negative for none.
 func (c TCL) Detect(z features.Set, classes int, p Probabilities) (*Detection, error) {
-	if err := c.validate(); err != nil {
+	if err := c.validateTCL(); err != nil {
 		return nil, err
 	}
-	z, err := unit(z, classes)
+	z, err := unitCopy(z, classes)
 	if err != nil {
 		return nil, err
 	}
-	d := &Detection{Centres: centres(z, classes, p), Loss: make([]float64, z.Len()), Clean: make([]float64, z.Len())}
-	d.assign(z, c.Temperature)
-	d.scale(z.Labels)
-	d.mix(z.Labels, classes, c.PerClass)
+	d := &Detection{
+		Centres: weighedCentres(z, classes, p),
+		Loss:    make([]float64, z.Len()),
+		Clean:   make([]float64, z.Len()),
+	}
+	d.assignLoss(z, c.Temperature)
+	d.scaleLosses(z.Labels)
+	d.mixClean(z.Labels, classes, c.PerClass)
 	return d, nil
 }
 
 // tallBlock returns how many rows are compared with all classes at a time.
 func tallBlock(classes int) int { return min(max(blockRows*blockCols/classes, 1), 4096) }
 
-// centres adds up rows weighted by their probabilities and normalises the sums.
-func centres(z features.Set, classes int, p Probabilities) blas32.General {
+// weighedCentres adds up rows weighted by their probabilities and normalises the sums.
+func weighedCentres(z features.Set, classes int, p Probabilities) blas32.General {
 	c := features.NewMatrix(classes, z.Dim())
 	block := features.NewMatrix(min(tallBlock(classes), z.Len()), classes)
 	for from := 0; from < z.Len(); from += block.Rows {
@@ -91,8 +95,8 @@ func centres(z features.Set, classes int, p Probabilities) blas32.General {
 	return c
 }
 
-// assign computes Loss, before scaling.
-func (d *Detection) assign(z features.Set, temperature float64) {
+// assignLoss computes Loss, before scaling.
+func (d *Detection) assignLoss(z features.Set, temperature float64) {
 	var scratch []float32
 	logits := make([]float64, d.Centres.Rows)
 	step := tallBlock(d.Centres.Rows)
@@ -112,8 +116,8 @@ func (d *Detection) assign(z features.Set, temperature float64) {
 	}
 }
 
-// scale maps the losses of labelled rows to 0 … 1, or to 0 if all are equal.
-func (d *Detection) scale(labels []int) {
+// scaleLosses maps the losses of labelled rows to 0 … 1, or to 0 if all are equal.
+func (d *Detection) scaleLosses(labels []int) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for i, y := range labels {
 		if y >= 0 {
@@ -131,8 +135,8 @@ func (d *Detection) scale(labels []int) {
 	}
 }
 
-// mix computes Clean.
-func (d *Detection) mix(labels []int, classes int, perClass bool) {
+// mixClean computes Clean.
+func (d *Detection) mixClean(labels []int, classes int, perClass bool) {
 	groups := make([][]int, 1)
 	if perClass {
 		groups = make([][]int, classes)
@@ -156,7 +160,7 @@ func (d *Detection) mix(labels []int, classes int, perClass bool) {
 		d.Mixtures = append(d.Mixtures, m)
 		for _, i := range g {
 			if d.Clean[i] = 1; ok {
-				d.Clean[i] = m.lower(d.Loss[i])
+				d.Clean[i] = m.lowerShare(d.Loss[i])
 			}
 		}
 	}

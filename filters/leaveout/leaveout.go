@@ -158,17 +158,17 @@ func (s *Set) Share(parts [][]Part) {
 			s.total += p.Weight
 		}
 	}
-	s.direct()
+	s.computeDirections()
 }
 
-// direct computes the class directions and means from the sums.
-func (s *Set) direct() {
+// computeDirections computes the class directions and means from the sums.
+func (s *Set) computeDirections() {
 	d, n := s.Z.Dim(), len(s.Classes)
 	s.centres, s.norms = features.NewMatrix(n, d), make([]float64, n)
 	for c := range n {
 		sum := s.sums[c*d:][:d]
 		s.norms[c] = floats.Norm(sum, 2)
-		scale := inverse(s.norms[c])
+		scale := inverseLength(s.norms[c])
 		for j, v := range sum {
 			s.centres.Data[c*d+j] = float32(v * scale)
 		}
@@ -200,8 +200,8 @@ func (s *Set) Copied() bool { return s.voice != nil }
 // Parts returns the shares of image i.
 func (s *Set) Parts(i int) []Part { return s.parts[i] }
 
-// inverse returns 1/x, or 0 for a length of 0: images that cancel out have no direction.
-func inverse(x float64) float64 {
+// inverseLength returns 1/x, or 0 for a length of 0: images that cancel out have no direction.
+func inverseLength(x float64) float64 {
 	if x < least {
 		return 0
 	}
@@ -233,7 +233,7 @@ func (s *Set) Among(ctx context.Context, from, to, step int, do func(i, y int, r
 		out := features.Products(&scratch, part, s.centres)
 		for b := range n {
 			i := from + b*step
-			length := s.length(i)
+			length := s.sumLength(i)
 			for k, v := range features.Row(out, b) {
 				row[k] = 0
 				if s.weight[k] >= least {
@@ -242,7 +242,7 @@ func (s *Set) Among(ctx context.Context, from, to, step int, do func(i, y int, r
 			}
 			x := Left{Square: length * length, Spread: s.total, Parts: s.parts[i]}
 			for _, p := range x.Parts {
-				row[p.Column] = s.product(i, p.Column) * length
+				row[p.Column] = s.meanProduct(i, p.Column) * length
 				x.Spread -= p.Weight * x.Square
 			}
 			s.means.Compare(row, x, work)
@@ -252,8 +252,8 @@ func (s *Set) Among(ctx context.Context, from, to, step int, do func(i, y int, r
 	return nil
 }
 
-// product returns the product of image i, or the image that counts for it, with the mean of a class, in float64.
-func (s *Set) product(i, column int) (v float64) {
+// meanProduct returns the product of image i, or the image that counts for it, with the mean of a class, in float64.
+func (s *Set) meanProduct(i, column int) (v float64) {
 	if s.weight[column] < least {
 		return 0
 	}
@@ -264,8 +264,8 @@ func (s *Set) product(i, column int) (v float64) {
 	return v / s.weight[column]
 }
 
-// length returns the length of the vector of image i in the sums.
-func (s *Set) length(i int) float64 {
+// sumLength returns the length of the vector of image i in the sums.
+func (s *Set) sumLength(i int) float64 {
 	if s.lengths == nil {
 		return 1
 	}
@@ -283,10 +283,10 @@ func (s *Set) Spread(column int) Spread {
 	for _, v := range s.sums[column*d:][:d] {
 		norm += v * v
 	}
-	return spread(math.Sqrt(norm), s.weight[column], s.squares[column])
+	return newSpread(math.Sqrt(norm), s.weight[column], s.squares[column])
 }
 
-func spread(length, weight, squares float64) Spread {
+func newSpread(length, weight, squares float64) Spread {
 	if weight < 1e-9 || squares < 1e-18 {
 		return Spread{}
 	}

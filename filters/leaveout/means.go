@@ -215,7 +215,7 @@ func (m *Means) setSimilarities(row []float64, x Left, w *Work, along, free floa
 	l := m.measureLengths(row, x, w, along, free)
 	c := float64(len(row))
 	distance := func(usual float64) float64 { return math.Max(usual*l.usual-(1-1/c)*l.noise, leastUsual*l.usual) }
-	mean, scale := distance(1), inverse(math.Sqrt(l.own*l.usual))
+	mean, scale := distance(1), inverseLength(math.Sqrt(l.own*l.usual))
 	for k, v := range row {
 		if w.noise[k] == 0 || mean <= 0 {
 			row[k] = 0
@@ -226,7 +226,7 @@ func (m *Means) setSimilarities(row []float64, x Left, w *Work, along, free floa
 		length := (n*math.Max(w.norm[k], 0) + worth*l.usual*m.Usual[k]) / (n + worth)
 		far := distance(m.Usual[k])
 		known := far / (far + l.within*w.noise[k]) * l.usual / mean
-		row[k] = scale * (known*product*inverse(math.Sqrt(length))*math.Sqrt(m.Usual[k]*l.usual) -
+		row[k] = scale * (known*product*inverseLength(math.Sqrt(length))*math.Sqrt(m.Usual[k]*l.usual) -
 			(known*far-mean)/2*(c-2)/(c-1))
 	}
 }

@@ -55,7 +55,7 @@ func (s *Sums) Add(x blas32.General, labels []int) error {
 			class = s.Classes[y*s.Dim:][:s.Dim]
 		}
 		for j, v := range features.Row(x, i) {
-			n := whole(v)
+			n := toFixedPoint(v)
 			s.All[j] += n
 			if class != nil {
 				class[j] += n
@@ -65,12 +65,12 @@ func (s *Sums) Add(x blas32.General, labels []int) error {
 	squares := features.NewMatrix(s.Dim, s.Dim)
 	blas32.Gemm(blas.Trans, blas.NoTrans, 1, x, x, 0, squares)
 	for i, v := range squares.Data {
-		s.Squares[i] += whole(v)
+		s.Squares[i] += toFixedPoint(v)
 	}
 	return nil
 }
 
-func whole(v float32) int64 { return int64(math.RoundToEven(float64(v) * one)) }
+func toFixedPoint(v float32) int64 { return int64(math.RoundToEven(float64(v) * one)) }
 
 // Moments returns the mean of the rows and their covariance.
 func (s *Sums) Moments() (mean []float64, covariance *mat.SymDense) {
@@ -174,7 +174,7 @@ func (w *Whole) Compare(x blas32.General, labels []int) *Set {
 		s.Z.Labels[at], s.parts[at] = labels[i], own[at:at+1]
 	}
 	if w.means == nil {
-		s.direct()
+		s.computeDirections()
 		w.centres, w.norms, w.means = s.centres, s.norms, s.means
 	}
 	s.centres, s.norms, s.means = w.centres, w.norms, w.means

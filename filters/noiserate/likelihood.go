@@ -25,19 +25,19 @@ func MostOf(classes int) float64 { return math.Min(Most, 1-1/float64(max(classes
 // Calibrate returns the calibration that maximises the likelihood of the given labels. For large sets it uses
 // every n-th image.
 func Calibrate(ctx context.Context, s *leaveout.Set) (Calibration, error) {
-	c, _, err := calibrate(ctx, s)
+	c, _, err := calibrateSet(ctx, s)
 	return c, err
 }
 
 // Explained returns how well similarities explain the given labels: the geometric mean of their probabilities under
 // the calibration that maximises it, 1/C by chance. It compares vectors of the same images without any truth.
 func Explained(ctx context.Context, s *leaveout.Set) (float64, error) {
-	_, each, err := calibrate(ctx, s)
+	_, each, err := calibrateSet(ctx, s)
 	return math.Exp(each), err
 }
 
-// calibrate returns the calibration of highest likelihood, and the logarithm of the likelihood for each label.
-func calibrate(ctx context.Context, s *leaveout.Set) (found Calibration, each float64, err error) {
+// calibrateSet returns the calibration of highest likelihood, and the logarithm of the likelihood for each label.
+func calibrateSet(ctx context.Context, s *leaveout.Set) (found Calibration, each float64, err error) {
 	n, c := s.Z.Len(), len(s.Classes)
 	step := max(1, n*c/sampleEntries)
 	var rows []float32
@@ -77,18 +77,18 @@ func calibrate(ctx context.Context, s *leaveout.Set) (found Calibration, each fl
 // by a golden section search over log β down to width, finding ρ for each β by expectation maximisation. It
 // also returns the logarithm of the likelihood.
 func Fit(least, most, width float64, classes int, at func(beta float64) []float64) (c Calibration, likelihood float64) {
-	logBeta, _ := highest(math.Log(least), math.Log(most), width, func(x float64) float64 {
-		_, v := mixed(at(math.Exp(x)), classes)
+	logBeta, _ := findHighest(math.Log(least), math.Log(most), width, func(x float64) float64 {
+		_, v := maximizeRho(at(math.Exp(x)), classes)
 		return v
 	})
 	c.Beta = math.Exp(logBeta)
-	c.Rho, likelihood = mixed(at(c.Beta), classes)
+	c.Rho, likelihood = maximizeRho(at(c.Beta), classes)
 	return c, likelihood
 }
 
-// highest finds the maximum of f, which rises and then falls between low and high, by a golden section search
+// findHighest finds the maximum of f, which rises and then falls between low and high, by a golden section search
 // down to an interval of width.
-func highest(low, high, width float64, f func(float64) float64) (x, most float64) {
+func findHighest(low, high, width float64, f func(float64) float64) (x, most float64) {
 	const golden = 0.6180339887498949
 	a, b := high-golden*(high-low), low+golden*(high-low)
 	fa, fb := f(a), f(b)
@@ -109,9 +109,9 @@ func highest(low, high, width float64, f func(float64) float64) (x, most float64
 	return b, fb
 }
 
-// mixed finds the ρ that maximises the likelihood of labels with probabilities p, and the logarithm of that
+// maximizeRho finds the ρ that maximises the likelihood of labels with probabilities p, and the logarithm of that
 // likelihood.
-func mixed(p []float64, classes int) (rho, likelihood float64) {
+func maximizeRho(p []float64, classes int) (rho, likelihood float64) {
 	others := float64(classes - 1)
 	rho = 0.2
 	for range 30 {
@@ -133,9 +133,9 @@ func likelihoodOf(rho float64, p []float64, classes int) (sum float64) {
 	return sum
 }
 
-// profile returns the bounds at which the log likelihood of labels with probabilities p, highest at rho, has
+// profileBounds returns the bounds at which the log likelihood of labels with probabilities p, highest at rho, has
 // fallen by 1.92: a 95 % interval. Unlike an interval from resampled images, it is not empty at 0.
-func profile(rho float64, p []float64, classes int) (low, high float64) {
+func profileBounds(rho float64, p []float64, classes int) (low, high float64) {
 	const fall = 1.92
 	least := likelihoodOf(rho, p, classes) - fall
 	end := func(inside, outside float64) float64 {

@@ -10,7 +10,7 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// likelihood returns the share ρ of wrong labels that maximises the likelihood of the given labels, if mistakes
+// likelihoodRate returns the share ρ of wrong labels that maximises the likelihood of the given labels, if mistakes
 // go to all classes alike ([Calibrate]). An image's amount is its probability of having a wrong label. A hard
 // image does not count as a wrong label: it fits its class as badly as β allows.
 //
@@ -19,7 +19,7 @@ import (
 // possible error. If mistakes go to similar classes it finds too few of them: it takes them for classes that look
 // alike. The doubt, the mean of 1 - P(y|x) by similarities alone, counts all of them: it is the share of wrong labels
 // if a given label and the true one are independent given the image.
-func likelihood(ctx context.Context, s *leaveout.Set) (f found, err error) {
+func likelihoodRate(ctx context.Context, s *leaveout.Set) (f found, err error) {
 	c, err := Calibrate(ctx, s)
 	if err != nil {
 		return found{}, err
@@ -28,7 +28,7 @@ func likelihood(ctx context.Context, s *leaveout.Set) (f found, err error) {
 	if err != nil {
 		return found{}, err
 	}
-	return said.likelihood(len(s.Classes)), nil
+	return said.estimateLikelihood(len(s.Classes)), nil
 }
 
 // Said holds what rows contribute to the estimate, one entry per row: the probability of the given label by the
@@ -53,18 +53,18 @@ func (c Calibration) Say(y int, row []float64) (given, ranked float64) {
 	return 1 / (1 + rivals), rankAmount(y, row)
 }
 
-// likelihood estimates ρ from the contributions of all rows, for the given number of classes. It turns Given
+// estimateLikelihood estimates ρ from the contributions of all rows, for the given number of classes. It turns Given
 // into amounts.
-func (s Said) likelihood(classes int) found {
+func (s Said) estimateLikelihood(classes int) found {
 	p, above := s.Given, 0.0
 	for _, v := range s.Ranked {
 		above += v
 	}
-	rho, _ := mixed(p, classes)
-	low, high := profile(rho, p, classes)
+	rho, _ := maximizeRho(p, classes)
+	low, high := profileBounds(rho, p, classes)
 	apart := math.Abs(above/float64(len(p)) - rho)
 	low, high = math.Max(low-apart, 0), math.Min(high+apart, Most)
-	doubt := 1 - mean(p)
+	doubt := 1 - meanAmount(p)
 	for i, v := range p {
 		wrong := rho * (1 - v) / float64(classes-1)
 		p[i] = wrong / (wrong + (1-rho)*v)
@@ -75,7 +75,7 @@ func (s Said) likelihood(classes int) found {
 	return found{amounts: p, rate: rho, low: low, high: high, doubt: doubt}
 }
 
-// ranks compares the ranks of the given classes with those expected by chance. Sort the C classes by falling
+// compareRanks compares the ranks of the given classes with those expected by chance. Sort the C classes by falling
 // similarity: a right label ranks in the upper half even for a hard image, while a label drawn at random from
 // the wrong ones has every rank but the right label's with equal probability. So twice the share of labels in
 // the lower half is the share of wrong ones:
@@ -88,7 +88,7 @@ func (s Said) likelihood(classes int) found {
 // similar classes, which rank high, it finds too few of them; if so many labels are wrong that the centres
 // blur, too many.
 // Source: ours; Storey, "A direct approach to false discovery rates", JRSS B 2002, section 3, for the estimate.
-func ranks(ctx context.Context, s *leaveout.Set) ([]float64, error) {
+func compareRanks(ctx context.Context, s *leaveout.Set) ([]float64, error) {
 	v := make([]float64, s.Z.Len())
 	err := s.Each(ctx, func(i, y int, row []float64) { v[i] = rankAmount(y, row) })
 	return v, err
@@ -112,15 +112,15 @@ func rankAmount(y int, row []float64) float64 {
 // temperature divides the similarities in the probabilities of confident.
 const temperature = 0.05
 
-// confident is the confident joint of confident learning. p_i is the softmax of s_i/0.05. An image is placed in
+// confidentJoint is the confident joint of confident learning. p_i is the softmax of s_i/0.05. An image is placed in
 // the likeliest class k with p_ik ≥ t_k, the mean p_jk of the images given k, if there is one. The rate of a
 // given class is the share of its placed images that are in another class.
 // Source: Northcutt, Jiang & Chuang, "Confident learning", JAIR 2021, section 3.
-func confident(ctx context.Context, s *leaveout.Set) ([]float64, error) {
+func confidentJoint(ctx context.Context, s *leaveout.Set) ([]float64, error) {
 	c := len(s.Classes)
 	bar, count := make([]float64, c), make([]float64, c)
 	err := s.Each(ctx, func(i, y int, row []float64) {
-		softmax(row)
+		softmaxRow(row)
 		bar[y] += row[y]
 		count[y]++
 	})
@@ -133,7 +133,7 @@ func confident(ctx context.Context, s *leaveout.Set) ([]float64, error) {
 	v, column := make([]float64, s.Z.Len()), make([]int, s.Z.Len())
 	placed := make([]float64, c)
 	err = s.Each(ctx, func(i, y int, row []float64) {
-		softmax(row)
+		softmaxRow(row)
 		best := -1
 		for k, p := range row {
 			if p >= bar[k] && (best < 0 || p > row[best]) {
@@ -156,8 +156,8 @@ func confident(ctx context.Context, s *leaveout.Set) ([]float64, error) {
 	return v, err
 }
 
-// softmax turns similarities into probabilities, in place.
-func softmax(row []float64) {
+// softmaxRow turns similarities into probabilities, in place.
+func softmaxRow(row []float64) {
 	floats.Scale(1/temperature, row)
 	features.Softmax(row, row)
 }

@@ -89,11 +89,11 @@ func FromSet(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand
 	if err := catalog.Check("noise rate: method", method, Methods()...); err != nil {
 		return e, err
 	}
-	f, err := find(ctx, s, method, rng)
+	f, err := estimateBy(ctx, s, method, rng)
 	if err != nil {
 		return e, fmt.Errorf("noise rate: %w", err)
 	}
-	return e.of(f, s.Z.Labels, len(s.Column)), nil
+	return e.completeEstimate(f, s.Z.Labels, len(s.Column)), nil
 }
 
 // Dealt lists the methods that use each row on its own, so that rows can be processed separately and passed to
@@ -111,17 +111,17 @@ func FromSaid(
 	}
 	if method == Likelihood {
 		said.Given = slices.Clone(said.Given)
-		return e.of(said.likelihood(columns), labels, classes), nil
+		return e.completeEstimate(said.estimateLikelihood(columns), labels, classes), nil
 	}
-	f, err := averaged(ctx, said.Ranked, rng)
+	f, err := averageAmounts(ctx, said.Ranked, rng)
 	if err != nil {
 		return e, fmt.Errorf("noise rate: %w", err)
 	}
-	return e.of(f, labels, classes), nil
+	return e.completeEstimate(f, labels, classes), nil
 }
 
-// of completes the estimate from what was found for rows with these labels.
-func (e Estimate) of(f found, labels []int, classes int) Estimate {
+// completeEstimate completes the estimate from what was found for rows with these labels.
+func (e Estimate) completeEstimate(f found, labels []int, classes int) Estimate {
 	e.Judged, e.Rate, e.Low, e.High = len(f.amounts), f.rate, f.low, f.high
 	if e.Method == Likelihood {
 		e.Wrong, e.Doubt = f.amounts, f.doubt
@@ -138,32 +138,32 @@ type found struct {
 	doubt           float64 // of Likelihood
 }
 
-func find(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand) (f found, err error) {
+func estimateBy(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand) (f found, err error) {
 	switch method {
 	case Likelihood:
-		return likelihood(ctx, s)
+		return likelihoodRate(ctx, s)
 	case Ranks:
-		f.amounts, err = ranks(ctx, s)
+		f.amounts, err = compareRanks(ctx, s)
 	default:
-		f.amounts, err = confident(ctx, s)
+		f.amounts, err = confidentJoint(ctx, s)
 	}
 	if err != nil {
 		return f, err
 	}
-	return averaged(ctx, f.amounts, rng)
+	return averageAmounts(ctx, f.amounts, rng)
 }
 
-// averaged returns the mean of amounts, with an interval from resampling.
-func averaged(ctx context.Context, amounts []float64, rng *rand.Rand) (f found, err error) {
-	f.amounts, f.rate = amounts, clamp(mean(amounts))
-	f.low, f.high, err = interval(ctx, amounts, rng)
+// averageAmounts returns the mean of amounts, with an interval from resampling.
+func averageAmounts(ctx context.Context, amounts []float64, rng *rand.Rand) (f found, err error) {
+	f.amounts, f.rate = amounts, clampRate(meanAmount(amounts))
+	f.low, f.high, err = resampleInterval(ctx, amounts, rng)
 	return f, err
 }
 
-// clamp limits a rate to 0 … Most.
-func clamp(rate float64) float64 { return math.Min(math.Max(rate, 0), Most) }
+// clampRate limits a rate to 0 … Most.
+func clampRate(rate float64) float64 { return math.Min(math.Max(rate, 0), Most) }
 
-func mean(x []float64) float64 {
+func meanAmount(x []float64) float64 {
 	var sum float64
 	for _, v := range x {
 		sum += v
@@ -171,8 +171,8 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// interval returns the middle 95 % of the means of resampled amounts.
-func interval(ctx context.Context, amounts []float64, rng *rand.Rand) (low, high float64, err error) {
+// resampleInterval returns the middle 95 % of the means of resampled amounts.
+func resampleInterval(ctx context.Context, amounts []float64, rng *rand.Rand) (low, high float64, err error) {
 	means := make([]float64, resamples)
 	for r := range means {
 		if err := ctx.Err(); err != nil {
@@ -182,7 +182,7 @@ func interval(ctx context.Context, amounts []float64, rng *rand.Rand) (low, high
 		for range amounts {
 			sum += amounts[rng.IntN(len(amounts))]
 		}
-		means[r] = clamp(sum / float64(len(amounts)))
+		means[r] = clampRate(sum / float64(len(amounts)))
 	}
 	slices.Sort(means)
 	return means[resamples/40], means[resamples-1-resamples/40], nil

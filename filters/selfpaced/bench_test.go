@@ -33,10 +33,10 @@ func BenchmarkLosses(b *testing.B) {
 	orttest.UseBLAS(b)
 	const n, dim, classes = 10_000, 512, 100
 	z := cloud(n, dim, classes, 1, rand.New(rand.NewPCG(1, 1)))
-	g := group(z.Labels)
+	g := newGrouping(z.Labels)
 	b.Run("losses", func(b *testing.B) {
 		for b.Loop() {
-			complete(Default(), z.X, g)
+			completeLosses(Default(), z.X, g)
 		}
 	})
 	for name, whole := range map[string]bool{"products": true, "half": false} {
@@ -58,7 +58,7 @@ func BenchmarkLosses(b *testing.B) {
 	b.Run("sampled", func(b *testing.B) {
 		rng := rand.New(rand.NewPCG(2, 2))
 		for b.Loop() {
-			sampled(Default(), z.X, g, rng)
+			sampleLosses(Default(), z.X, g, rng)
 		}
 	})
 }
@@ -72,7 +72,7 @@ func BenchmarkSpread(b *testing.B) {
 	}
 	k := newKernel(Default())
 	for b.Loop() {
-		spread(k.apart, k.powers, sums, row)
+		addExponentials(k.apart, k.powers, sums, row)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(row)), "ns/pair")
 }
@@ -81,15 +81,15 @@ func BenchmarkSpread(b *testing.B) {
 func BenchmarkVisit(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	z := cloud(10_000, 16, 100, 1, rng)
-	g := group(z.Labels)
-	l := complete(Default(), z.X, g)
+	g := newGrouping(z.Labels)
+	l := completeLosses(Default(), z.X, g)
 	for name, draws := range map[string]int{"complete": 0, "sampled": 5} {
 		b.Run(name, func(b *testing.B) {
 			w := make([]float64, z.Len())
 			d := descent{problem: newProblem(g, l, 2, 3, w), step: scaledStep, rate: 0.5, classes: draws,
 				perClass: draws}
 			for b.Loop() {
-				d.visit(rng)
+				d.visitWeights(rng)
 			}
 		})
 	}

@@ -18,36 +18,36 @@ type descent struct {
 	drawn  []int
 }
 
-// visit moves every weight once, in a random order.
-func (d *descent) visit(rng *rand.Rand) {
-	d.add()
+// visitWeights moves every weight once, in a random order.
+func (d *descent) visitWeights(rng *rand.Rand) {
+	d.recomputeSums()
 	for _, a := range rng.Perm(len(d.w)) {
 		if d.classes == 0 {
-			d.move(a, d.gradient(a))
+			d.moveWeight(a, d.exactGradient(a))
 			continue
 		}
-		d.draw(a, rng)
-		d.move(a, d.gradientOf(a, d.same, d.others))
+		d.drawStep(a, rng)
+		d.moveWeight(a, d.gradientOf(a, d.same, d.others))
 	}
 }
 
-// draw chooses K others of the class of a, P other classes and K samples of each, without replacement, or fewer
+// drawStep chooses K others of the class of a, P other classes and K samples of each, without replacement, or fewer
 // if there are no more.
-func (d *descent) draw(a int, rng *rand.Rand) {
+func (d *descent) drawStep(a int, rng *rand.Rand) {
 	own := d.class[a]
 	mates := d.members[own]
-	d.same = distinct(d.same[:0], len(mates)-1, d.perClass, rng)
+	d.same = drawDistinct(d.same[:0], len(mates)-1, d.perClass, rng)
 	for k, v := range d.same {
-		d.same[k] = mates[skip(v, d.place[a])]
+		d.same[k] = mates[skipNumber(v, d.place[a])]
 	}
-	d.drawn = distinct(d.drawn[:0], len(d.members)-1, d.classes, rng)
+	d.drawn = drawDistinct(d.drawn[:0], len(d.members)-1, d.classes, rng)
 	for len(d.others) < len(d.drawn) {
 		d.others = append(d.others, nil)
 	}
 	d.others = d.others[:len(d.drawn)]
 	for k, v := range d.drawn {
-		members := d.members[skip(v, own)]
-		list := distinct(d.others[k][:0], len(members), d.perClass, rng)
+		members := d.members[skipNumber(v, own)]
+		list := drawDistinct(d.others[k][:0], len(members), d.perClass, rng)
 		for m, place := range list {
 			list[m] = members[place]
 		}
@@ -55,24 +55,24 @@ func (d *descent) draw(a int, rng *rand.Rand) {
 	}
 }
 
-// skip maps v to the v-th number when left is left out.
-func skip(v, left int) int {
+// skipNumber maps v to the v-th number when left is left out.
+func skipNumber(v, left int) int {
 	if v >= left {
 		return v + 1
 	}
 	return v
 }
 
-// move moves the weight of a one step against its gradient and clips it to [0, 1].
-func (d *descent) move(a int, g parts) {
-	d.set(a, min(1, max(0, d.step(d, d.w[a], d.size(a), d.slope(g)))))
+// moveWeight moves the weight of a one step against its gradient and clips it to [0, 1].
+func (d *descent) moveWeight(a int, g parts) {
+	d.setWeight(a, min(1, max(0, d.step(d, d.w[a], d.classSize(a), d.weightSlope(g)))))
 }
 
 // step returns the new weight, before clipping, of a sample with weight w in a class of n, whose gradient is
 // slope/n.
 type step func(d *descent, w, n, slope float64) float64
 
-func (c Config) step() step {
+func (c Config) stepConfig() step {
 	switch {
 	case c.Step == StepExact:
 		return exactStep

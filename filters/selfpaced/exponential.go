@@ -36,8 +36,8 @@ func newExponential(slope, base float64) exponential {
 	return exponential{scale: slope / unit, shift: -slope * base / unit}
 }
 
-// spread adds the value at each entry of row to the sum returned and to the corresponding entry of sums.
-func spread[T float32 | float64](e exponential, p *powers, sums []float64, row []T) float64 {
+// addExponentials adds the value at each entry of row to the sum returned and to the corresponding entry of sums.
+func addExponentials[T float32 | float64](e exponential, p *powers, sums []float64, row []T) float64 {
 	total := 0.0
 	sums = sums[:len(row)]
 	for j, s := range row {

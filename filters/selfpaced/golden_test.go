@@ -42,7 +42,7 @@ func goldenObjective(t *testing.T, c reference.Case) {
 	config.Base, config.Mu = c.Param("rho", config.Base), c.Param("mu", config.Mu)
 	lambda := c.Param("lam", math.NaN())
 	x, w := c.Matrix(t, "embeddings"), c.Floats(t, "weights")
-	g := group(c.Ints(t, "labels"))
+	g := newGrouping(c.Ints(t, "labels"))
 	normalize, similar := true, cosine
 	if c.Has("normalize") {
 		c.Decode(t, "normalize", &normalize)
@@ -56,19 +56,19 @@ func goldenObjective(t *testing.T, c reference.Case) {
 	nearAll(t, "ξ⁺", got.Pos, want.Pos, 1e-8, 1e-10)
 	nearAll(t, "ξ⁻", got.Neg, want.Neg, 1e-8, 1e-10)
 	p := newProblem(g, want, lambda, config.Mu, w)
-	near(t, "objective", p.objective(), c.Float(t, "loss"), 1e-8, 1e-10)
+	near(t, "objective", p.computeObjective(), c.Float(t, "loss"), 1e-8, 1e-10)
 	slopes := make([]float64, len(w))
 	for a := range slopes {
-		slopes[a] = p.slope(p.gradient(a)) / p.size(a)
+		slopes[a] = p.weightSlope(p.exactGradient(a)) / p.classSize(a)
 	}
 	nearScaled(t, "∂L/∂w", slopes, c.Floats(t, "grad_weights"), 1e-6)
 
 	if normalize { // the float32 path takes unit rows
 		z := unitSet(t, x)
-		single := complete(config, z.X, g)
+		single := completeLosses(config, z.X, g)
 		nearScaled(t, "ξ⁺ in float32", single.Pos, want.Pos, 1e-4)
 		nearScaled(t, "ξ⁻ in float32", single.Neg, want.Neg, 1e-4)
-		near(t, "objective in float32", newProblem(g, single, lambda, config.Mu, w).objective(),
+		near(t, "objective in float32", newProblem(g, single, lambda, config.Mu, w).computeObjective(),
 			c.Float(t, "loss"), 1e-4, 1e-5)
 	}
 
@@ -78,9 +78,9 @@ func goldenObjective(t *testing.T, c reference.Case) {
 			const h = 1e-5
 			at := x[i][j]
 			x[i][j] = at + h
-			up := newProblem(g, lossesOf(config, similar, x, g), lambda, config.Mu, w).objective()
+			up := newProblem(g, lossesOf(config, similar, x, g), lambda, config.Mu, w).computeObjective()
 			x[i][j] = at - h
-			down := newProblem(g, lossesOf(config, similar, x, g), lambda, config.Mu, w).objective()
+			down := newProblem(g, lossesOf(config, similar, x, g), lambda, config.Mu, w).computeObjective()
 			x[i][j] = at
 			slope, wantSlope = append(slope, (up-down)/(2*h)), append(wantSlope, v)
 		}
@@ -97,16 +97,16 @@ func lossesOf(c Config, similar func(a, b []float64) float64, x [][]float64, g g
 		for j := i + 1; j < n; j++ {
 			row = append(row, similar(x[i], x[j]))
 		}
-		pairs(k, sums, i, i+1, row, g.members[g.class[i]][g.place[i]+1:])
+		addSamplePairs(k, sums, i, i+1, row, g.members[g.class[i]][g.place[i]+1:])
 	}
-	sums.finish(c)
+	sums.finishLosses(c)
 	return sums
 }
 
 // goldenAlgorithm3 repeats recorded steps, with the recorded samples.
 func goldenAlgorithm3(t *testing.T, c reference.Case) {
 	known(t, c, "lam", "mu", "gamma", "K", "P")
-	g := group(c.Ints(t, "labels"))
+	g := newGrouping(c.Ints(t, "labels"))
 	w := c.Floats(t, "weights")
 	p := newProblem(g, Losses{c.Floats(t, "xi_pos"), c.Floats(t, "xi_neg")}, c.Param("lam", 0), c.Param("mu", 0), w)
 	d := descent{problem: p, step: printedStep, rate: c.Param("gamma", 0)}
@@ -133,8 +133,8 @@ func goldenAlgorithm3(t *testing.T, c reference.Case) {
 		near(t, what("G_p"), got.positive, s.Positive, 1e-9, 1e-12)
 		near(t, what("G_n"), got.negative, s.Negative, 1e-9, 1e-12)
 		near(t, what("G_b"), got.balance, s.Balance, 1e-9, 1e-12)
-		near(t, what("G"), p.slope(got)/p.size(a), s.G, 1e-9, 1e-12)
-		d.move(a, got)
+		near(t, what("G"), p.weightSlope(got)/p.classSize(a), s.G, 1e-9, 1e-12)
+		d.moveWeight(a, got)
 		near(t, what("weight"), w[a], s.After, 1e-9, 1e-12)
 	}
 	nearAll(t, "weights", w, c.Floats(t, "weights_after"), 1e-9, 1e-12)
@@ -144,7 +144,7 @@ func goldenSpread(t *testing.T, c reference.Case) {
 	known(t, c)
 	labels, w := c.Ints(t, "labels"), c.Floats(t, "weights")
 	mean, deviation := Spread(labels, w)
-	nearAll(t, "class means", classMeans(group(labels).members, w), c.Floats(t, "class_means"), 1e-8, 1e-10)
+	nearAll(t, "class means", classMeans(newGrouping(labels).members, w), c.Floats(t, "class_means"), 1e-8, 1e-10)
 	near(t, "MAW", mean, c.Float(t, "MAW"), 1e-8, 1e-10)
 	near(t, "SDAW", deviation, c.Float(t, "SDAW"), 1e-8, 1e-10)
 }
@@ -154,7 +154,7 @@ func goldenSchedule(t *testing.T, c reference.Case) {
 	lambda := c.Param("lambda0", 0)
 	for k, want := range c.Floats(t, "values") {
 		near(t, fmt.Sprintf("λ of round %d", k), lambda, want, 1e-12, 0)
-		lambda = next(lambda, c.Param("c", 0), c.Param("lambda_inf", 0))
+		lambda = nextLambda(lambda, c.Param("c", 0), c.Param("lambda_inf", 0))
 	}
 }
 

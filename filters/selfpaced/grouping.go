@@ -12,7 +12,7 @@ type grouping struct {
 	members [][]int // of each class, rising
 }
 
-func group(labels []int) grouping {
+func newGrouping(labels []int) grouping {
 	names := slices.Clone(labels)
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -25,11 +25,11 @@ func group(labels []int) grouping {
 	return g
 }
 
-// size returns N_c of the class of sample i.
-func (g grouping) size(i int) float64 { return float64(len(g.members[g.class[i]])) }
+// classSize returns N_c of the class of sample i.
+func (g grouping) classSize(i int) float64 { return float64(len(g.members[g.class[i]])) }
 
-// order returns the samples class by class, and the position at which each class begins.
-func (g grouping) order() (order, begin []int) {
+// classOrder returns the samples class by class, and the position at which each class begins.
+func (g grouping) classOrder() (order, begin []int) {
 	for _, members := range g.members {
 		begin = append(begin, len(order))
 		order = append(order, members...)
@@ -37,9 +37,9 @@ func (g grouping) order() (order, begin []int) {
 	return order, append(begin, len(order))
 }
 
-// distinct appends k different numbers below n to dst, rising, or all of them if k ≥ n. It uses Floyd's
+// drawDistinct appends k different numbers below n to dst, rising, or all of them if k ≥ n. It uses Floyd's
 // algorithm for few and a shuffle for many.
-func distinct(dst []int, n, k int, rng *rand.Rand) []int {
+func drawDistinct(dst []int, n, k int, rng *rand.Rand) []int {
 	start := len(dst)
 	switch {
 	case k >= n:

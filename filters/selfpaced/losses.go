@@ -22,14 +22,14 @@ type Losses struct{ Pos, Neg []float64 }
 // LossesOf returns the losses of a training set as [Weights.Update] computes them: complete, or sampled with
 // rng if there are more samples than c.Complete.
 func LossesOf(c Config, z features.Set, rng *rand.Rand) Losses {
-	return group(z.Labels).losses(c, z, rng)
+	return newGrouping(z.Labels).computeLosses(c, z, rng)
 }
 
-func (g grouping) losses(c Config, z features.Set, rng *rand.Rand) Losses {
+func (g grouping) computeLosses(c Config, z features.Set, rng *rand.Rand) Losses {
 	if z.Len() <= c.Complete {
-		return complete(c, z.X, g)
+		return completeLosses(c, z.X, g)
 	}
-	return sampled(c, z.X, g, rng)
+	return sampleLosses(c, z.X, g, rng)
 }
 
 // blockEntries limits the number of similarities in memory: 4 MiB of float32.
@@ -45,32 +45,32 @@ func newKernel(c Config) kernel {
 	return kernel{alike: newExponential(-c.Alpha, c.Base), apart: newExponential(c.Beta, c.Base), powers: newPowers()}
 }
 
-// pairs adds the pairs of sample i with the samples from first on to the sums of both sides. row holds the
+// addSamplePairs adds the pairs of sample i with the samples from first on to the sums of both sides. row holds the
 // similarities of i with these; mates are the members of the class of i among them, rising.
-func pairs[T float32 | float64](k kernel, sums Losses, i, first int, row []T, mates []int) {
+func addSamplePairs[T float32 | float64](k kernel, sums Losses, i, first int, row []T, mates []int) {
 	var pos, neg float64
 	at := 0
 	for _, mate := range mates {
 		j := mate - first
-		neg += spread(k.apart, k.powers, sums.Neg[first+at:], row[at:j])
-		pos += spread(k.alike, k.powers, sums.Pos[first+j:], row[j:j+1])
+		neg += addExponentials(k.apart, k.powers, sums.Neg[first+at:], row[at:j])
+		pos += addExponentials(k.alike, k.powers, sums.Pos[first+j:], row[j:j+1])
 		at = j + 1
 	}
-	neg += spread(k.apart, k.powers, sums.Neg[first+at:], row[at:])
+	neg += addExponentials(k.apart, k.powers, sums.Neg[first+at:], row[at:])
 	sums.Pos[i] += pos
 	sums.Neg[i] += neg
 }
 
-// finish turns the sums into losses.
-func (l Losses) finish(c Config) {
+// finishLosses turns the sums into losses.
+func (l Losses) finishLosses(c Config) {
 	for i := range l.Pos {
 		l.Pos[i] = math.Log1p(l.Pos[i]) / c.Alpha
 		l.Neg[i] = math.Log1p(l.Neg[i]) / c.Beta
 	}
 }
 
-// complete compares every two samples once. O(N²·d/2) time; memory O(N) and one block of similarities.
-func complete(c Config, z blas32.General, g grouping) Losses {
+// completeLosses compares every two samples once. O(N²·d/2) time; memory O(N) and one block of similarities.
+func completeLosses(c Config, z blas32.General, g grouping) Losses {
 	n := z.Rows
 	sums, k := Losses{make([]float64, n), make([]float64, n)}, newKernel(c)
 	var scratch []float32
@@ -81,23 +81,23 @@ func complete(c Config, z blas32.General, g grouping) Losses {
 		s := features.Products(&scratch, features.Part(z, from, to-from), features.Part(z, from, n-from))
 		for i := from; i < to; i++ {
 			mates := g.members[g.class[i]][g.place[i]+1:]
-			pairs(k, sums, i, i+1, features.Row(s, i-from)[i+1-from:], mates)
+			addSamplePairs(k, sums, i, i+1, features.Row(s, i-from)[i+1-from:], mates)
 		}
 	}
-	sums.finish(c)
+	sums.finishLosses(c)
 	return sums
 }
 
-// sampled approximates the losses of many samples. Samples of other classes are compared with c.References rows
+// sampleLosses approximates the losses of many samples. Samples of other classes are compared with c.References rows
 // drawn for each block of samples, and the sum is scaled to their full number. Members of a class are all
 // compared, unless there are more than that. O(N·References·d + Σ N_c²·d) time. If a class is so large that no
 // other class is among the references, it gets ξ⁻ = 0.
-func sampled(c Config, z blas32.General, g grouping, rng *rand.Rand) Losses {
+func sampleLosses(c Config, z blas32.General, g grouping, rng *rand.Rand) Losses {
 	sums := Losses{make([]float64, z.Rows), make([]float64, z.Rows)}
 	s := newSampler(c, z, g)
-	s.others(sums.Neg, rng)
-	s.mates(sums.Pos, rng)
-	sums.finish(c)
+	s.estimateOthers(sums.Neg, rng)
+	s.estimateMates(sums.Pos, rng)
+	sums.finishLosses(c)
 	return sums
 }
 
@@ -123,62 +123,72 @@ func newSampler(c Config, z blas32.General, g grouping) *sampler {
 	}
 }
 
-// others estimates Σ e^{β(s-ρ)} over the samples of other classes. The references are in class order, so a
+// estimateOthers estimates Σ e^{β(s-ρ)} over the samples of other classes. The references are in class order, so a
 // sample's own class is one range to leave out.
-func (s *sampler) others(sums []float64, rng *rand.Rand) {
+func (s *sampler) estimateOthers(sums []float64, rng *rand.Rand) {
 	n := s.z.Rows
-	order, begin := s.order()
+	order, begin := s.classOrder()
 	for from := 0; from < n; from += s.height {
 		block := features.Part(s.z, from, min(s.height, n-from))
-		places := distinct(nil, n, s.width, rng)
+		places := drawDistinct(nil, n, s.width, rng)
 		s.chosen = s.chosen[:0]
 		for _, place := range places {
 			s.chosen = append(s.chosen, order[place])
 		}
-		sims := features.Products(&s.products, block, gather(s.refs, s.z, s.chosen))
+		sims := features.Products(&s.products, block, gatherRows(s.refs, s.z, s.chosen))
 		for a := range block.Rows {
 			own := s.class[from+a]
 			first, _ := slices.BinarySearch(places, begin[own])
 			last, _ := slices.BinarySearch(places, begin[own+1])
 			row := features.Row(sims, a)
-			sum := spread(s.apart, s.powers, s.unused, row[:first]) + spread(s.apart, s.powers, s.unused, row[last:])
-			sums[from+a] = scaled(sum, n-len(s.members[own]), len(row)-(last-first))
+			sum := addExponentials(
+				s.apart,
+				s.powers,
+				s.unused,
+				row[:first],
+			) + addExponentials(
+				s.apart,
+				s.powers,
+				s.unused,
+				row[last:],
+			)
+			sums[from+a] = scaleSum(sum, n-len(s.members[own]), len(row)-(last-first))
 		}
 	}
 }
 
-// mates estimates Σ e^{-α(s-ρ)} over the other members of the class.
-func (s *sampler) mates(sums []float64, rng *rand.Rand) {
+// estimateMates estimates Σ e^{-α(s-ρ)} over the other members of the class.
+func (s *sampler) estimateMates(sums []float64, rng *rand.Rand) {
 	for _, members := range s.members {
-		s.chosen = distinct(s.chosen[:0], len(members), s.width, rng)
+		s.chosen = drawDistinct(s.chosen[:0], len(members), s.width, rng)
 		for j, place := range s.chosen {
 			s.chosen[j] = members[place]
 		}
-		refs := gather(s.refs, s.z, s.chosen)
+		refs := gatherRows(s.refs, s.z, s.chosen)
 		for from := 0; from < len(members); from += s.height {
 			part := members[from:min(len(members), from+s.height)]
-			sims := features.Products(&s.products, gather(s.anchors, s.z, part), refs)
+			sims := features.Products(&s.products, gatherRows(s.anchors, s.z, part), refs)
 			for a, i := range part {
 				row, count := features.Row(sims, a), len(s.chosen)
 				at, itself := slices.BinarySearch(s.chosen, i)
-				sum := spread(s.alike, s.powers, s.unused, row[:at])
+				sum := addExponentials(s.alike, s.powers, s.unused, row[:at])
 				if itself {
 					at, count = at+1, count-1
 				}
-				sum += spread(s.alike, s.powers, s.unused, row[at:])
-				sums[i] = scaled(sum, len(members)-1, count)
+				sum += addExponentials(s.alike, s.powers, s.unused, row[at:])
+				sums[i] = scaleSum(sum, len(members)-1, count)
 			}
 		}
 	}
 }
 
-// scaled scales a sum over count terms to all of them.
-func scaled(sum float64, all, count int) float64 {
+// scaleSum scales a sum over count terms to all of them.
+func scaleSum(sum float64, all, count int) float64 {
 	return sum * float64(all) / float64(max(1, count))
 }
 
-// gather copies the chosen rows of z to the beginning of dst.
-func gather(dst, z blas32.General, chosen []int) blas32.General {
+// gatherRows copies the chosen rows of z to the beginning of dst.
+func gatherRows(dst, z blas32.General, chosen []int) blas32.General {
 	dst.Rows = len(chosen)
 	for to, from := range chosen {
 		copy(features.Row(dst, to), features.Row(z, from))

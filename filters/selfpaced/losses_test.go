@@ -24,11 +24,11 @@ func TestLossesAgainstLoops(t *testing.T) {
 		"no positives": strangers, "copies": copies} {
 		for _, c := range []Config{{Alpha: 2, Beta: 50, Base: 1}, {Alpha: 2, Beta: 20, Base: 0.5},
 			{Alpha: 5, Beta: 300, Base: -0.9}} {
-			got, want := complete(c, z.X, group(z.Labels)), slowLosses(c, z)
+			got, want := completeLosses(c, z.X, newGrouping(z.Labels)), slowLosses(c, z)
 			nearAll(t, name+": ξ⁺", got.Pos, want.Pos, 1e-4, 1e-6)
 			nearAll(t, name+": ξ⁻", got.Neg, want.Neg, 1e-4, 1e-6)
 			c.References = z.Len() + 5
-			all := sampled(c, z.X, group(z.Labels), rng)
+			all := sampleLosses(c, z.X, newGrouping(z.Labels), rng)
 			nearAll(t, name+": ξ⁺ sampled of all", all.Pos, want.Pos, 1e-4, 1e-6)
 			nearAll(t, name+": ξ⁻ sampled of all", all.Neg, want.Neg, 1e-4, 1e-6)
 		}
@@ -41,7 +41,7 @@ func TestLossesInBlocks(t *testing.T) {
 	if z.Len()*z.Len()/2 <= blockEntries {
 		t.Fatal("one block is enough: the test tests nothing")
 	}
-	got, want := complete(Default(), z.X, group(z.Labels)), slowLosses(Default(), z)
+	got, want := completeLosses(Default(), z.X, newGrouping(z.Labels)), slowLosses(Default(), z)
 	nearAll(t, "ξ⁺", got.Pos, want.Pos, 1e-5, 1e-7)
 	nearAll(t, "ξ⁻", got.Neg, want.Neg, 1e-5, 1e-7)
 }
@@ -51,12 +51,12 @@ func TestSampledIsUnbiased(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	z := cloud(120, 6, 3, 1, rng)
 	c := Config{Alpha: 2, Beta: 4, Base: 0.5, References: 12}
-	g := group(z.Labels)
-	want := complete(c, z.X, g)
+	g := newGrouping(z.Labels)
+	want := completeLosses(c, z.X, g)
 	const draws = 600
 	mean := Losses{make([]float64, z.Len()), make([]float64, z.Len())}
 	for range draws {
-		l := sampled(c, z.X, g, rng)
+		l := sampleLosses(c, z.X, g, rng)
 		for i := range mean.Pos {
 			mean.Pos[i] += math.Expm1(c.Alpha*l.Pos[i]) / draws
 			mean.Neg[i] += math.Expm1(c.Beta*l.Neg[i]) / draws
@@ -88,5 +88,5 @@ func TestExponential(t *testing.T) {
 // at returns the value at one similarity.
 func (e exponential) at(p *powers, s float64) float64 {
 	var sum [1]float64
-	return spread(e, p, sum[:], []float64{s})
+	return addExponentials(e, p, sum[:], []float64{s})
 }

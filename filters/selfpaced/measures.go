@@ -9,7 +9,7 @@ import (
 // Spread returns MAW and SDAW: the mean over classes of their mean weight, and its population standard
 // deviation. Classes are the labels that occur. Source: BSPML eq. 14.
 func Spread(labels []int, w []float64) (mean, deviation float64) {
-	means := classMeans(group(labels).members, w)
+	means := classMeans(newGrouping(labels).members, w)
 	for _, m := range means {
 		mean += m
 	}
@@ -53,8 +53,8 @@ func hardObjective(w []float64, l Losses, lambda float64) float64 {
 	return sum
 }
 
-// next returns λ of the next round, min(c·λ, λ∞). Source: BSPML algorithm 1, line 5.
-func next(lambda, growth, most float64) float64 { return min(growth*lambda, most) }
+// nextLambda returns λ of the next round, min(c·λ, λ∞). Source: BSPML algorithm 1, line 5.
+func nextLambda(lambda, growth, most float64) float64 { return min(growth*lambda, most) }
 
 // Ranking returns the rank of every sample, 0 for the most suspect. A lower weight ranks first. Among equal
 // weights (many are 0 or 1) a sample ranks first if its ξ⁺+ξ⁻ is higher above the mean of its class, because
@@ -64,7 +64,7 @@ func Ranking(labels []int, w []float64, l Losses) []float64 {
 	for i := range above {
 		above[i] = l.Pos[i] + l.Neg[i]
 	}
-	g := group(labels)
+	g := newGrouping(labels)
 	means := classMeans(g.members, above)
 	for i, class := range g.class {
 		above[i] -= means[class]

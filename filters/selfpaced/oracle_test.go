@@ -80,22 +80,22 @@ func someProblem(rng *rand.Rand) (*problem, []int) {
 	for i := range w {
 		l.Pos[i], l.Neg[i], w[i] = rng.Float64(), rng.Float64(), rng.Float64()
 	}
-	return newProblem(group(labels), l, rng.Float64(), 3*rng.Float64(), w), labels
+	return newProblem(newGrouping(labels), l, rng.Float64(), 3*rng.Float64(), w), labels
 }
 
 func TestObjectiveAndGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
 		p, labels := someProblem(rng)
-		near(t, "objective", p.objective(), slowObjective(labels, p.Losses, p.lambda, p.mu, p.w), 1e-12, 1e-12)
-		if off := gradientError(p, labels, p.gradient); off > 1e-7 {
+		near(t, "objective", p.computeObjective(), slowObjective(labels, p.Losses, p.lambda, p.mu, p.w), 1e-12, 1e-12)
+		if off := gradientError(p, labels, p.exactGradient); off > 1e-7 {
 			t.Errorf("the gradient is off by %v", off)
 		}
 		for name, spoiled := range map[string]func(a int) parts{
-			"no balance":    func(a int) parts { g := p.gradient(a); g.balance = 0; return g },
-			"half balance":  func(a int) parts { g := p.gradient(a); g.balance /= 2; return g },
-			"no own ξ⁺":     func(a int) parts { g := p.gradient(a); g.positive -= 0.01 * p.Pos[a]; return g },
-			"signs changed": func(a int) parts { g := p.gradient(a); g.negative = -g.negative; return g },
+			"no balance":    func(a int) parts { g := p.exactGradient(a); g.balance = 0; return g },
+			"half balance":  func(a int) parts { g := p.exactGradient(a); g.balance /= 2; return g },
+			"no own ξ⁺":     func(a int) parts { g := p.exactGradient(a); g.positive -= 0.01 * p.Pos[a]; return g },
+			"signs changed": func(a int) parts { g := p.exactGradient(a); g.negative = -g.negative; return g },
 		} {
 			if off := gradientError(p, labels, spoiled); off < 1e-4 {
 				t.Errorf("%s: off by %v only: the check would not see it", name, off)
@@ -113,7 +113,7 @@ func gradientError(p *problem, labels []int, gradient func(a int) parts) (off fl
 		p.w[a] = w - h
 		down := slowObjective(labels, p.Losses, p.lambda, p.mu, p.w)
 		p.w[a] = w
-		off = max(off, math.Abs(p.slope(gradient(a))/p.size(a)-(up-down)/(2*h)))
+		off = max(off, math.Abs(p.weightSlope(gradient(a))/p.classSize(a)-(up-down)/(2*h)))
 	}
 	return off
 }
@@ -127,14 +127,14 @@ func TestDrawnGradientIsUnbiased(t *testing.T) {
 	for a := range 6 {
 		var sum, square [2]float64
 		for range draws {
-			d.draw(a, rng)
+			d.drawStep(a, rng)
 			g := d.gradientOf(a, d.same, d.others)
 			for k, v := range []float64{g.positive, g.negative} {
 				sum[k] += v / draws
 				square[k] += v * v / draws
 			}
 		}
-		want := p.gradient(a)
+		want := p.exactGradient(a)
 		for k, v := range []float64{want.positive, want.negative} {
 			sd := math.Sqrt(max(0, square[k]-sum[k]*sum[k]) / draws)
 			if math.Abs(sum[k]-v) > 5*sd+1e-9 {
@@ -145,8 +145,8 @@ func TestDrawnGradientIsUnbiased(t *testing.T) {
 	// Drawn without replacement, a large enough draw is complete.
 	d.classes, d.perClass = 100, 100
 	for a := range p.w {
-		d.draw(a, rng)
-		got, want := d.gradientOf(a, d.same, d.others), p.gradient(a)
+		d.drawStep(a, rng)
+		got, want := d.gradientOf(a, d.same, d.others), p.exactGradient(a)
 		near(t, "G_p", got.positive, want.positive, 1e-12, 1e-12)
 		near(t, "G_n", got.negative, want.negative, 1e-12, 1e-12)
 	}
@@ -156,7 +156,7 @@ func TestDistinct(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, k := rapid.IntRange(0, 300).Draw(t, "n"), rapid.IntRange(0, 300).Draw(t, "k")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		got := distinct([]int{-7}, n, k, rng)
+		got := drawDistinct([]int{-7}, n, k, rng)
 		if len(got) != 1+min(n, k) || got[0] != -7 {
 			t.Fatalf("%d of %d: found %v", k, n, got)
 		}
@@ -169,7 +169,7 @@ func TestDistinct(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	count := make([]float64, 10)
 	for range 10_000 {
-		for _, v := range distinct(nil, 10, 3, rng) {
+		for _, v := range drawDistinct(nil, 10, 3, rng) {
 			count[v]++
 		}
 	}
@@ -185,12 +185,12 @@ func TestSumsFollow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	p, _ := someProblem(rng)
 	for range 500 {
-		p.set(rng.IntN(len(p.w)), rng.Float64())
+		p.setWeight(rng.IntN(len(p.w)), rng.Float64())
 	}
 	fresh := newProblem(p.grouping, p.Losses, p.lambda, p.mu, p.w)
 	for a := range p.w {
-		got, want := p.gradient(a), fresh.gradient(a)
-		near(t, "slope", p.slope(got), fresh.slope(want), 1e-11, 1e-11)
+		got, want := p.exactGradient(a), fresh.exactGradient(a)
+		near(t, "slope", p.weightSlope(got), fresh.weightSlope(want), 1e-11, 1e-11)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestStepExact(t *testing.T) {
 		}
 		d := descent{problem: p, step: exactStep}
 		for a := range p.w {
-			d.move(a, p.gradient(a))
+			d.moveWeight(a, p.exactGradient(a))
 			best := slowObjective(labels, p.Losses, p.lambda, p.mu, p.w)
 			w := p.w[a]
 			for k := range 11 {
@@ -222,14 +222,14 @@ func TestStepExact(t *testing.T) {
 func TestStepScaled(t *testing.T) {
 	p, _ := someProblem(rand.New(rand.NewPCG(5, 5)))
 	for a, w := range p.w {
-		g := p.gradient(a)
+		g := p.exactGradient(a)
 		scaled := descent{problem: p, step: scaledStep, rate: 0.1}
-		scaled.move(a, g)
-		near(t, "scaled", p.w[a], min(1, max(0, w-0.1*p.slope(g))), 1e-12, 1e-12)
-		p.set(a, w)
+		scaled.moveWeight(a, g)
+		near(t, "scaled", p.w[a], min(1, max(0, w-0.1*p.weightSlope(g))), 1e-12, 1e-12)
+		p.setWeight(a, w)
 		printed := descent{problem: p, step: printedStep, rate: 0.1}
-		printed.move(a, g)
-		near(t, "printed", p.w[a], min(1, max(0, w-0.1*p.slope(g)/p.size(a))), 1e-12, 1e-12)
-		p.set(a, w)
+		printed.moveWeight(a, g)
+		near(t, "printed", p.w[a], min(1, max(0, w-0.1*p.weightSlope(g)/p.classSize(a))), 1e-12, 1e-12)
+		p.setWeight(a, w)
 	}
 }

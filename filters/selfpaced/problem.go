@@ -22,12 +22,12 @@ func newProblem(g grouping, l Losses, lambda, mu float64, w []float64) *problem 
 	classes := len(g.members)
 	p := &problem{grouping: g, Losses: l, lambda: lambda, mu: mu, w: w,
 		zeta: make([]float64, classes), wPos: make([]float64, classes), wNeg: make([]float64, classes)}
-	p.add()
+	p.recomputeSums()
 	return p
 }
 
-// add recomputes the sums, because the additions and subtractions of set leave rounding errors.
-func (p *problem) add() {
+// recomputeSums recomputes the sums, because the additions and subtractions of set leave rounding errors.
+func (p *problem) recomputeSums() {
 	p.mean, p.meanwNeg = 0, 0
 	for c, members := range p.members {
 		p.zeta[c], p.wPos[c], p.wNeg[c] = 0, 0, 0
@@ -41,9 +41,9 @@ func (p *problem) add() {
 	}
 }
 
-// set changes one weight.
-func (p *problem) set(a int, w float64) {
-	c, n, d := p.class[a], p.size(a), w-p.w[a]
+// setWeight changes one weight.
+func (p *problem) setWeight(a int, w float64) {
+	c, n, d := p.class[a], p.classSize(a), w-p.w[a]
 	p.w[a] = w
 	p.zeta[c] += d
 	p.wPos[c] += d * p.Pos[a]
@@ -52,8 +52,8 @@ func (p *problem) set(a int, w float64) {
 	p.meanwNeg += d * p.Neg[a] / n
 }
 
-// objective returns L(w), BSPML eq. 6 (METHODS 002-1).
-func (p *problem) objective() float64 {
+// computeObjective returns L(w), BSPML eq. 6 (METHODS 002-1).
+func (p *problem) computeObjective() float64 {
 	others := float64(len(p.members) - 1)
 	total, spread := 0.0, 0.0
 	middle := p.mean / float64(len(p.members))
@@ -82,13 +82,13 @@ func (p *problem) objective() float64 {
 // parts are the terms of ∂L/∂w_a = (positive + negative + balance - λ)/N_c, eq. 8.
 type parts struct{ positive, negative, balance float64 }
 
-// slope returns N_c·∂L/∂w_a.
-func (p *problem) slope(g parts) float64 { return g.positive + g.negative + g.balance - p.lambda }
+// weightSlope returns N_c·∂L/∂w_a.
+func (p *problem) weightSlope(g parts) float64 { return g.positive + g.negative + g.balance - p.lambda }
 
-// gradient is eq. 8 over all samples: exactly the derivative of the objective.
-func (p *problem) gradient(a int) parts {
-	c, n, others := p.class[a], p.size(a), float64(len(p.members)-1)
-	g := parts{balance: p.balance(c)}
+// exactGradient is eq. 8 over all samples: exactly the derivative of the objective.
+func (p *problem) exactGradient(a int) parts {
+	c, n, others := p.class[a], p.classSize(a), float64(len(p.members)-1)
+	g := parts{balance: p.balanceSlope(c)}
 	if n > 1 {
 		g.positive = (p.wPos[c] - p.w[a]*p.Pos[a] + p.Pos[a]*(p.zeta[c]-p.w[a])) / (n - 1)
 	}
@@ -101,7 +101,7 @@ func (p *problem) gradient(a int) parts {
 // gradientOf is eq. 8 over drawn samples: same from the class of a, others one list per drawn class. An empty
 // draw of the class (which then has one member) gives 0; so does an empty draw of classes.
 func (p *problem) gradientOf(a int, same []int, others [][]int) parts {
-	g := parts{balance: p.balance(p.class[a])}
+	g := parts{balance: p.balanceSlope(p.class[a])}
 	for _, i := range same {
 		g.positive += p.w[i] * (p.Pos[i] + p.Pos[a])
 	}
@@ -117,8 +117,8 @@ func (p *problem) gradientOf(a int, same []int, others [][]int) parts {
 	return g
 }
 
-// balance returns 2μ(w̄_c - the mean of the others' w̄).
-func (p *problem) balance(c int) float64 {
+// balanceSlope returns 2μ(w̄_c - the mean of the others' w̄).
+func (p *problem) balanceSlope(c int) float64 {
 	others := float64(len(p.members) - 1)
 	if others == 0 {
 		return 0
@@ -127,13 +127,13 @@ func (p *problem) balance(c int) float64 {
 	return 2 * p.mu * (own - (p.mean-own)/others)
 }
 
-// start returns λ of the first round: the smallest bar that at least the given share of the samples does not
+// startLambda returns λ of the first round: the smallest bar that at least the given share of the samples does not
 // exceed, measured by G_p+G_n at w = 1 or, if hard, by ξ⁺+ξ⁻. w must be 1.
-func (p *problem) start(share float64, hard bool) float64 {
+func (p *problem) startLambda(share float64, hard bool) float64 {
 	bars := make([]float64, len(p.w))
 	for i := range bars {
 		if bars[i] = p.Pos[i] + p.Neg[i]; !hard {
-			g := p.gradient(i)
+			g := p.exactGradient(i)
 			bars[i] = g.positive + g.negative
 		}
 	}

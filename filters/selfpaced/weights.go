@@ -63,7 +63,7 @@ func New(config Config, train features.Set) (*Weights, error) {
 		}
 		w.rowOf[id], w.w[i] = i, 1
 	}
-	w.groups = group(w.labels)
+	w.groups = newGrouping(w.labels)
 	return w, nil
 }
 
@@ -71,26 +71,26 @@ func New(config Config, train features.Set) (*Weights, error) {
 // rng draws the order of the visits, the samples of each gradient, and the references if there are too many
 // samples for complete sums.
 func (w *Weights) Update(z features.Set, rng *rand.Rand) (Round, error) {
-	if err := w.check(z); err != nil {
+	if err := w.checkUpdate(z); err != nil {
 		return Round{}, err
 	}
 	c := w.config
-	l := w.groups.losses(c, z, rng)
+	l := w.groups.computeLosses(c, z, rng)
 	if w.rounds == 0 && c.Lambda == 0 {
 		ones := slices.Repeat([]float64{1}, len(w.w))
-		w.lambda = newProblem(w.groups, l, 0, 0, ones).start(c.Start, c.Hard)
+		w.lambda = newProblem(w.groups, l, 0, 0, ones).startLambda(c.Start, c.Hard)
 	}
 	w.lambda = min(w.lambda, c.LambdaMax)
 	w.rounds++
 	r := Round{Number: w.rounds, Lambda: w.lambda}
-	r.Before, r.Objective = w.descend(l, rng)
-	r.measure(w.labels, w.w)
-	w.lambda = next(w.lambda, c.Growth, c.LambdaMax)
+	r.Before, r.Objective = w.descendWeights(l, rng)
+	r.measureWeights(w.labels, w.w)
+	w.lambda = nextLambda(w.lambda, c.Growth, c.LambdaMax)
 	return r, nil
 }
 
-// descend updates the weights for these losses; it returns the objectives before and after.
-func (w *Weights) descend(l Losses, rng *rand.Rand) (before, after float64) {
+// descendWeights updates the weights for these losses; it returns the objectives before and after.
+func (w *Weights) descendWeights(l Losses, rng *rand.Rand) (before, after float64) {
 	c := w.config
 	if c.Hard {
 		before = hardObjective(w.w, l, w.lambda)
@@ -98,17 +98,17 @@ func (w *Weights) descend(l Losses, rng *rand.Rand) (before, after float64) {
 		return before, hardObjective(w.w, l, w.lambda)
 	}
 	p := newProblem(w.groups, l, w.lambda, c.Mu, w.w)
-	before = p.objective()
-	d := descent{problem: p, step: c.step(), rate: c.Rate, classes: c.Classes, perClass: c.PerClass}
+	before = p.computeObjective()
+	d := descent{problem: p, step: c.stepConfig(), rate: c.Rate, classes: c.Classes, perClass: c.PerClass}
 	for range c.Visits {
-		d.visit(rng)
+		d.visitWeights(rng)
 	}
-	p.add()
-	return before, p.objective()
+	p.recomputeSums()
+	return before, p.computeObjective()
 }
 
-// measure computes the statistics of the weights.
-func (r *Round) measure(labels []int, weights []float64) {
+// measureWeights computes the statistics of the weights.
+func (r *Round) measureWeights(labels []int, weights []float64) {
 	r.Mean, r.Deviation = Spread(labels, weights)
 	for _, v := range weights {
 		switch v {
@@ -120,8 +120,8 @@ func (r *Round) measure(labels []int, weights []float64) {
 	}
 }
 
-// check validates the arguments of Update.
-func (w *Weights) check(z features.Set) error {
+// checkUpdate validates the arguments of Update.
+func (w *Weights) checkUpdate(z features.Set) error {
 	if z.Len() != len(w.w) || !slices.Equal(z.Labels, w.labels) {
 		return fmt.Errorf("selfpaced: embeddings of %d rows, expected the %d of the training set with their "+
 			"labels, in order", z.Len(), len(w.w))

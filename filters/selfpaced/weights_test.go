@@ -131,15 +131,15 @@ func TestRounds(t *testing.T) {
 	if diff := cmp.Diff(rounds[0], rounds[1]); diff != "" || !cmp.Equal(weights[0], weights[1]) {
 		t.Errorf("the resumed run went another way:\n%s", diff)
 	}
-	l := complete(config, z.X, group(z.Labels))
+	l := completeLosses(config, z.X, newGrouping(z.Labels))
 	ones := make([]float64, z.Len())
 	for i := range ones {
 		ones[i] = 1
 	}
-	p := newProblem(group(z.Labels), l, 0, 0, ones)
+	p := newProblem(newGrouping(z.Labels), l, 0, 0, ones)
 	below := 0
 	for i := range ones {
-		if g := p.gradient(i); g.positive+g.negative <= rounds[0][0].Lambda {
+		if g := p.exactGradient(i); g.positive+g.negative <= rounds[0][0].Lambda {
 			below++
 		}
 	}
@@ -295,12 +295,12 @@ func TestRanking(t *testing.T) {
 func TestLossesOf(t *testing.T) {
 	z, _ := mislabelled(0.2, 0.6, rand.New(rand.NewPCG(3, 9)))
 	c := Default()
-	if diff := cmp.Diff(complete(c, z.X, group(z.Labels)), LossesOf(c, z, nil)); diff != "" {
+	if diff := cmp.Diff(completeLosses(c, z.X, newGrouping(z.Labels)), LossesOf(c, z, nil)); diff != "" {
 		t.Error(diff)
 	}
 	c.Complete, c.References = 100, 50
 	rng := func() *rand.Rand { return rand.New(rand.NewPCG(5, 5)) }
-	if diff := cmp.Diff(sampled(c, z.X, group(z.Labels), rng()), LossesOf(c, z, rng())); diff != "" {
+	if diff := cmp.Diff(sampleLosses(c, z.X, newGrouping(z.Labels), rng()), LossesOf(c, z, rng())); diff != "" {
 		t.Error(diff)
 	}
 }

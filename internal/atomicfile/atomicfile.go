@@ -21,11 +21,11 @@ import (
 // Write calls write with a buffered temporary file next to path, syncs it and renames it to path. On any error
 // path keeps its old content and the temporary file is removed.
 func Write(path string, write func(io.Writer) error) error {
-	to, err := find(path)
+	to, err := findTarget(path)
 	if err == nil && to.stream {
-		err = to.pour(write)
+		err = to.pourStream(write)
 	} else if err == nil {
-		return to.replace(write)
+		return to.replaceFile(write)
 	}
 	return inWordsOf(path, err)
 }
@@ -41,13 +41,13 @@ func WriteOwn(path string, write func(io.Writer) error) error {
 	if err == nil && info.Mode().IsRegular() {
 		t.old, t.mode = true, info.Mode().Perm()
 	}
-	return t.replace(write)
+	return t.replaceFile(write)
 }
 
-// replace writes a new file, renames it into place, and waits until it is on the disk.
-func (t target) replace(write func(io.Writer) error) error {
-	sweep(filepath.Dir(t.path), map[string]bool{filepath.Base(t.path): true})
-	if err := t.exchange(write, true); err != nil {
+// replaceFile writes a new file, renames it into place, and waits until it is on the disk.
+func (t target) replaceFile(write func(io.Writer) error) error {
+	sweepTemporary(filepath.Dir(t.path), map[string]bool{filepath.Base(t.path): true})
+	if err := t.exchangeFile(write, true); err != nil {
 		return err
 	}
 	return SyncDir(filepath.Dir(t.path))
@@ -80,12 +80,12 @@ func WriteMany(dir string, names []string, write func(i int, w io.Writer) error)
 		if err := os.MkdirAll(to, 0o755); err != nil {
 			return err
 		}
-		sweep(to, ours)
+		sweepTemporary(to, ours)
 	}
 	for i, name := range names {
-		t, err := find(filepath.Join(dir, filepath.FromSlash(name)))
+		t, err := findTarget(filepath.Join(dir, filepath.FromSlash(name)))
 		if err == nil {
-			err = t.exchange(func(w io.Writer) error { return write(i, w) }, false)
+			err = t.exchangeFile(func(w io.Writer) error { return write(i, w) }, false)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -99,8 +99,8 @@ func WriteMany(dir string, names []string, write func(i int, w io.Writer) error)
 	return nil
 }
 
-// exchange writes a new file next to the old one and renames it into place.
-func (t target) exchange(write func(io.Writer) error, synced bool) (err error) {
+// exchangeFile writes a new file next to the old one and renames it into place.
+func (t target) exchangeFile(write func(io.Writer) error, synced bool) (err error) {
 	f, err := createTemporary(t.path, t.mode)
 	if err != nil {
 		return inWordsOf(t.path, err)

@@ -29,19 +29,19 @@ type target struct {
 // Check returns the error that [Write] would return for folders, disks and sockets. It does not check free
 // space.
 func Check(path string) error {
-	_, err := find(path)
+	_, err := findTarget(path)
 	return inWordsOf(path, err)
 }
 
-// given reports whether the shell has opened what the path names. Such a name is a link that is followed.
-func given(path string) bool {
+// isOpenedByShell reports whether the shell has opened what the path names. Such a name is a link that is followed.
+func isOpenedByShell(path string) bool {
 	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/")
 }
 
-func find(path string) (target, error) {
+func findTarget(path string) (target, error) {
 	t := target{path: path, mode: 0o644}
 	stat := os.Lstat
-	if given(path) {
+	if isOpenedByShell(path) {
 		stat, t.stream = os.Stat, true
 	}
 	info, err := stat(path)
@@ -71,8 +71,8 @@ func find(path string) (target, error) {
 	return t, nil
 }
 
-// pour writes to a stream. It does not wait for a pipe's reader, which may never come.
-func (t target) pour(write func(io.Writer) error) error {
+// pourStream writes to a stream. It does not wait for a pipe's reader, which may never come.
+func (t target) pourStream(write func(io.Writer) error) error {
 	flags := os.O_WRONLY | os.O_APPEND
 	if t.pipe {
 		flags |= syscall.O_NONBLOCK

@@ -62,7 +62,7 @@ func TestModes(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := Write(path, func(w io.Writer) error {
-			half, err := filepath.Glob(filepath.Join(dir, beside(path)+"*"))
+			half, err := filepath.Glob(filepath.Join(dir, makeTemporaryPrefix(path)+"*"))
 			if err != nil || len(half) != 1 {
 				t.Fatalf("%v: found %v, %v", mode, half, err)
 			}
@@ -136,7 +136,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, %v, written: %v", path, err, Check(path), called)
 		}
 	}
-	if to, err := find(os.DevNull); err != nil || !to.stream {
+	if to, err := findTarget(os.DevNull); err != nil || !to.stream {
 		t.Errorf("%s: %+v, %v, expected a stream", os.DevNull, to, err)
 	}
 }

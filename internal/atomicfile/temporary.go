@@ -12,14 +12,14 @@ import (
 	"winnow/internal/lock"
 )
 
-// beside returns how the names of a file's temporary files begin; a number follows.
-func beside(name string) string { return "." + filepath.Base(name) + ".tmp-" }
+// makeTemporaryPrefix returns how the names of a file's temporary files begin; a number follows.
+func makeTemporaryPrefix(name string) string { return "." + filepath.Base(name) + ".tmp-" }
 
-// createTemporary creates a file next to name and locks it while it is open, so that [sweep] can tell it from the
-// leftovers of killed processes.
+// createTemporary creates a file next to name and locks it while it is open, so that [sweepTemporary] can tell it from
+// the leftovers of killed processes.
 func createTemporary(name string, mode fs.FileMode) (*os.File, error) {
 	for {
-		at := filepath.Join(filepath.Dir(name), beside(name)+strconv.FormatUint(uint64(rand.Uint32()), 10))
+		at := filepath.Join(filepath.Dir(name), makeTemporaryPrefix(name)+strconv.FormatUint(uint64(rand.Uint32()), 10))
 		f, err := os.OpenFile(at, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -39,9 +39,9 @@ func createTemporary(name string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// sweep removes the temporary files that killed processes left in a folder for our files: those that no process has
-// locked. Files that cannot be removed stay; they only take space.
-func sweep(dir string, ours map[string]bool) {
+// sweepTemporary removes the temporary files that killed processes left in a folder for our files: those that no
+// process has locked. Files that cannot be removed stay; they only take space.
+func sweepTemporary(dir string, ours map[string]bool) {
 	folder, err := os.Open(dir)
 	if err != nil {
 		return
@@ -58,7 +58,7 @@ func sweep(dir string, ours map[string]bool) {
 
 // Left reports whether path has the name of a temporary file for name, which a killed process leaves.
 func Left(name, path string) bool {
-	number, ok := strings.CutPrefix(filepath.Base(path), beside(name))
+	number, ok := strings.CutPrefix(filepath.Base(path), makeTemporaryPrefix(name))
 	_, err := strconv.ParseUint(number, 10, 32)
 	return ok && err == nil && filepath.Dir(path) == filepath.Dir(name)
 }

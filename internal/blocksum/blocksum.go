@@ -87,7 +87,7 @@ func (s *Sums) Around(from, to int64) (int64, int64) {
 func (s *Sums) Compare(data []byte, from int64) (first, last int64, ok bool) {
 	const most = 16 * Size // bytes that one core compares at a time
 	if len(data) <= most {
-		return s.compare(data, from)
+		return s.compareBlocks(data, from)
 	}
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -96,7 +96,7 @@ func (s *Sums) Compare(data []byte, from int64) (first, last int64, ok bool) {
 	for len(data) > 0 {
 		part, at := data[:min(most, len(data))], from
 		group.Go(func() error {
-			if a, b, same := s.compare(part, at); !same {
+			if a, b, same := s.compareBlocks(part, at); !same {
 				lock.Lock()
 				defer lock.Unlock()
 				if ok || a < first {
@@ -111,7 +111,7 @@ func (s *Sums) Compare(data []byte, from int64) (first, last int64, ok bool) {
 	return first, last, ok
 }
 
-func (s *Sums) compare(data []byte, from int64) (first, last int64, ok bool) {
+func (s *Sums) compareBlocks(data []byte, from int64) (first, last int64, ok bool) {
 	for k := from / Size; len(data) > 0; k++ {
 		block := data[:min(Size, len(data))]
 		if s.seen[k/32].Load()&(1<<(k%32)) == 0 {

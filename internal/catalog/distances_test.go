@@ -27,7 +27,7 @@ func TestDistances(t *testing.T) {
 	words := rapid.SliceOfN(rapid.SampledFrom([]rune("abc")), 0, 5)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := words.Draw(t, "a"), words.Draw(t, "b")
-		whole, beginning := distances(a, b)
+		whole, beginning := editDistances(a, b)
 		if want := slow(a, b); whole != want {
 			t.Fatalf("from %q to %q: %d, expected %d", string(a), string(b), whole, want)
 		}
@@ -38,7 +38,7 @@ func TestDistances(t *testing.T) {
 		if beginning != least {
 			t.Fatalf("from %q to a beginning of %q: %d, expected %d", string(a), string(b), beginning, least)
 		}
-		if back, _ := distances(b, a); back != whole {
+		if back, _ := editDistances(b, a); back != whole {
 			t.Fatalf("%q and %q: %d there, %d back", string(a), string(b), whole, back)
 		}
 	})

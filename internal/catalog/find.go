@@ -22,11 +22,11 @@ func Find[E any](what, name string, list []E, names func(E) []string) (entry E, 
 		known = append(known, names(e)[0])
 	}
 	for _, e := range list {
-		if slices.ContainsFunc(names(e), func(n string) bool { return alike(n, name) }) {
+		if slices.ContainsFunc(names(e), func(n string) bool { return hasSameLetters(n, name) }) {
 			return e, nil
 		}
 	}
-	return entry, unknown(what, name, known)
+	return entry, refuseUnknownName(what, name, known)
 }
 
 // Check returns an error if a name is not exactly one of the known ones.
@@ -34,17 +34,17 @@ func Check(what, name string, known ...string) error {
 	if slices.Contains(known, name) {
 		return nil
 	}
-	return unknown(what, name, known)
+	return refuseUnknownName(what, name, known)
 }
 
-func unknown(what, name string, known []string) error {
+func refuseUnknownName(what, name string, known []string) error {
 	return fmt.Errorf("%s %q is unknown%s: known are %s", what, name, Ask(name, known), strings.Join(known, ", "))
 }
 
-// alike reports whether two names have the same letters and digits, at least one.
-func alike(a, b string) bool {
-	x := letters(a)
-	return len(x) > 0 && slices.Equal(x, letters(b))
+// hasSameLetters reports whether two names have the same letters and digits, at least one.
+func hasSameLetters(a, b string) bool {
+	x := extractLetters(a)
+	return len(x) > 0 && slices.Equal(x, extractLetters(b))
 }
 
 // Checker collects the first error of a configuration.

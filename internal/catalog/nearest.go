@@ -19,11 +19,11 @@ import (
 // wins, then the same first letter, which is seldom mistyped, then the order of the list. Time and memory O(letters of
 // both) for each known name.
 func Nearest(name string, known []string) string {
-	asked := letters(name)
+	asked := extractLetters(name)
 	best, found := []int{len(asked)/3 + 1}, ""
 	for _, k := range known {
-		other := letters(k)
-		whole, beginning := distances(asked, other)
+		other := extractLetters(k)
+		whole, beginning := editDistances(asked, other)
 		score := []int{whole, whole, 0}
 		if len(asked) >= 3 {
 			score[0] = min(whole, beginning+1)
@@ -47,8 +47,8 @@ func Ask(name string, known []string) string {
 	return ""
 }
 
-// letters returns the letters and digits of a name, in lower case.
-func letters(name string) []rune {
+// extractLetters returns the letters and digits of a name, in lower case.
+func extractLetters(name string) []rune {
 	return []rune(strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return -1
@@ -57,8 +57,8 @@ func letters(name string) []rune {
 	}, name))
 }
 
-// distances returns the distance from a to all of b, and the least distance to a beginning of b.
-func distances(a, b []rune) (whole, beginning int) {
+// editDistances returns the distance from a to all of b, and the least distance to a beginning of b.
+func editDistances(a, b []rune) (whole, beginning int) {
 	// Row i holds the distances from the first i letters of a to every beginning of b; the two previous rows are kept.
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

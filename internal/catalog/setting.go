@@ -73,7 +73,7 @@ func ResolveTexts(where string, list []Setting, texts map[string]string) (Values
 	}
 	for _, s := range list {
 		if text, ok := texts[s.Name]; ok {
-			value, ok := s.parse(text)
+			value, ok := s.parseSettingText(text)
 			if _, err := s.Check(value); !ok || err != nil {
 				return nil, fmt.Errorf("%s: %s: found %q, expected %s", where, s.Name, text, s.Range())
 			}
@@ -83,8 +83,8 @@ func ResolveTexts(where string, list []Setting, texts map[string]string) (Values
 	return Resolve(where, list, given)
 }
 
-// parse parses a text as the setting's type, without checking its range.
-func (s Setting) parse(text string) (value any, ok bool) {
+// parseSettingText parses a text as the setting's type, without checking its range.
+func (s Setting) parseSettingText(text string) (value any, ok bool) {
 	var err error
 	switch s.Default.(type) {
 	case string:
@@ -131,7 +131,7 @@ func (s Setting) Check(value any) (any, error) {
 		}
 	default:
 		if x, ok := asFloat(value); ok {
-			if number, ok := s.number(x); ok {
+			if number, ok := s.convertNumber(x); ok {
 				return number, nil
 			}
 			found = fmt.Sprint(value)
@@ -140,9 +140,9 @@ func (s Setting) Check(value any) (any, error) {
 	return nil, fmt.Errorf("found %s, expected %s", found, s.Range())
 }
 
-// number returns x as float64 or int, the setting's type. ok is false if it is out of range.
-func (s Setting) number(x float64) (any, bool) {
-	if math.IsNaN(x) || math.IsInf(x, 0) || s.bounded() && (x < s.Min || x > s.Max) {
+// convertNumber returns x as float64 or int, the setting's type. ok is false if it is out of range.
+func (s Setting) convertNumber(x float64) (any, bool) {
+	if math.IsNaN(x) || math.IsInf(x, 0) || s.hasBounds() && (x < s.Min || x > s.Max) {
 		return nil, false
 	}
 	if _, whole := s.Default.(int); !whole {
@@ -151,7 +151,7 @@ func (s Setting) number(x float64) (any, bool) {
 	return int(x), x == math.Trunc(x) && math.Abs(x) <= 1<<53
 }
 
-func (s Setting) bounded() bool { return s.Min != 0 || s.Max != 0 }
+func (s Setting) hasBounds() bool { return s.Min != 0 || s.Max != 0 }
 
 // Range says in words what the setting accepts.
 func (s Setting) Range() string {
@@ -169,7 +169,7 @@ func (s Setting) Range() string {
 	case int:
 		what, free = "a whole number", "a whole number"
 	}
-	if s.bounded() {
+	if s.hasBounds() {
 		return fmt.Sprintf("%s from %g to %g", what, s.Min, s.Max)
 	}
 	return free

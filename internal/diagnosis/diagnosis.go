@@ -67,18 +67,18 @@ func Make(o Options) (*Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
-	rt := d.library(o)
+	rt := d.checkLibrary(o)
 	if rt != nil {
-		d.add(Check{Name: "products", OK: true, Found: ort.Doctor().String()})
+		d.addCheck(Check{Name: "products", OK: true, Found: ort.Doctor().String()})
 	}
 	for i, device := range asked {
 		if i == 0 || device.CUDA {
-			d.cuda(rt, device, len(asked) > 1)
+			d.checkCUDA(rt, device, len(asked) > 1)
 		}
 	}
-	d.add(Check{Name: "cuda options", OK: true, Found: gpuText(o.Compute.GPU)})
-	d.npm()
-	d.cache()
+	d.addCheck(Check{Name: "cuda options", OK: true, Found: gpuText(o.Compute.GPU)})
+	d.checkNPM()
+	d.checkCache()
 	d.OK = true
 	for _, check := range d.Checks {
 		d.OK = d.OK && (check.OK || !check.Required)
@@ -96,10 +96,10 @@ func (d *Diagnosis) Missing() *Check {
 	return nil
 }
 
-func (d *Diagnosis) add(c Check) { d.Checks = append(d.Checks, c) }
+func (d *Diagnosis) addCheck(c Check) { d.Checks = append(d.Checks, c) }
 
-// library finds and loads ONNX Runtime and multiplies with it. It returns nil if that fails.
-func (d *Diagnosis) library(o Options) *ort.Runtime {
+// checkLibrary finds and loads ONNX Runtime and multiplies with it. It returns nil if that fails.
+func (d *Diagnosis) checkLibrary(o Options) *ort.Runtime {
 	look := Check{Name: "onnx runtime", Required: true}
 	found, err := o.Find()
 	var rt *ort.Runtime
@@ -110,7 +110,7 @@ func (d *Diagnosis) library(o Options) *ort.Runtime {
 	}
 	if err != nil {
 		look.Found, look.Fix = err.Error(), o.LibraryHint(err)
-		d.add(look)
+		d.addCheck(look)
 		return nil
 	}
 	d.Runtime = &Library{found.Path, found.Source, rt.Version(), rt.Providers()}
@@ -118,7 +118,7 @@ func (d *Diagnosis) library(o Options) *ort.Runtime {
 	if rt.WithoutKernels() != "" {
 		look.Found += ", which does not accept winnow's own operators: training networks is slower"
 	}
-	d.add(look)
+	d.addCheck(look)
 
 	run := Check{Name: "cpu", Required: true, OK: true, Found: "a matrix product ran"}
 	if err := rt.Check(); err != nil {
@@ -127,23 +127,23 @@ func (d *Diagnosis) library(o Options) *ort.Runtime {
 			run.Fix = ort.ShortHint
 		}
 	}
-	d.add(run)
+	d.addCheck(run)
 	if !run.OK {
 		return nil
 	}
 	return rt
 }
 
-// cuda checks whether networks can run on a GPU and, if not, lists the missing libraries. several says that the
+// checkCUDA checks whether networks can run on a GPU and, if not, lists the missing libraries. several says that the
 // user named more than one device.
-func (d *Diagnosis) cuda(rt *ort.Runtime, device ort.Device, several bool) {
+func (d *Diagnosis) checkCUDA(rt *ort.Runtime, device ort.Device, several bool) {
 	look := Check{Name: "cuda"}
 	if several && device.CUDA {
 		look.Name = device.String()
 	}
 	if rt == nil {
 		look.Found, look.Fix = "not checked without ONNX Runtime", ortlib.InstallHint
-		d.add(look)
+		d.addCheck(look)
 		return
 	}
 	for _, m := range rt.MissingCUDA() {
@@ -158,7 +158,7 @@ func (d *Diagnosis) cuda(rt *ort.Runtime, device ort.Device, several bool) {
 		look.OK, look.Found = true, fmt.Sprintf("a matrix product ran on device %d", device.Index)
 	}
 	look.Found += "; " + ort.CUDAState
-	d.add(look)
+	d.addCheck(look)
 }
 
 // cudaFix says how to get the missing libraries: ONNX Runtime's own through winnow, the others from NVIDIA.
@@ -189,25 +189,25 @@ func cudaFix(missing []string) string {
 	return strings.Join(fixes, "; ")
 }
 
-// npm checks the npm client, which is only needed to install.
-func (d *Diagnosis) npm() {
+// checkNPM checks the npm client, which is only needed to install.
+func (d *Diagnosis) checkNPM() {
 	path, err := ortlib.NPM()
 	if err != nil {
-		d.add(Check{
+		d.addCheck(Check{
 			Name: "npm", Found: "not there",
 			Fix: "install Node.js with npm, or run: winnow runtime install --from ARCHIVE",
 		})
 		return
 	}
-	d.add(Check{Name: "npm", OK: true, Found: path})
+	d.addCheck(Check{Name: "npm", OK: true, Found: path})
 }
 
 // tightDisk is the free space below which a warning is given: the runtime with its download takes 160 MB, and
 // the features of 60,000 images 0.5 GB.
 const tightDisk = 1 << 30
 
-// cache checks that the folder for installs is writable and has space.
-func (d *Diagnosis) cache() {
+// checkCache checks that the folder for installs is writable and has space.
+func (d *Diagnosis) checkCache() {
 	look := Check{Name: "cache folder"}
 	folder, err := ortlib.CacheFolder()
 	if err == nil {
@@ -215,17 +215,17 @@ func (d *Diagnosis) cache() {
 	}
 	if err != nil {
 		look.Found, look.Fix = err.Error(), "set XDG_CACHE_HOME to a writable folder"
-		d.add(look)
+		d.addCheck(look)
 		return
 	}
 	look.OK, look.Found = true, folder
-	d.add(look)
+	d.addCheck(look)
 	if free, ok := FreeDisk(nearestFolder(folder)); ok {
 		disk := Check{Name: "free disk", OK: free >= tightDisk, Found: fmt.Sprintf("%.1f GB", float64(free)/1e9)}
 		if !disk.OK {
 			disk.Fix = "free some space: 1 GB is comfortable"
 		}
-		d.add(disk)
+		d.addCheck(disk)
 	}
 }
 

@@ -27,7 +27,7 @@ func Symmetric(c mat.Symmetric) (values []float64, vectors *mat.Dense, ok bool) 
 	a := mat.DenseCopyOf(c).RawMatrix()
 	t := tridiagonal{diagonal: make([]float64, n), beside: make([]float64, n), vectors: make([][]float64, n)}
 	if n > 1 {
-		t.reduce(a.Data)
+		t.reduceMatrix(a.Data)
 	} else if n == 1 {
 		t.diagonal[0], a.Data[0] = a.Data[0], 1
 	}
@@ -37,7 +37,7 @@ func Symmetric(c mat.Symmetric) (values []float64, vectors *mat.Dense, ok bool) 
 			t.vectors[i][j] = a.Data[j*n+i]
 		}
 	}
-	if !t.solve() {
+	if !t.makeDiagonal() {
 		return nil, nil, false
 	}
 	order := make([]int, n)
@@ -68,8 +68,8 @@ type tridiagonal struct {
 	vectors  [][]float64
 }
 
-// reduce computes a = q·t·qᵀ with t tridiagonal, and leaves q in a.
-func (t *tridiagonal) reduce(a []float64) {
+// reduceMatrix computes a = q·t·qᵀ with t tridiagonal, and leaves q in a.
+func (t *tridiagonal) reduceMatrix(a []float64) {
 	n := len(t.diagonal)
 	var impl gonum.Implementation
 	tau, need := make([]float64, n-1), make([]float64, 1)
@@ -81,8 +81,8 @@ func (t *tridiagonal) reduce(a []float64) {
 	impl.Dorgtr(blas.Upper, n, a, n, tau, work, len(work))
 }
 
-// solve makes the matrix diagonal.
-func (t *tridiagonal) solve() bool {
+// makeDiagonal makes the matrix diagonal.
+func (t *tridiagonal) makeDiagonal() bool {
 	var largest float64
 	for i, v := range t.diagonal {
 		largest = math.Max(largest, math.Abs(v)+math.Abs(t.beside[i]))
@@ -100,15 +100,15 @@ func (t *tridiagonal) solve() bool {
 			if sweeps == mostSweeps {
 				return false
 			}
-			t.sweep(from, to)
+			t.chaseBulge(from, to)
 		}
 	}
 	return true
 }
 
-// sweep chases a bulge from the end of a block to its beginning, by rotations of neighbouring rows and columns:
+// chaseBulge chases a bulge from the end of a block to its beginning, by rotations of neighbouring rows and columns:
 // one step of QL, shifted by an eigenvalue of the first two rows.
-func (t *tridiagonal) sweep(from, to int) {
+func (t *tridiagonal) chaseBulge(from, to int) {
 	d, e := t.diagonal, t.beside
 	half := (d[from+1] - d[from]) / (2 * e[from])
 	shift := d[from] - e[from]/(half+math.Copysign(math.Hypot(half, 1), half))
@@ -129,15 +129,15 @@ func (t *tridiagonal) sweep(from, to int) {
 		taken = sin * turned
 		d[i+1] = x + taken
 		x = cos*turned - b
-		rotate(t.vectors[i], t.vectors[i+1], cos, sin)
+		rotateVectors(t.vectors[i], t.vectors[i+1], cos, sin)
 	}
 	d[from] -= taken
 	e[from] = x
 	e[to] = 0
 }
 
-// rotate sets a to cos·a - sin·b and b to sin·a + cos·b.
-func rotate(a, b []float64, cos, sin float64) {
+// rotateVectors sets a to cos·a - sin·b and b to sin·a + cos·b.
+func rotateVectors(a, b []float64, cos, sin float64) {
 	b = b[:len(a)]
 	for k, v := range a {
 		w := b[k]

@@ -44,21 +44,21 @@ const attempts = 4
 // To fetches the file to path, which must not exist. Until the file is complete its part is in the folder
 // path.part, even after an error or the end of ctx; the next call resumes it.
 func (f File) To(ctx context.Context, path string, o Options) error {
-	d, held, err := f.begin(path, o)
+	d, held, err := f.beginDownload(path, o)
 	if err != nil {
 		return fmt.Errorf("fetch: %w", err)
 	}
 	defer func() {
-		if d.have() == 0 { // nothing to resume
+		if d.measurePart() == 0 { // nothing to resume
 			os.RemoveAll(d.dir)
 		}
 		held.Close()
 	}()
 	for i, place := range o.Places {
-		err := d.from(ctx, place)
+		err := d.fetchFrom(ctx, place)
 		switch {
 		case err == nil:
-			return d.finish(path)
+			return d.renamePart(path)
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.As(err, new(*localError)):
@@ -66,7 +66,7 @@ func (f File) To(ctx context.Context, path string, o Options) error {
 		}
 		d.failed = append(d.failed, fmt.Sprintf("%s: %v", place, err))
 		if i+1 < len(o.Places) {
-			d.note("%s: %v; trying the next place", place, err)
+			d.noteDownload("%s: %v; trying the next place", place, err)
 		}
 	}
 	return &Unavailable{d.failed}
@@ -92,8 +92,8 @@ type download struct {
 	failed  []string
 }
 
-// begin creates or finds the folder of the part and locks it.
-func (f File) begin(path string, o Options) (*download, io.Closer, error) {
+// beginDownload creates or finds the folder of the part and locks it.
+func (f File) beginDownload(path string, o Options) (*download, io.Closer, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, nil, fmt.Errorf("%s: is there already, expected nothing", path)
 	}
@@ -104,7 +104,7 @@ func (f File) begin(path string, o Options) (*download, io.Closer, error) {
 	if d.Stall == 0 {
 		d.Stall = time.Minute
 	}
-	d.client = client(d.Stall)
+	d.client = newHTTPClient(d.Stall)
 	if err := os.MkdirAll(d.dir, 0o755); err != nil {
 		return nil, nil, err
 	}
@@ -112,86 +112,86 @@ func (f File) begin(path string, o Options) (*download, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if d.earlier = d.have(); d.earlier > 0 {
-		d.note("resuming with the %d of %d bytes in %s", d.earlier, f.Size, d.dir)
+	if d.earlier = d.measurePart(); d.earlier > 0 {
+		d.noteDownload("resuming with the %d of %d bytes in %s", d.earlier, f.Size, d.dir)
 	}
 	return d, held, nil
 }
 
-func (d *download) part() string { return filepath.Join(d.dir, "file") }
+func (d *download) makePartPath() string { return filepath.Join(d.dir, "file") }
 
-// have returns the size of the part.
-func (d *download) have() int64 {
-	info, err := os.Stat(d.part())
+// measurePart returns the size of the part.
+func (d *download) measurePart() int64 {
+	info, err := os.Stat(d.makePartPath())
 	if err != nil || !info.Mode().IsRegular() {
 		return 0
 	}
 	return info.Size()
 }
 
-// reset deletes the part, because it is of another file.
-func (d *download) reset() error {
-	if err := os.Remove(d.part()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// resetPart deletes the part, because it is of another file.
+func (d *download) resetPart() error {
+	if err := os.Remove(d.makePartPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &localError{err}
 	}
 	d.earlier = 0
 	return nil
 }
 
-func (d *download) note(format string, args ...any) {
+func (d *download) noteDownload(format string, args ...any) {
 	if d.Note != nil {
 		d.Note(fmt.Sprintf(format, args...))
 	}
 }
 
-func (d *download) progress(done int64) {
+func (d *download) showDownloaded(done int64) {
 	if d.Progress != nil {
 		d.Progress(done, d.Size, d.earlier)
 	}
 }
 
-// from fetches what is missing from one place and checks the result. A part that was begun before, perhaps from
+// fetchFrom fetches what is missing from one place and checks the result. A part that was begun before, perhaps from
 // another place, and proves wrong is deleted, and the file is fetched once more.
-func (d *download) from(ctx context.Context, place string) error {
-	begun := d.have() > 0
-	if d.have() > d.Size {
-		if err := d.reset(); err != nil {
+func (d *download) fetchFrom(ctx context.Context, place string) error {
+	begun := d.measurePart() > 0
+	if d.measurePart() > d.Size {
+		if err := d.resetPart(); err != nil {
 			return err
 		}
 	}
-	if err := d.persist(ctx, place); err != nil {
+	if err := d.retryTransfer(ctx, place); err != nil {
 		return err
 	}
-	err := d.check()
+	err := d.checkPart()
 	if err == nil || errors.As(err, new(*localError)) {
 		return err
 	}
-	if reset := d.reset(); reset != nil || !begun {
+	if reset := d.resetPart(); reset != nil || !begun {
 		return errors.Join(reset, err)
 	}
-	d.note("%s: what was there from an earlier transfer is of another file: starting again", place)
-	return d.from(ctx, place)
+	d.noteDownload("%s: what was there from an earlier transfer is of another file: starting again", place)
+	return d.fetchFrom(ctx, place)
 }
 
-// persist retries a transfer as long as only the connection breaks and it makes progress now and then.
-func (d *download) persist(ctx context.Context, place string) error {
+// retryTransfer retries a transfer as long as only the connection breaks and it makes progress now and then.
+func (d *download) retryTransfer(ctx context.Context, place string) error {
 	wait, left := d.Wait, attempts
-	for d.have() < d.Size {
-		before := d.have()
-		err := d.transfer(ctx, place)
+	for d.measurePart() < d.Size {
+		before := d.measurePart()
+		err := d.transferPart(ctx, place)
 		if err == nil || ctx.Err() != nil || !errors.As(err, new(*brokenError)) {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		if left--; d.have() > before {
+		if left--; d.measurePart() > before {
 			wait, left = d.Wait, attempts
 		}
 		if left == 0 {
 			return err
 		}
-		d.note("%s: %v after %d of %d bytes: resuming in %v", place, err, d.have(), d.Size, wait)
+		d.noteDownload("%s: %v after %d of %d bytes: resuming in %v", place, err, d.measurePart(), d.Size, wait)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -202,9 +202,9 @@ func (d *download) persist(ctx context.Context, place string) error {
 	return nil
 }
 
-// check compares the complete part with the known size and sha256.
-func (d *download) check() error {
-	sum, n, err := Sum(d.part())
+// checkPart compares the complete part with the known size and sha256.
+func (d *download) checkPart() error {
+	sum, n, err := Sum(d.makePartPath())
 	if err != nil {
 		return &localError{err}
 	}
@@ -227,9 +227,9 @@ func Sum(path string) (sum string, bytes int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), bytes, err
 }
 
-// finish renames the checked part to path.
-func (d *download) finish(path string) error {
-	err := os.Rename(d.part(), path) // store has synced it
+// renamePart renames the checked part to path.
+func (d *download) renamePart(path string) error {
+	err := os.Rename(d.makePartPath(), path) // store has synced it
 	if err == nil {
 		err = atomicfile.SyncDir(filepath.Dir(path))
 	}
@@ -239,15 +239,15 @@ func (d *download) finish(path string) error {
 	return nil
 }
 
-// store appends what a place sends to the part, at most the file's size, and syncs it even after an error.
-func (d *download) store(in io.Reader, at int64) (err error) {
-	f, err := d.open(at)
+// appendToPart appends what a place sends to the part, at most the file's size, and syncs it even after an error.
+func (d *download) appendToPart(in io.Reader, at int64) (err error) {
+	f, err := d.openPartFile(at)
 	if err != nil {
-		return d.local(err)
+		return d.explainLocal(err)
 	}
 	defer func() {
 		if closed := errors.Join(f.Sync(), f.Close()); closed != nil && err == nil {
-			err = d.local(closed)
+			err = d.explainLocal(closed)
 		}
 	}()
 	buf := make([]byte, 1<<16)
@@ -255,15 +255,15 @@ func (d *download) store(in io.Reader, at int64) (err error) {
 		n, readErr := in.Read(buf[:min(int64(len(buf)), d.Size-at+1)])
 		if n > 0 {
 			if _, err := f.Write(buf[:n]); err != nil {
-				return d.local(err)
+				return d.explainLocal(err)
 			}
 			at += int64(n)
-			d.progress(min(at, d.Size))
+			d.showDownloaded(min(at, d.Size))
 		}
 		switch {
 		case at > d.Size:
 			err := fmt.Errorf("found more than %d bytes, expected %[1]d: it is another version", d.Size)
-			return errors.Join(err, d.reset())
+			return errors.Join(err, d.resetPart())
 		case readErr == io.EOF:
 			return nil
 		case readErr != nil:
@@ -272,12 +272,12 @@ func (d *download) store(in io.Reader, at int64) (err error) {
 	}
 }
 
-// open opens the part for writing from position at.
-func (d *download) open(at int64) (*os.File, error) {
+// openPartFile opens the part for writing from position at.
+func (d *download) openPartFile(at int64) (*os.File, error) {
 	if at == 0 {
-		return regular.OpenOwn(d.part(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+		return regular.OpenOwn(d.makePartPath(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
 	}
-	f, err := regular.OpenOwn(d.part(), os.O_WRONLY, 0o644)
+	f, err := regular.OpenOwn(d.makePartPath(), os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -287,18 +287,18 @@ func (d *download) open(at int64) (*os.File, error) {
 	return f, nil
 }
 
-// local wraps an error of writing and says what to do about it.
-func (d *download) local(err error) error {
+// explainLocal wraps an error of writing and says what to do about it.
+func (d *download) explainLocal(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		err = fmt.Errorf("%s: the disk is full: make room for %d bytes and run the same command again, which resumes",
-			d.dir, d.Size-d.have())
+			d.dir, d.Size-d.measurePart())
 	}
 	return &localError{err}
 }
 
-// client is Go's default HTTP client, with proxies from the environment, that gives up on servers that do not
+// newHTTPClient is Go's default HTTP client, with proxies from the environment, that gives up on servers that do not
 // answer.
-func client(patience time.Duration) *http.Client {
+func newHTTPClient(patience time.Duration) *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = patience
 	return &http.Client{Transport: t}

@@ -36,33 +36,33 @@ func Remote(place string) bool {
 	return strings.HasPrefix(place, "http://") || strings.HasPrefix(place, "https://")
 }
 
-// transfer fetches what is missing in one request, or copies a local file.
-func (d *download) transfer(ctx context.Context, place string) error {
+// transferPart fetches what is missing in one request, or copies a local file.
+func (d *download) transferPart(ctx context.Context, place string) error {
 	if !Remote(place) {
-		return d.copy(ctx, place)
+		return d.copyLocalFile(ctx, place)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	alive := time.AfterFunc(d.Stall, func() { cancel(fmt.Errorf("no byte came for %v", d.Stall)) })
 	defer alive.Stop()
-	err := d.request(ctx, place, func() { alive.Reset(d.Stall) })
+	err := d.requestPart(ctx, place, func() { alive.Reset(d.Stall) })
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return &brokenError{cause}
 	}
 	return err
 }
 
-// request requests the file from where the part ends. heard is called whenever bytes arrive.
-func (d *download) request(ctx context.Context, place string, heard func()) error {
+// requestPart requests the file from where the part ends. heard is called whenever bytes arrive.
+func (d *download) requestPart(ctx context.Context, place string, heard func()) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
 	if err != nil {
 		return err
 	}
-	at := d.have()
+	at := d.measurePart()
 	req.Header.Set("Accept-Encoding", "identity") // a compressed transfer could not be resumed
 	if at > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", at))
-		if tag := d.tag(place); tag != "" {
+		if tag := d.readPartTag(place); tag != "" {
 			req.Header.Set("If-Range", tag)
 		}
 	}
@@ -70,39 +70,39 @@ func (d *download) request(ctx context.Context, place string, heard func()) erro
 	if name, ok := errors.AsType[*net.DNSError](err); ok && name.IsNotFound {
 		return fmt.Errorf("no such host: %s", name.Name)
 	} else if err != nil {
-		return &brokenError{shortened(err)}
+		return &brokenError{shortenError(err)}
 	}
 	defer res.Body.Close()
-	if at, err = d.start(res, place, at); err != nil {
+	if at, err = d.readAnswerHead(res, place, at); err != nil {
 		return err
 	}
 	body := &listener{res.Body, heard}
 	if at > 0 {
-		return d.store(body, at)
+		return d.appendToPart(body, at)
 	}
 	first := bufio.NewReader(body)
-	if err := d.sniff(first, res.ContentLength); err != nil {
+	if err := d.sniffContent(first, res.ContentLength); err != nil {
 		return err
 	}
 	if err := d.keepTag(place, res.Header.Get("ETag")); err != nil {
 		return err
 	}
-	if err := d.store(first, 0); err != nil {
+	if err := d.appendToPart(first, 0); err != nil {
 		return err
 	}
-	if n := d.have(); n < d.Size && res.ContentLength < 0 { // a clean end of an answer without a length
+	if n := d.measurePart(); n < d.Size && res.ContentLength < 0 { // a clean end of an answer without a length
 		return &brokenError{errors.New("the answer ended early")}
 	}
 	return nil
 }
 
-// start reads the head of an answer and returns the position of its bytes in the file.
-func (d *download) start(res *http.Response, place string, at int64) (int64, error) {
+// readAnswerHead reads the head of an answer and returns the position of its bytes in the file.
+func (d *download) readAnswerHead(res *http.Response, place string, at int64) (int64, error) {
 	switch code := res.StatusCode; {
 	case code == http.StatusOK:
 		if at > 0 {
-			d.note("%s: cannot resume in the middle: starting again", place)
-			return 0, d.reset()
+			d.noteDownload("%s: cannot resume in the middle: starting again", place)
+			return 0, d.resetPart()
 		}
 		return 0, nil
 	case code == http.StatusPartialContent && at > 0:
@@ -114,9 +114,9 @@ func (d *download) start(res *http.Response, place string, at int64) (int64, err
 			return at, nil
 		}
 		err := &brokenError{fmt.Errorf("sent bytes from %d on, expected from %d on", from, at)}
-		return 0, errors.Join(err, d.reset())
+		return 0, errors.Join(err, d.resetPart())
 	case code == http.StatusRequestedRangeNotSatisfiable && at > 0:
-		return 0, errors.Join(&brokenError{errors.New("has no bytes where the part ends")}, d.reset())
+		return 0, errors.Join(&brokenError{errors.New("has no bytes where the part ends")}, d.resetPart())
 	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooManyRequests:
 		return 0, &brokenError{errors.New("answered " + res.Status)}
 	}
@@ -136,9 +136,9 @@ func contentRange(text string) (from, total int64) {
 	return number(first), number(all)
 }
 
-// sniff checks the beginning and the length (-1: unknown) of what a place sends. Instead of a model a place
+// sniffContent checks the beginning and the length (-1: unknown) of what a place sends. Instead of a model a place
 // often has a web page that explains why it is missing, or a Git LFS pointer.
-func (d *download) sniff(in *bufio.Reader, length int64) error {
+func (d *download) sniffContent(in *bufio.Reader, length int64) error {
 	head, _ := in.Peek(512)
 	switch {
 	case bytes.HasPrefix(head, []byte("version https://git-lfs.github.com/spec/")):
@@ -151,8 +151,8 @@ func (d *download) sniff(in *bufio.Reader, length int64) error {
 	return nil
 }
 
-// tag returns the ETag under which the part was begun, if it came from this place and is a strong one.
-func (d *download) tag(place string) string {
+// readPartTag returns the ETag under which the part was begun, if it came from this place and is a strong one.
+func (d *download) readPartTag(place string) string {
 	data, err := regular.ReadFile(filepath.Join(d.dir, "tag"), regular.Most)
 	if err != nil {
 		return ""
@@ -167,13 +167,13 @@ func (d *download) tag(place string) string {
 func (d *download) keepTag(place, tag string) error {
 	line := strings.ReplaceAll(tag, " ", "") + " " + place
 	if err := atomicfile.WriteBytes(filepath.Join(d.dir, "tag"), []byte(line)); err != nil {
-		return d.local(err)
+		return d.explainLocal(err)
 	}
 	return nil
 }
 
-// copy copies the file from a path on this machine.
-func (d *download) copy(ctx context.Context, path string) error {
+// copyLocalFile copies the file from a path on this machine.
+func (d *download) copyLocalFile(ctx context.Context, path string) error {
 	in, err := regular.Open(path)
 	if err != nil {
 		return err
@@ -183,14 +183,14 @@ func (d *download) copy(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.reset(); err != nil {
+	if err := d.resetPart(); err != nil {
 		return err
 	}
 	first := bufio.NewReader(in)
-	if err := d.sniff(first, info.Size()); err != nil {
+	if err := d.sniffContent(first, info.Size()); err != nil {
 		return err
 	}
-	err = d.store(untilDone{ctx, first}, 0)
+	err = d.appendToPart(untilDone{ctx, first}, 0)
 	if b, ok := errors.AsType[*brokenError](err); ok {
 		return b.error // retrying a local file does not help
 	}
@@ -226,8 +226,8 @@ func (u untilDone) Read(p []byte) (int, error) {
 	return u.Reader.Read(p)
 }
 
-// shortened removes the method and the address from an error, since the message names the place already.
-func shortened(err error) error {
+// shortenError removes the method and the address from an error, since the message names the place already.
+func shortenError(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err
 	}

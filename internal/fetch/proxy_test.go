@@ -8,7 +8,7 @@ import (
 
 // The proxies of the environment are those of Go's net/http.
 func TestProxy(t *testing.T) {
-	if client(time.Second).Transport.(*http.Transport).Proxy == nil {
+	if newHTTPClient(time.Second).Transport.(*http.Transport).Proxy == nil {
 		t.Error("no proxy is looked for")
 	}
 }

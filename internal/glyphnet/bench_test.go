@@ -40,7 +40,7 @@ func BenchmarkStep(b *testing.B) {
 		name string
 		do   func() error
 	}{
-		{"render-ms", func() error { data.batch(pixels, classes, 0, rows); return nil }},
+		{"render-ms", func() error { data.drawBatch(pixels, classes, 0, rows); return nil }},
 		{"forward-ms", func() error { return n.live.Forward(x, [][]float32{pixels}, rows, true) }},
 		{"classify-ms", func() error {
 			n.classifier.Forward(logits, x)
@@ -49,7 +49,7 @@ func BenchmarkStep(b *testing.B) {
 			return nil
 		}},
 		{"backward-ms", func() error { return n.live.Backward(dx, false) }},
-		{"solver-ms", func() error { solver.Step(n.params(), 1e-6); return nil }},
+		{"solver-ms", func() error { solver.Step(n.listParams(), 1e-6); return nil }},
 	}
 	best := make([]time.Duration, len(parts))
 	for b.Loop() {

@@ -25,23 +25,23 @@ func newStream(characters []glyphs.Character, conditions glyphs.Conditions, seed
 	return &stream{r, characters, conditions, seed}, err
 }
 
-// draw renders image number `number` of the stream into x, as the network's input, and returns its class. Each
+// drawGlyph renders image number `number` of the stream into x, as the network's input, and returns its class. Each
 // run of len(characters) numbers shows every class once, in a random order.
-func (s *stream) draw(x []float32, number int, order []int) int {
+func (s *stream) drawGlyph(x []float32, number int, order []int) int {
 	class := order[number%len(order)]
 	var grey [glyphs.Size * glyphs.Size]byte
 	s.renderer.Render(grey[:], s.characters[class].Char, s.conditions, rand.New(rand.NewPCG(s.seed, uint64(number))))
-	normalize(x, grey[:])
+	normalizeGrey(x, grey[:])
 	return class
 }
 
-// fresh returns a stream of the same characters and conditions whose images never appear in s.
-func (s *stream) fresh() *stream {
+// newFreshStream returns a stream of the same characters and conditions whose images never appear in s.
+func (s *stream) newFreshStream() *stream {
 	return &stream{s.renderer, s.characters, s.conditions, ^s.seed}
 }
 
-// batch renders the images first … first+n-1 of the stream.
-func (s *stream) batch(x []float32, classes []int, first, n int) {
+// drawBatch renders the images first … first+n-1 of the stream.
+func (s *stream) drawBatch(x []float32, classes []int, first, n int) {
 	orders := map[int][]int{}
 	for i := range n {
 		if round := (first + i) / len(s.characters); orders[round] == nil {
@@ -51,12 +51,12 @@ func (s *stream) batch(x []float32, classes []int, first, n int) {
 	const pixels = glyphs.Size * glyphs.Size
 	inChunks(n, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			classes[i] = s.draw(x[i*pixels:(i+1)*pixels], first+i, orders[(first+i)/len(s.characters)])
+			classes[i] = s.drawGlyph(x[i*pixels:(i+1)*pixels], first+i, orders[(first+i)/len(s.characters)])
 		}
 	})
 }
 
-func normalize(x []float32, grey []byte) {
+func normalizeGrey(x []float32, grey []byte) {
 	for i, g := range grey {
 		x[i] = (float32(g)/255 - mean) / std
 	}

@@ -27,7 +27,7 @@ func heldOut(e embedder, c head.Classifier, data *stream, n int) (float64, error
 	x, logits := features.NewMatrix(batch, e.dim), features.NewMatrix(batch, len(data.characters))
 	var right float64
 	for first := 0; first < n; first += batch {
-		data.batch(pixels, classes, first, batch)
+		data.drawBatch(pixels, classes, first, batch)
 		if err := e.run(x, pixels, batch); err != nil {
 			return 0, err
 		}
@@ -38,8 +38,8 @@ func heldOut(e embedder, c head.Classifier, data *stream, n int) (float64, error
 	return right / float64((n+batch-1)/batch*batch), nil
 }
 
-// extract embeds the images of a split, drawn as the dataset draws them.
-func extract(e embedder, split string, seed uint64) (features.Set, error) {
+// embedSplit embeds the images of a split, drawn as the dataset draws them.
+func embedSplit(e embedder, split string, seed uint64) (features.Set, error) {
 	characters := glyphs.Characters(split)
 	r, err := glyphs.NewRenderer(characters)
 	if err != nil {
@@ -53,7 +53,7 @@ func extract(e embedder, split string, seed uint64) (features.Set, error) {
 			var grey [pixels]byte
 			for i := lo; i < hi; i++ {
 				r.Render(grey[:], c.Char, glyphs.Found(), glyphs.Source(seed, c.Char, i))
-				normalize(x[i*pixels:(i+1)*pixels], grey[:])
+				normalizeGrey(x[i*pixels:(i+1)*pixels], grey[:])
 			}
 		})
 		rows := blas32.General{Rows: images, Cols: e.dim, Stride: e.dim, Data: set.X.Data[class*images*e.dim:]}
@@ -94,20 +94,20 @@ func noiseAUROC(s features.Set, share float64, seed uint64) (float64, error) {
 	}
 	sums := features.NewMatrix(classes, s.Dim())
 	for i, k := range given {
-		blas32.Axpy(1, vector(s.Row(i)), vector(features.Row(sums, k)))
+		blas32.Axpy(1, viewVector(s.Row(i)), viewVector(features.Row(sums, k)))
 	}
 	scores, bad := make([]float64, s.Len()), make([]bool, s.Len())
 	for i, k := range given {
 		centre := slices.Clone(features.Row(sums, k))
-		blas32.Axpy(-1, vector(s.Row(i)), vector(centre))
-		dot, norm := blas32.Dot(vector(centre), vector(s.Row(i))), blas32.Nrm2(vector(centre))
+		blas32.Axpy(-1, viewVector(s.Row(i)), viewVector(centre))
+		dot, norm := blas32.Dot(viewVector(centre), viewVector(s.Row(i))), blas32.Nrm2(viewVector(centre))
 		scores[i], bad[i] = float64(dot/norm), k != s.Labels[i]
 	}
 	d, err := eval.Detect(scores, bad, make([]bool, s.Len()))
 	return d.AUROC, err
 }
 
-func vector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 1, Data: x} }
+func viewVector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 1, Data: x} }
 
 // report is the evaluation of a network, as shown in models/glyphnet.md.
 type report struct {
@@ -124,9 +124,9 @@ func (r report) String() string {
 // whitenedDim is the number of principal directions kept.
 const whitenedDim = 128
 
-// measure evaluates on one split: Validation while choosing, Test once at the end.
-func measure(e embedder, split string, seed uint64) (r report, err error) {
-	set, err := extract(e, split, seed)
+// measureSplit evaluates on one split: Validation while choosing, Test once at the end.
+func measureSplit(e embedder, split string, seed uint64) (r report, err error) {
+	set, err := embedSplit(e, split, seed)
 	if err != nil {
 		return r, err
 	}

@@ -9,14 +9,14 @@ import (
 	"winnow/backbone/graph"
 )
 
-// fold removes the BatchNormalization nodes of a model. Each is merged into the convolution before it, which
-// nothing else may read, with the current running statistics:
+// foldNormalizations removes the BatchNormalization nodes of a model. Each is merged into the convolution before it,
+// which nothing else may read, with the current running statistics:
 //
 //	W'_o = f_o·W_o,  b'_o = f_o·(b_o - μ_o) + β_o,  f_o = γ_o/√(σ²_o + ε)
 //
 // The convolution's output gets the normalisation's name, and its weights the name of their stage:
 // block1.weight, block1.bias. Computed in float64, rounded once.
-func fold(m *graph.Model) (*graph.Model, error) {
+func foldNormalizations(m *graph.Model) (*graph.Model, error) {
 	b := graph.Extend(m)
 	g := b.Model().Graph
 	nodes := g.Nodes
@@ -38,7 +38,7 @@ func fold(m *graph.Model) (*graph.Model, error) {
 				"expected a convolution's output that it alone reads", n.Name, n.Inputs[0])
 		}
 		conv := *g.Nodes[at]
-		weight, bias, err := folded(g, &conv, n)
+		weight, bias, err := foldIntoConv(g, &conv, n)
 		if err != nil {
 			return nil, fmt.Errorf("glyphnet: fold: node %q: %w", n.Name, err)
 		}
@@ -50,8 +50,8 @@ func fold(m *graph.Model) (*graph.Model, error) {
 	return b.Model(), nil
 }
 
-// folded returns the weight and bias of a convolution that includes the following normalisation.
-func folded(g *graph.Graph, conv, norm *graph.Node) (weight, bias *graph.Tensor, err error) {
+// foldIntoConv returns the weight and bias of a convolution that includes the following normalisation.
+func foldIntoConv(g *graph.Graph, conv, norm *graph.Node) (weight, bias *graph.Tensor, err error) {
 	read := func(name string) (values []float32) {
 		t := g.Initializer(name)
 		if t == nil && err == nil {

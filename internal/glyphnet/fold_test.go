@@ -32,7 +32,7 @@ func vectors(t *testing.T, model []byte, pixels []float32, rows int) []float32 {
 // liveVectors runs the trained network as a live one whose normalisations rest.
 func liveVectors(t *testing.T, n *network, pixels []float32, rows int) []float32 {
 	t.Helper()
-	m, err := n.trained()
+	m, err := n.exportTrained()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,13 +71,13 @@ func TestFileIsTheNetwork(t *testing.T) {
 	for range 5 { // running averages that are not the initial ones
 		pass(t, n, pixels, classes)
 	}
-	folded, err := n.file()
+	folded, err := n.encodeModel()
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := vectors(t, folded, pixels, 6)
 	want := func() []float32 {
-		m, err := n.trained()
+		m, err := n.exportTrained()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestFileIsTheNetwork(t *testing.T) {
 	if d := distance(liveVectors(t, n, pixels, 6), got); d > tolerance {
 		t.Errorf("the file and the live network differ by %.2g of the largest value", d)
 	}
-	for _, p := range append(n.params()[:len(n.params())-2], n.live.State()...) { // spoiled twins must be seen
+	for _, p := range append(n.listParams()[:len(n.listParams())-2], n.live.State()...) { // spoiled twins must be seen
 		was := p.Data[0]
 		p.Data[0] += 0.05
 		if d := distance(want(), got); d <= tolerance {
@@ -120,7 +120,7 @@ func TestFoldRefuses(t *testing.T) {
 		return b.Model()
 	}
 	for what, m := range map[string]*graph.Model{"no convolution": build(false), "a second reader": build(true)} {
-		if _, err := fold(m); err == nil || !strings.Contains(err.Error(), "that it alone reads") {
+		if _, err := foldNormalizations(m); err == nil || !strings.Contains(err.Error(), "that it alone reads") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -62,7 +62,7 @@ layers:
 // shake moves what starts at 0 or 1 somewhere else.
 func shake(n *network) {
 	rng := rand.New(rand.NewPCG(6, 1))
-	for _, p := range n.params() {
+	for _, p := range n.listParams() {
 		for i := range p.Data {
 			p.Data[i] += 0.2 * float32(rng.NormFloat64())
 		}
@@ -129,10 +129,10 @@ func TestGradient(t *testing.T) {
 	pass(t, n, pixels, classes)
 	const tolerance = 0.01
 	var grads [][]float32
-	for _, p := range n.params() {
+	for _, p := range n.listParams() {
 		grads = append(grads, slices.Clone(p.Grad))
 	}
-	for k, p := range n.params() {
+	for k, p := range n.listParams() {
 		if p.Name == "block2.conv1.bias" { // the batch's mean takes it away again: its slope is 0
 			continue
 		}
@@ -171,7 +171,7 @@ func TestCrossEntropy(t *testing.T) {
 // The rate rises to its peak in 200 steps, in a tenth of a short run, and falls to nearly 0.
 func TestRate(t *testing.T) {
 	for steps, warm := range map[int]int{4000: 200, 100: 10, 5: 0} {
-		_, schedule, err := settings{Steps: steps, Rate: 0.003}.solver()
+		_, schedule, err := settings{Steps: steps, Rate: 0.003}.newSolver()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestRate(t *testing.T) {
 			t.Errorf("%d steps: rate %v at %d, %v at the end", steps, peak, warm, schedule.At(steps-1))
 		}
 	}
-	if _, _, err := (settings{Rate: 0.003}).solver(); err == nil {
+	if _, _, err := (settings{Rate: 0.003}).newSolver(); err == nil {
 		t.Error("no steps were accepted")
 	}
 }
@@ -193,11 +193,11 @@ func TestSameSeedSameFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := open(t, small, len(characters), seed)
-		if err := learn(t.Context(), n, data, settings{Steps: 5, Batch: 24, Rate: 0.003, Seed: seed},
+		if err := trainNetwork(t.Context(), n, data, settings{Steps: 5, Batch: 24, Rate: 0.003, Seed: seed},
 			io.Discard); err != nil {
 			t.Fatal(err)
 		}
-		model, err := n.file()
+		model, err := n.encodeModel()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,10 +220,10 @@ func TestTrainingLearns(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := open(t, small, len(characters), 4)
-	if err := learn(t.Context(), n, data, settings{Steps: 150, Batch: 48, Rate: 0.01}, io.Discard); err != nil {
+	if err := trainNetwork(t.Context(), n, data, settings{Steps: 150, Batch: 48, Rate: 0.01}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	model, err := n.file()
+	model, err := n.encodeModel()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestTrainingLearns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := heldOut(e, n.classifier, data.fresh(), 256)
+	a, err := heldOut(e, n.classifier, data.newFreshStream(), 256)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestShippedModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := measure(e, datasets.Validation, 0)
+	r, err := measureSplit(e, datasets.Validation, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +304,7 @@ func TestFileHasTheShippedForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	written, err := open(t, string(text), 3, 1).file()
+	written, err := open(t, string(text), 3, 1).encodeModel()
 	if err != nil {
 		t.Fatal(err)
 	}

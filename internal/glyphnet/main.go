@@ -95,10 +95,10 @@ func trainFile(ctx context.Context, rt *ort.Runtime, path string, s settings, st
 		return err
 	}
 	defer n.live.Close()
-	if err := learn(ctx, n, data, s, stderr); err != nil {
+	if err := trainNetwork(ctx, n, data, s, stderr); err != nil {
 		return err
 	}
-	model, err := n.file()
+	model, err := n.encodeModel()
 	if err != nil {
 		return err
 	}
@@ -109,13 +109,13 @@ func trainFile(ctx context.Context, rt *ort.Runtime, path string, s settings, st
 	if err != nil {
 		return err
 	}
-	accuracy, err := heldOut(e, n.classifier, data.fresh(), 10000)
+	accuracy, err := heldOut(e, n.classifier, data.newFreshStream(), 10000)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "%d steps of %d images of %d characters: accuracy on fresh images %.4f\n",
 		s.Steps, s.Batch, len(characters), accuracy)
-	r, err := measure(e, datasets.Validation, 0)
+	r, err := measureSplit(e, datasets.Validation, 0)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func measureFile(rt *ort.Runtime, path, split string, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	r, err := measure(e, split, 0)
+	r, err := measureSplit(e, split, 0)
 	if err != nil {
 		return err
 	}

@@ -43,10 +43,12 @@ func newNetwork(rt *ort.Runtime, described *architecture.Network, classes int, s
 	return &network{model, live, newClassifier(live.Dim(), classes, seed)}, nil
 }
 
-// params lists everything that the solver changes, in a fixed order.
-func (n *network) params() []*features.Param {
+// listParams lists everything that the solver changes, in a fixed order.
+func (n *network) listParams() []*features.Param {
 	return append(n.live.Params()[:len(n.live.Params()):len(n.live.Params())], n.classifier.Weight, n.classifier.Bias)
 }
 
-// trained returns the backbone with its current weights and running statistics.
-func (n *network) trained() (*graph.Model, error) { return graph.WithValues(n.model, n.live.Values()) }
+// exportTrained returns the backbone with its current weights and running statistics.
+func (n *network) exportTrained() (*graph.Model, error) {
+	return graph.WithValues(n.model, n.live.Values())
+}

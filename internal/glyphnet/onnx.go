@@ -17,14 +17,14 @@ const (
 // maxBytes is the largest size of the shipped file.
 const maxBytes = 2 << 20
 
-// file returns the shipped form of the network: normalisations folded, weights named blockN.weight and
+// encodeModel returns the shipped form of the network: normalisations folded, weights named blockN.weight and
 // blockN.bias.
-func (n *network) file() ([]byte, error) {
-	m, err := n.trained()
+func (n *network) encodeModel() ([]byte, error) {
+	m, err := n.exportTrained()
 	if err != nil {
 		return nil, err
 	}
-	if m, err = fold(m); err != nil {
+	if m, err = foldNormalizations(m); err != nil {
 		return nil, err
 	}
 	m.IRVersion, m.Opsets = 7, []graph.Opset{{Version: opset}}

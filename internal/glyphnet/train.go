@@ -21,9 +21,9 @@ type settings struct {
 	Conditions   glyphs.Conditions
 }
 
-// solver returns AdamW with a rate that rises linearly over 200 steps (a tenth of a shorter run) and falls by
+// newSolver returns AdamW with a rate that rises linearly over 200 steps (a tenth of a shorter run) and falls by
 // half a cosine.
-func (s settings) solver() (train.Solver, train.Schedule, error) {
+func (s settings) newSolver() (train.Solver, train.Schedule, error) {
 	c := train.DefaultSolver("adamw")
 	c.LR, c.WeightDecay = train.GivenLR(s.Rate), s.Decay
 	cosine := train.ScheduleConfig{Name: "cosine", Warmup: min(200, s.Steps/10)}
@@ -35,9 +35,9 @@ func (s settings) solver() (train.Solver, train.Schedule, error) {
 	return solver, schedule, err
 }
 
-// learn trains on s.Steps new batches of the stream and logs a line now and then.
-func learn(ctx context.Context, n *network, data *stream, s settings, log io.Writer) error {
-	solver, schedule, err := s.solver()
+// trainNetwork trains on s.Steps new batches of the stream and logs a line now and then.
+func trainNetwork(ctx context.Context, n *network, data *stream, s settings, log io.Writer) error {
+	solver, schedule, err := s.newSolver()
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func learn(ctx context.Context, n *network, data *stream, s settings, log io.Wri
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		data.batch(pixels, classes, step*s.Batch, s.Batch)
+		data.drawBatch(pixels, classes, step*s.Batch, s.Batch)
 		if err := n.live.Forward(x, [][]float32{pixels}, s.Batch, true); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func learn(ctx context.Context, n *network, data *stream, s settings, log io.Wri
 		if err := n.live.Backward(dx, false); err != nil {
 			return err
 		}
-		solver.Step(n.params(), schedule.At(step))
+		solver.Step(n.listParams(), schedule.At(step))
 		loss, accuracy = loss+l/every, accuracy+a/every
 		if (step+1)%every == 0 {
 			fmt.Fprintf(log, "step %d: loss %.3f, accuracy %.3f, %.0f images/s\n", step+1, loss, accuracy,

@@ -17,7 +17,7 @@ type files struct {
 
 // Open implements [fs.FS].
 func (f files) Open(name string) (fs.File, error) {
-	in, err := await(f.ctx, func() (fs.File, error) { return f.of.Open(name) },
+	in, err := awaitResult(f.ctx, func() (fs.File, error) { return f.of.Open(name) },
 		func(late fs.File) { _ = late.Close() }) // only read
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (f files) Open(name string) (fs.File, error) {
 
 // Stat implements [fs.StatFS].
 func (f files) Stat(name string) (fs.FileInfo, error) {
-	return await(f.ctx, func() (fs.FileInfo, error) { return fs.Stat(f.of, name) }, nil)
+	return awaitResult(f.ctx, func() (fs.FileInfo, error) { return fs.Stat(f.of, name) }, nil)
 }
 
 // OnlyFiles reports whether the file system says that it has only files and folders.
@@ -42,19 +42,20 @@ type file struct {
 	of  fs.File
 }
 
-func (f file) Stat() (fs.FileInfo, error) { return await(f.ctx, f.of.Stat, nil) }
+func (f file) Stat() (fs.FileInfo, error) { return awaitResult(f.ctx, f.of.Stat, nil) }
 
 func (f file) Read(b []byte) (int, error) {
-	return await(f.ctx, func() (int, error) { return f.of.Read(b) }, nil)
+	return awaitResult(f.ctx, func() (int, error) { return f.of.Read(b) }, nil)
 }
 
 func (f file) Close() error {
-	_, err := await(f.ctx, func() (struct{}, error) { return struct{}{}, f.of.Close() }, nil)
+	_, err := awaitResult(f.ctx, func() (struct{}, error) { return struct{}{}, f.of.Close() }, nil)
 	return err
 }
 
-// await does something that may wait, until ctx ends. What comes after that is given to late, unless it is an error.
-func await[T any](ctx context.Context, do func() (T, error), late func(T)) (T, error) {
+// awaitResult does something that may wait, until ctx ends. What comes after that is given to late, unless it is an
+// error.
+func awaitResult[T any](ctx context.Context, do func() (T, error), late func(T)) (T, error) {
 	type answer struct {
 		value T
 		err   error

@@ -122,7 +122,7 @@ func Each(in *json.Decoder, expected string, take func(list string, n int) error
 			}
 			_, err = in.Token()
 		} else if value == json.Delim('{') {
-			err = pass(in)
+			err = skipObject(in)
 		}
 		if err != nil {
 			return Broken(in, err)
@@ -131,8 +131,8 @@ func Each(in *json.Decoder, expected string, take func(list string, n int) error
 	return Close(in, "object")
 }
 
-// pass skips to the end of an object that has begun.
-func pass(in *json.Decoder) error {
+// skipObject skips to the end of an object that has begun.
+func skipObject(in *json.Decoder) error {
 	for depth := 1; depth > 0; {
 		t, err := in.Token()
 		if err != nil {

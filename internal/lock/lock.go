@@ -32,4 +32,4 @@ func Folder(dir string) (io.Closer, error) { return holdFolder(dir, filepath.Joi
 
 // Busy reports whether a process holds a folder. It does not get in the way of one that is about to: it tries the lock
 // only if the lock file names a process.
-func Busy(dir string) bool { return busy(filepath.Join(dir, Name)) }
+func Busy(dir string) bool { return isLockBusy(filepath.Join(dir, Name)) }

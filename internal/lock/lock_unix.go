@@ -59,8 +59,8 @@ type folder struct{ file *os.File }
 // Close unlocks the folder.
 func (f folder) Close() error { return errors.Join(f.file.Truncate(0), f.file.Close()) }
 
-// busy reports whether the process that a lock file names is alive and holds it.
-func busy(name string) bool {
+// isLockBusy reports whether the process that a lock file names is alive and holds it.
+func isLockBusy(name string) bool {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return false

@@ -27,11 +27,11 @@ func SameImages(ctx context.Context, d *datasets.Dataset, query, gallery feature
 	for _, id := range among {
 		byPath[d.Samples[id].Path] = id
 	}
-	of, err := fingerprints(ctx, query)
+	of, err := newFingerprints(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	prints, err := fingerprints(ctx, gallery)
+	prints, err := newFingerprints(ctx, gallery)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func SameImages(ctx context.Context, d *datasets.Dataset, query, gallery feature
 			if first(row) > p[0]+printNear {
 				break
 			}
-			if near(p, features.Row(prints, row)) && !slices.Contains(same[id], among[row]) {
+			if areFingerprintsNear(p, features.Row(prints, row)) && !slices.Contains(same[id], among[row]) {
 				same[id] = append(same[id], among[row])
 			}
 		}
@@ -59,8 +59,9 @@ func SameImages(ctx context.Context, d *datasets.Dataset, query, gallery feature
 	return same, nil
 }
 
-// near reports whether two fingerprints are of one image. Those of vectors of zeros, which are NaN, are not.
-func near(a, b []float32) bool {
+// areFingerprintsNear reports whether two fingerprints are of one image. Those of vectors of zeros, which are NaN, are
+// not.
+func areFingerprintsNear(a, b []float32) bool {
 	for k := range a {
 		if !(math.Abs(float64(a[k]-b[k])) <= printNear) {
 			return false
@@ -69,8 +70,8 @@ func near(a, b []float32) bool {
 	return true
 }
 
-// fingerprints returns the projections of unit rows on a few fixed directions.
-func fingerprints(ctx context.Context, of features.Source) (blas32.General, error) {
+// newFingerprints returns the projections of unit rows on a few fixed directions.
+func newFingerprints(ctx context.Context, of features.Source) (blas32.General, error) {
 	out, directions := features.NewMatrix(of.Len(), printSize), features.NewMatrix(printSize, of.Dim())
 	rng := rand.New(rand.NewPCG(0x73616d65, 0)) // "same"
 	for i := range directions.Data {

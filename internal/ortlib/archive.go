@@ -32,8 +32,8 @@ type visitor struct {
 	file    func(name string, size int64, content io.Reader) error
 }
 
-// visit walks an archive (.tgz, .tar.gz, .zip), a folder, including archives directly in it, or a single file.
-func visit(ctx context.Context, source string, v visitor) error {
+// visitSource walks an archive (.tgz, .tar.gz, .zip), a folder, including archives directly in it, or a single file.
+func visitSource(ctx context.Context, source string, v visitor) error {
 	info, err := os.Stat(source)
 	if err != nil {
 		return err

@@ -49,10 +49,10 @@ func (e *notFound) Error() string {
 }
 
 // find searches for this machine's library. explicit is the path that the user gave, or "".
-func Find(explicit string) (Found, error) { return here(explicit).find() }
+func Find(explicit string) (Found, error) { return newLocalSearch(explicit).findLibrary() }
 
-// here returns the search for this machine.
-func here(explicit string) search {
+// newLocalSearch returns the search for this machine.
+func newLocalSearch(explicit string) search {
 	s := search{OS: runtime.GOOS, Given: explicit, System: systemFolders(runtime.GOOS, "/etc/ld.so.conf")}
 	if exe, err := os.Executable(); err == nil {
 		if target, err := filepath.EvalSymlinks(exe); err == nil {
@@ -75,24 +75,24 @@ func CacheFolder() (string, error) {
 	return filepath.Join(dir, "winnow", "onnxruntime", Version), nil
 }
 
-// find returns the first library in the order of the fields. If a given path has none, that is an error; no
+// findLibrary returns the first library in the order of the fields. If a given path has none, that is an error; no
 // other place is searched.
-func (s search) find() (Found, error) {
+func (s search) findLibrary() (Found, error) {
 	if s.Given != "" {
 		return s.findGiven()
 	}
 	var tried []string
-	for _, place := range s.places() {
+	for _, place := range s.listPlaces() {
 		tried = append(tried, place.Path)
 		if path, ok := libraryIn(s.OS, place.Path); ok {
-			return absolute(path, place.Source)
+			return makeAbsoluteLibrary(path, place.Source)
 		}
 	}
 	return Found{}, &notFound{s.OS, tried}
 }
 
-// places lists the folders to search, with their names.
-func (s search) places() []Found {
+// listPlaces lists the folders to search, with their names.
+func (s search) listPlaces() []Found {
 	var places []Found
 	add := func(source string, folders ...string) {
 		for _, f := range folders {
@@ -117,15 +117,15 @@ func (s search) findGiven() (Found, error) {
 	case err != nil:
 		return Found{}, fmt.Errorf("ortlib: %w", err)
 	case !info.IsDir():
-		return absolute(s.Given, Given)
+		return makeAbsoluteLibrary(s.Given, Given)
 	}
 	if path, ok := libraryIn(s.OS, s.Given); ok {
-		return absolute(path, Given)
+		return makeAbsoluteLibrary(path, Given)
 	}
 	return Found{}, fmt.Errorf("ortlib: %s: a folder without %s", s.Given, strings.Join(FileNames(s.OS), " or "))
 }
 
-func absolute(path, source string) (Found, error) {
+func makeAbsoluteLibrary(path, source string) (Found, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return Found{}, fmt.Errorf("ortlib: %w", err)
@@ -147,7 +147,7 @@ func FileNames(goos string) []string {
 // libraryIn returns the library's file in a folder. If several match a pattern, it is the last by name.
 func libraryIn(goos, folder string) (string, bool) {
 	for _, name := range FileNames(goos) {
-		matches, err := filepath.Glob(filepath.Join(escape(folder), name))
+		matches, err := filepath.Glob(filepath.Join(escapePattern(folder), name))
 		if err != nil {
 			continue // only for a malformed pattern, which ours are not
 		}
@@ -160,9 +160,9 @@ func libraryIn(goos, folder string) (string, bool) {
 	return "", false
 }
 
-// escape quotes a folder's name so that it is not read as a pattern. Windows has no escaping; the folders that
+// escapePattern quotes a folder's name so that it is not read as a pattern. Windows has no escaping; the folders that
 // matter there have no brackets.
-func escape(folder string) string {
+func escapePattern(folder string) string {
 	if runtime.GOOS == "windows" {
 		return folder
 	}

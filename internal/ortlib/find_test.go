@@ -44,11 +44,11 @@ func TestOrder(t *testing.T) {
 	}
 	given := s
 	given.Given = order[5].Path
-	if found, err := given.find(); err != nil || found != (Found{order[5].Path, Given}) {
+	if found, err := given.findLibrary(); err != nil || found != (Found{order[5].Path, Given}) {
 		t.Errorf("given: found %v, %v", found, err)
 	}
 	for _, want := range order {
-		found, err := s.find()
+		found, err := s.findLibrary()
 		if err != nil || found != want {
 			t.Fatalf("found %v, %v, expected %v", found, err, want)
 		}
@@ -56,7 +56,7 @@ func TestOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := s.find()
+	_, err := s.findLibrary()
 	var none *notFound
 	if !errors.As(err, &none) {
 		t.Fatalf("found error %v", err)
@@ -83,13 +83,13 @@ func TestGivenNeverFallsThrough(t *testing.T) {
 	for given, want := range map[string]string{filepath.Join(root, "nothing.so"): "no such file",
 		empty: "a folder without libonnxruntime.so.1"} {
 		s := search{OS: "linux", Given: given, Cache: filepath.Join(root, "cache")}
-		if found, err := s.find(); err == nil || !strings.Contains(err.Error(), want) ||
+		if found, err := s.findLibrary(); err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), given) {
 			t.Errorf("%s: found %v, %v, expected an error with %q", given, found, err, want)
 		}
 	}
 	s := search{OS: "linux", Given: filepath.Join(root, "cache")}
-	if found, err := s.find(); err != nil || filepath.Base(found.Path) != "libonnxruntime.so.1" {
+	if found, err := s.findLibrary(); err != nil || filepath.Base(found.Path) != "libonnxruntime.so.1" {
 		t.Errorf("a given folder: found %v, %v", found, err)
 	}
 }
@@ -99,7 +99,7 @@ func TestNamesOfSystems(t *testing.T) {
 		"linux": "libonnxruntime.so.1.29.0"} {
 		root := t.TempDir()
 		path := put(t, "x", root, name)
-		if found, err := (search{OS: goos, System: []string{root}}).find(); err != nil || found.Path != path {
+		if found, err := (search{OS: goos, System: []string{root}}).findLibrary(); err != nil || found.Path != path {
 			t.Errorf("%s: found %v, %v", goos, found, err)
 		}
 	}

@@ -30,14 +30,14 @@ type InstallOptions struct {
 // library's path. Intact files are kept without a download. Each file is written under a temporary name,
 // checked and renamed: on any error an earlier file stays intact and no partial one appears.
 func Install(ctx context.Context, o InstallOptions) (string, error) {
-	o, err := o.complete()
+	o, err := o.completeInstall()
 	if err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(o.Folder, 0o755); err != nil {
 		return "", fmt.Errorf("ortlib: install: %w", err)
 	}
-	sweep(o.Folder, time.Now().Add(-time.Hour))
+	sweepKilledInstalls(o.Folder, time.Now().Add(-time.Hour))
 	main := FileNames(o.platform.OS)[0]
 	path := filepath.Join(o.Folder, main)
 	wanted := []string{main}
@@ -46,20 +46,20 @@ func Install(ctx context.Context, o InstallOptions) (string, error) {
 	}
 	have := readRecord(o.Folder)
 	missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool {
-		return !o.Force && have.intact(o.Folder, name)
+		return !o.Force && have.isFileIntact(o.Folder, name)
 	})
 	if len(missing) == 0 {
 		o.Note("already installed: " + path)
 		return path, nil
 	}
 	if o.From != "" {
-		return path, o.take(ctx, o.From, o.From, missing)
+		return path, o.takeFiles(ctx, o.From, o.From, missing)
 	}
-	return path, o.download(ctx, missing)
+	return path, o.downloadMissing(ctx, missing)
 }
 
-// complete fills in the defaults and refuses impossible options.
-func (o InstallOptions) complete() (InstallOptions, error) {
+// completeInstall fills in the defaults and refuses impossible options.
+func (o InstallOptions) completeInstall() (InstallOptions, error) {
 	if o.platform == (platform{}) {
 		o.platform = platform{runtime.GOOS, runtime.GOARCH}
 	}
@@ -82,8 +82,8 @@ func (o InstallOptions) complete() (InstallOptions, error) {
 	return o, nil
 }
 
-// download fetches the missing files from their npm packages.
-func (o InstallOptions) download(ctx context.Context, missing []string) error {
+// downloadMissing fetches the missing files from their npm packages.
+func (o InstallOptions) downloadMissing(ctx context.Context, missing []string) error {
 	work, err := os.MkdirTemp(o.Folder, ".fetch-*") // on the cache's disk, because /tmp is often small
 	if err != nil {
 		return fmt.Errorf("ortlib: install: %w", err)
@@ -97,11 +97,11 @@ func (o InstallOptions) download(ctx context.Context, missing []string) error {
 			continue
 		}
 		o.Note(fmt.Sprintf("fetching %s@%s through npm", p.Name, p.Version))
-		tarball, err := fetch(ctx, p, work)
+		tarball, err := fetchPackage(ctx, p, work)
 		if err != nil {
 			return err
 		}
-		if err := o.take(ctx, tarball, p.Name+"@"+p.Version, part); err != nil {
+		if err := o.takeFiles(ctx, tarball, p.Name+"@"+p.Version, part); err != nil {
 			return err
 		}
 		if err := os.Remove(tarball); err != nil { // the next one needs the space
@@ -111,10 +111,10 @@ func (o InstallOptions) download(ctx context.Context, missing []string) error {
 	return nil
 }
 
-// sweep removes what killed installs left, unless it is so recent that an install may still be running.
-func sweep(folder string, before time.Time) {
+// sweepKilledInstalls removes what killed installs left, unless it is so recent that an install may still be running.
+func sweepKilledInstalls(folder string, before time.Time) {
 	for _, pattern := range []string{".*.tmp-*", ".fetch-*"} {
-		leftovers, _ := filepath.Glob(filepath.Join(escape(folder), pattern))
+		leftovers, _ := filepath.Glob(filepath.Join(escapePattern(folder), pattern))
 		for _, path := range leftovers {
 			if info, err := os.Stat(path); err == nil && info.ModTime().Before(before) {
 				_ = os.RemoveAll(path) // a failed clean-up is not an error

@@ -167,7 +167,7 @@ func TestInstallFrom(t *testing.T) {
 				t.Errorf("%s for %v: the wrong bytes", source, p)
 			}
 			onlyWhole(t, to)
-			if found, err := (search{OS: p.OS, Cache: to}).find(); err != nil || found.Path != path {
+			if found, err := (search{OS: p.OS, Cache: to}).findLibrary(); err != nil || found.Path != path {
 				t.Errorf("%s for %v: not found again: %v", source, p, err)
 			}
 		}
@@ -229,7 +229,7 @@ func TestInstallCUDA(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), providerShared+", "+providerCUDA) {
 		t.Errorf("an archive without CUDA: found error %v", err)
 	}
-	if installed(t, lone, "libonnxruntime.so.1") == "" || !readRecord(lone).intact(lone, "libonnxruntime.so.1") {
+	if installed(t, lone, "libonnxruntime.so.1") == "" || !readRecord(lone).isFileIntact(lone, "libonnxruntime.so.1") {
 		t.Error("the library that was there is not installed")
 	}
 	if _, err := Install(context.Background(),
@@ -286,7 +286,7 @@ func TestInstallFailures(t *testing.T) {
 			t.Errorf("%s: found error %v, expected one with %q", name, err, c.want)
 		}
 		if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, "old") ||
-			!readRecord(to).intact(to, "libonnxruntime.so.1") {
+			!readRecord(to).isFileIntact(to, "libonnxruntime.so.1") {
 			t.Fatalf("%s: the old library is gone", name)
 		}
 		onlyWhole(t, to)
@@ -397,7 +397,7 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sweep(folder, now.Add(-time.Hour))
+	sweepKilledInstalls(folder, now.Add(-time.Hour))
 	for path, want := range map[string]bool{old: false, filepath.Join(folder, ".fetch-9"): false, young: true,
 		kept: true} {
 		if _, err := os.Stat(path); (err == nil) != want {
@@ -415,6 +415,6 @@ func FuzzPlatformOf(f *testing.F) {
 		if p, ok := platformOf(head); ok != (p.Arch != "") || ok != (p.OS != "") && p.OS == "" {
 			t.Fatalf("found %v, %v", p, ok)
 		}
-		whole(head, size)
+		isWholeLibrary(head, size)
 	})
 }

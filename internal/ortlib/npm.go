@@ -21,9 +21,9 @@ func NPM() (string, error) {
 	return npm, nil
 }
 
-// fetch downloads a package's tarball into a folder with the npm client, which knows the user's registry and
+// fetchPackage downloads a package's tarball into a folder with the npm client, which knows the user's registry and
 // proxy. It does not check the tarball.
-func fetch(ctx context.Context, p npmPackage, folder string) (string, error) {
+func fetchPackage(ctx context.Context, p npmPackage, folder string) (string, error) {
 	npm, err := NPM()
 	if err != nil {
 		return "", err
@@ -39,16 +39,16 @@ func fetch(ctx context.Context, p npmPackage, folder string) (string, error) {
 		}
 		return "", fmt.Errorf("ortlib: npm pack %s@%s: %w: %s", p.Name, p.Version, err, firstLine(complaint.String()))
 	}
-	tarball := filepath.Join(folder, p.tarball())
+	tarball := filepath.Join(folder, p.nameTarball())
 	if _, err := os.Stat(tarball); err != nil {
 		return "", fmt.Errorf("ortlib: npm pack %s@%s: found no %s, expected npm to write it",
-			p.Name, p.Version, p.tarball())
+			p.Name, p.Version, p.nameTarball())
 	}
 	return tarball, nil
 }
 
-// check compares a tarball with its pinned sha256.
-func (p npmPackage) check(path string) error {
+// checkTarball compares a tarball with its pinned sha256.
+func (p npmPackage) checkTarball(path string) error {
 	sum, err := sha256File(path)
 	if err != nil {
 		return err

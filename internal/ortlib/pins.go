@@ -3,8 +3,8 @@ package ortlib
 // npmPackage is a package of the npm registry that has libraries, with its tarball's sha256.
 type npmPackage struct{ Name, Version, SHA256 string }
 
-// tarball returns the file name that `npm pack` uses.
-func (p npmPackage) tarball() string { return p.Name + "-" + p.Version + ".tgz" }
+// nameTarball returns the file name that `npm pack` uses.
+func (p npmPackage) nameTarball() string { return p.Name + "-" + p.Version + ".tgz" }
 
 // mainPackage is Microsoft's own package, with the library for five platforms (107 MiB).
 var mainPackage = npmPackage{

@@ -18,24 +18,27 @@ const headSize = 4096
 func platformOf(head []byte) (platform, bool) {
 	switch {
 	case len(head) >= 20 && string(head[:4]) == "\x7fELF" && head[4] == 2 && head[5] == 1:
-		return named("linux", map[uint16]string{62: "amd64", 183: "arm64"}[binary.LittleEndian.Uint16(head[18:])])
+		return findPlatform(
+			"linux",
+			map[uint16]string{62: "amd64", 183: "arm64"}[binary.LittleEndian.Uint16(head[18:])],
+		)
 	case len(head) >= 8 && binary.LittleEndian.Uint32(head) == 0xfeedfacf:
 		processors := map[uint32]string{0x01000007: "amd64", 0x0100000c: "arm64"}
-		return named("darwin", processors[binary.LittleEndian.Uint32(head[4:])])
+		return findPlatform("darwin", processors[binary.LittleEndian.Uint32(head[4:])])
 	case len(head) >= 64 && string(head[:2]) == "MZ":
 		at := binary.LittleEndian.Uint32(head[60:])
 		if at > headSize || int(at)+6 > len(head) || string(head[at:at+4]) != "PE\x00\x00" {
 			return platform{}, false
 		}
 		processors := map[uint16]string{0x8664: "amd64", 0xaa64: "arm64"}
-		return named("windows", processors[binary.LittleEndian.Uint16(head[at+4:])])
+		return findPlatform("windows", processors[binary.LittleEndian.Uint16(head[at+4:])])
 	}
 	return platform{}, false
 }
 
-// whole reports whether a library of this size can be complete: an ELF file says where its last table is.
+// isWholeLibrary reports whether a library of this size can be complete: an ELF file says where its last table is.
 // Truncated files of other formats are found by their archives' checksums or when they are loaded.
-func whole(head []byte, size int64) bool {
+func isWholeLibrary(head []byte, size int64) bool {
 	if len(head) < 64 || string(head[:4]) != "\x7fELF" {
 		return true
 	}
@@ -44,7 +47,7 @@ func whole(head []byte, size int64) bool {
 	return offset <= uint64(size) && table <= uint64(size)-offset
 }
 
-func named(goos, arch string) (platform, bool) { return platform{goos, arch}, arch != "" }
+func findPlatform(goos, arch string) (platform, bool) { return platform{goos, arch}, arch != "" }
 
 // The CUDA provider's files, for linux/amd64.
 const (
@@ -59,8 +62,8 @@ var libraryName = map[string]*regexp.Regexp{
 	"windows": regexp.MustCompile(`^onnxruntime\.dll$`),
 }
 
-// target returns the name under which an archive's file is installed, or "" if it is not wanted.
-func (p platform) target(member string) string {
+// nameInstalled returns the name under which an archive's file is installed, or "" if it is not wanted.
+func (p platform) nameInstalled(member string) string {
 	base := path.Base(member)
 	if re := libraryName[p.OS]; re != nil && re.MatchString(base) {
 		return FileNames(p.OS)[0]

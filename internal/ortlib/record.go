@@ -38,7 +38,7 @@ func readRecord(folder string) record {
 	return r
 }
 
-func (r record) write(folder string) error {
+func (r record) writeInstallRecord(folder string) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
@@ -46,8 +46,8 @@ func (r record) write(folder string) error {
 	return atomicfile.WriteBytes(filepath.Join(folder, recordName), append(data, '\n'))
 }
 
-// intact reports whether a file exists with the bytes that were installed.
-func (r record) intact(folder, name string) bool {
+// isFileIntact reports whether a file exists with the bytes that were installed.
+func (r record) isFileIntact(folder, name string) bool {
 	want, ok := r.Files[name]
 	if !ok {
 		return false

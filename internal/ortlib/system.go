@@ -20,7 +20,7 @@ func systemFolders(goos, ldconf string) []string {
 			"/usr/local/lib", "/usr/local/opt/onnxruntime/lib"}
 	}
 	folders := []string{"/usr/local/lib", "/usr/lib", "/usr/lib64", "/lib", "/opt/onnxruntime/lib"}
-	for _, f := range ldconfig(ldconf, 0) {
+	for _, f := range listLdconfigFolders(ldconf, 0) {
 		if !slices.Contains(folders, f) {
 			folders = append(folders, f)
 		}
@@ -28,9 +28,9 @@ func systemFolders(goos, ldconf string) []string {
 	return folders
 }
 
-// ldconfig lists the folders named in a configuration of ldconfig, following includes. What cannot be read is
-// skipped: these are only places to look.
-func ldconfig(path string, depth int) []string {
+// listLdconfigFolders lists the folders named in a configuration of ldconfig, following includes. What cannot be read
+// is skipped: these are only places to look.
+func listLdconfigFolders(path string, depth int) []string {
 	file, err := regular.Open(path)
 	if err != nil || depth > 4 {
 		return nil
@@ -48,7 +48,7 @@ func ldconfig(path string, depth int) []string {
 			}
 			matches, _ := filepath.Glob(pattern)
 			for _, m := range matches {
-				folders = append(folders, ldconfig(m, depth+1)...)
+				folders = append(folders, listLdconfigFolders(m, depth+1)...)
 			}
 		} else if filepath.IsAbs(line) {
 			folders = append(folders, line)

@@ -29,16 +29,16 @@ type taking struct {
 // errDone ends a visit when nothing more is wanted.
 var errDone = errors.New("everything wanted is there")
 
-// take installs the wanted files from a source. If some are missing it installs the others and returns an
+// takeFiles installs the wanted files from a source. If some are missing it installs the others and returns an
 // error.
-func (o InstallOptions) take(ctx context.Context, source, name string, wanted []string) error {
+func (o InstallOptions) takeFiles(ctx context.Context, source, name string, wanted []string) error {
 	t := &taking{o, ctx, name, slices.Clone(wanted), nil, readRecord(o.Folder)}
-	err := visit(ctx, source, visitor{archive: t.archive, file: t.file})
+	err := visitSource(ctx, source, visitor{archive: t.checkArchive, file: t.installFile})
 	if errors.Is(err, errDone) {
 		err = nil
 	}
 	if len(t.left) < len(wanted) {
-		if writeErr := t.have.write(o.Folder); writeErr != nil && err == nil {
+		if writeErr := t.have.writeInstallRecord(o.Folder); writeErr != nil && err == nil {
 			err = writeErr
 		}
 	}
@@ -58,20 +58,20 @@ func (o InstallOptions) take(ctx context.Context, source, name string, wanted []
 	return nil
 }
 
-// archive checks an archive that has a pinned package's name against the pin, so that a damaged or forged copy
+// checkArchive checks an archive that has a pinned package's name against the pin, so that a damaged or forged copy
 // is found before it is unpacked.
-func (t *taking) archive(path string) (sound bool, err error) {
+func (t *taking) checkArchive(path string) (sound bool, err error) {
 	for _, p := range []npmPackage{t.mainPkg, t.cudaPkg} {
-		if filepath.Base(path) == p.tarball() {
-			return true, p.check(path)
+		if filepath.Base(path) == p.nameTarball() {
+			return true, p.checkTarball(path)
 		}
 	}
 	return false, nil
 }
 
-// file installs a file of the source if it is wanted and fits.
-func (t *taking) file(member string, size int64, content io.Reader) error {
-	target := t.platform.target(member)
+// installFile installs a file of the source if it is wanted and fits.
+func (t *taking) installFile(member string, size int64, content io.Reader) error {
+	target := t.platform.nameInstalled(member)
 	if !slices.Contains(t.left, target) {
 		return nil
 	}
@@ -90,11 +90,11 @@ func (t *taking) file(member string, size int64, content io.Reader) error {
 	case p != t.platform:
 		t.passed = append(t.passed, fmt.Sprintf("%s (%v)", member, p))
 		return nil
-	case size > largest || !whole(head, size):
+	case size > largest || !isWholeLibrary(head, size):
 		t.passed = append(t.passed, fmt.Sprintf("%s (%d bytes, not whole)", member, size))
 		return nil
 	}
-	sum, err := t.put(target, size, buffered)
+	sum, err := t.putLibrary(target, size, buffered)
 	if err != nil {
 		return err
 	}
@@ -110,8 +110,8 @@ func (t *taking) file(member string, size int64, content io.Reader) error {
 	return nil
 }
 
-// put writes one file into the folder, completely or not at all, and returns its sha256.
-func (t *taking) put(target string, size int64, content io.Reader) (string, error) {
+// putLibrary writes one file into the folder, completely or not at all, and returns its sha256.
+func (t *taking) putLibrary(target string, size int64, content io.Reader) (string, error) {
 	h := sha256.New()
 	err := atomicfile.Write(filepath.Join(t.Folder, target), func(w io.Writer) error {
 		n, err := io.Copy(io.MultiWriter(w, h), interrupt.NewReader(t.ctx, content))

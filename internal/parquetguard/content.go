@@ -26,12 +26,12 @@ type Place struct {
 
 // Places lists the pages of a column in a row group, reading only their headers.
 func Places(file *parquet.File, src io.ReaderAt, group, column int) (places []Place, err error) {
-	at, end, err := span(file, group, column)
+	at, end, err := findColumnSpan(file, group, column)
 	if err != nil {
 		return nil, err
 	}
 	for at < end {
-		p, _, n, err := header(src, at, end)
+		p, _, n, err := readPageHeader(src, at, end)
 		if err != nil {
 			return nil, fmt.Errorf("page at byte %d: %w", at, err)
 		}
@@ -62,10 +62,10 @@ func (p Place) Open(file *parquet.File, src io.ReaderAt, group, column int) (Con
 		return Content{}, err
 	}
 	left := budget{freeValues + valuesEach*file.Size(), freeBytes + bytesEach*file.Size()}
-	page, _, err := read(src, p.At, p.At+p.Length, &left)
+	page, _, err := readPage(src, p.At, p.At+p.Length, &left)
 	var c Content
 	if err == nil {
-		c, err = page.open(leaf, &left)
+		c, err = page.openPage(leaf, &left)
 	}
 	if err != nil {
 		err = fmt.Errorf("page at byte %d: %w", p.At, err)

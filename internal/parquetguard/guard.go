@@ -45,14 +45,14 @@ type budget struct{ values, bytes int64 }
 // Open checks the footer of a file and opens it. Call check once for each part of a column before reading it:
 // it refuses a part that holds more than a file of this size can.
 func Open(src io.ReaderAt, size int64) (file *parquet.File, check func(group, column int) error, err error) {
-	if err := footer(src, size); err != nil {
+	if err := checkFooter(src, size); err != nil {
 		return nil, nil, err
 	}
 	file, err = parquet.OpenFile(src, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	return file, (&guard{file, src, map[int]budget{}}).check, err
+	return file, (&guard{file, src, map[int]budget{}}).checkColumn, err
 }
 
-func footer(src io.ReaderAt, size int64) error {
+func checkFooter(src io.ReaderAt, size int64) error {
 	var tail [8]byte
 	var head [64]byte
 	if n, _ := src.ReadAt(head[:], 0); regular.Pointer(head[:n]) != nil {
@@ -73,7 +73,7 @@ func footer(src io.ReaderAt, size int64) error {
 		return err
 	}
 	var meta format.FileMetaData
-	if _, err := decode(text, &meta); err != nil {
+	if _, err := decodeThrift(text, &meta); err != nil {
 		return fmt.Errorf("footer: %w", err)
 	}
 	if len(meta.Schema) > maxSchema || len(meta.Schema)*len(meta.RowGroups) > maxChunks {
@@ -94,8 +94,8 @@ func leafOf(file *parquet.File, group, column int) (*parquet.Column, error) {
 	return nil, errors.New("is not a column of a file")
 }
 
-// span returns where the pages of a column in a row group begin and end.
-func span(file *parquet.File, group, column int) (at, end int64, err error) {
+// findColumnSpan returns where the pages of a column in a row group begin and end.
+func findColumnSpan(file *parquet.File, group, column int) (at, end int64, err error) {
 	meta := &file.Metadata().RowGroups[group].Columns[column].MetaData
 	at, length, size := meta.DataPageOffset, meta.TotalCompressedSize, file.Size()
 	if meta.DictionaryPageOffset != 0 {
@@ -107,13 +107,13 @@ func span(file *parquet.File, group, column int) (at, end int64, err error) {
 	return at, at + length, nil
 }
 
-// check checks the pages of a column in a row group, and subtracts their content from the column's budget.
-func (g *guard) check(group, column int) error {
+// checkColumn checks the pages of a column in a row group, and subtracts their content from the column's budget.
+func (g *guard) checkColumn(group, column int) error {
 	leaf, err := leafOf(g.file, group, column)
 	if err != nil {
 		return err
 	}
-	at, end, err := span(g.file, group, column)
+	at, end, err := findColumnSpan(g.file, group, column)
 	if err != nil {
 		return err
 	}
@@ -123,9 +123,9 @@ func (g *guard) check(group, column int) error {
 		left = budget{freeValues + valuesEach*size, freeBytes + bytesEach*size}
 	}
 	for at < end {
-		page, n, err := read(g.src, at, end, &left)
+		page, n, err := readPage(g.src, at, end, &left)
 		if err == nil {
-			err = page.check(leaf, &left)
+			err = page.checkPage(leaf, &left)
 		}
 		if err != nil {
 			return fmt.Errorf("page at byte %d: %w", at, err)
@@ -142,9 +142,9 @@ type page struct {
 	packed []byte
 }
 
-// header reads the header of the page at a place and its length. head holds the header and what was read after
+// readPageHeader reads the header of the page at a place and its length. head holds the header and what was read after
 // it.
-func header(src io.ReaderAt, at, end int64) (p page, head []byte, length int64, err error) {
+func readPageHeader(src io.ReaderAt, at, end int64) (p page, head []byte, length int64, err error) {
 	n, err := 0, errCut
 	for size := int64(firstRead); err != nil; size *= 2 {
 		if int64(len(head)) == min(maxHeader, end-at) {
@@ -155,7 +155,7 @@ func header(src io.ReaderAt, at, end int64) (p page, head []byte, length int64, 
 			return p, nil, 0, err
 		}
 		p.PageHeader = format.PageHeader{}
-		n, err = decode(head, &p.PageHeader)
+		n, err = decodeThrift(head, &p.PageHeader)
 	}
 	if packed := int64(p.CompressedPageSize); packed < 0 || packed > end-at-int64(n) {
 		return p, nil, 0, fmt.Errorf("states %d bytes, %d are left", packed, end-at-int64(n))
@@ -163,9 +163,9 @@ func header(src io.ReaderAt, at, end int64) (p page, head []byte, length int64, 
 	return p, head, int64(n), nil
 }
 
-// read reads the page at a place and returns it with its length, including the header.
-func read(src io.ReaderAt, at, end int64, budget *budget) (page, int64, error) {
-	p, head, n, err := header(src, at, end)
+// readPage reads the page at a place and returns it with its length, including the header.
+func readPage(src io.ReaderAt, at, end int64, budget *budget) (page, int64, error) {
+	p, head, n, err := readPageHeader(src, at, end)
 	if err != nil {
 		return p, 0, err
 	}

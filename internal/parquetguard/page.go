@@ -15,14 +15,14 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// check unpacks a page and counts its values as the library will.
-func (p page) check(column *parquet.Column, budget *budget) error {
-	_, err := p.open(column, budget)
+// checkPage unpacks a page and counts its values as the library will.
+func (p page) checkPage(column *parquet.Column, budget *budget) error {
+	_, err := p.openPage(column, budget)
 	return err
 }
 
-// open unpacks a page and counts its values.
-func (p page) open(column *parquet.Column, budget *budget) (c Content, err error) {
+// openPage unpacks a page and counts its values.
+func (p page) openPage(column *parquet.Column, budget *budget) (c Content, err error) {
 	var n int32
 	encoding, data, size, packed := format.Plain, p.packed, int(p.UncompressedPageSize), true
 	highest := []int{column.MaxRepetitionLevel(), column.MaxDefinitionLevel()}
@@ -39,11 +39,11 @@ func (p page) open(column *parquet.Column, budget *budget) (c Content, err error
 	default:
 		return c, fmt.Errorf("is of type %v, expected data or a dictionary", p.Type)
 	}
-	if err := budget.take(n); err != nil {
+	if err := budget.takeValues(n); err != nil {
 		return c, err
 	}
 	if lengths == nil {
-		if data, err = p.unpack(column, data, size); err != nil {
+		if data, err = p.unpackPage(column, data, size); err != nil {
 			return c, err
 		}
 	}
@@ -52,35 +52,35 @@ func (p page) open(column *parquet.Column, budget *budget) (c Content, err error
 		own = nil
 		switch {
 		case lengths != nil:
-			own, data, err = split(data, int64(lengths[i]))
+			own, data, err = splitBytes(data, int64(lengths[i]))
 		case level > 0:
-			own, data, err = cut(data)
+			own, data, err = cutPrefixed(data)
 		}
 		if err == nil && level > 0 {
-			err = runs(own, bits.Len(uint(level)), int(n))
+			err = countRuns(own, bits.Len(uint(level)), int(n))
 		}
 		if err != nil {
 			return c, fmt.Errorf("levels: %w", err)
 		}
 	}
 	if lengths != nil && packed {
-		if data, err = p.unpack(column, data, size-(len(p.packed)-len(data))); err != nil {
+		if data, err = p.unpackPage(column, data, size-(len(p.packed)-len(data))); err != nil {
 			return c, err
 		}
 	}
-	return Content{int(n), own, encoding, data}, values(encoding, data, int(n))
+	return Content{int(n), own, encoding, data}, countPageValues(encoding, data, int(n))
 }
 
-// take subtracts values from the budget.
-func (b *budget) take(n int32) error {
+// takeValues subtracts values from the budget.
+func (b *budget) takeValues(n int32) error {
 	if b.values -= int64(n); n < 0 || b.values < 0 {
 		return fmt.Errorf("states %d values, more than a file of this size holds", n)
 	}
 	return nil
 }
 
-// unpack returns the unpacked data, which must have the stated size.
-func (p page) unpack(column *parquet.Column, packed []byte, size int) (data []byte, err error) {
+// unpackPage returns the unpacked data, which must have the stated size.
+func (p page) unpackPage(column *parquet.Column, packed []byte, size int) (data []byte, err error) {
 	codec := format.Uncompressed
 	if c := column.Compression(); c != nil {
 		codec = c.CompressionCodec()
@@ -107,7 +107,7 @@ func (p page) unpack(column *parquet.Column, packed []byte, size int) (data []by
 		if err != nil {
 			return nil, err
 		}
-		return exactly(in, size)
+		return readExactly(in, size)
 	case format.Zstd:
 		in, err := zstd.NewReader(bytes.NewReader(packed),
 			zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
@@ -116,13 +116,13 @@ func (p page) unpack(column *parquet.Column, packed []byte, size int) (data []by
 			return nil, err
 		}
 		defer in.Close()
-		return exactly(in, size)
+		return readExactly(in, size)
 	}
 	return nil, fmt.Errorf("is packed by %v, expected none, snappy, gzip, zstd or lz4", codec)
 }
 
-// exactly reads size bytes and returns an error if there are fewer or more.
-func exactly(in io.Reader, size int) ([]byte, error) {
+// readExactly reads size bytes and returns an error if there are fewer or more.
+func readExactly(in io.Reader, size int) ([]byte, error) {
 	var out bytes.Buffer
 	n, err := io.Copy(&out, io.LimitReader(in, int64(size)+1))
 	if err == nil && n != int64(size) {
@@ -131,16 +131,16 @@ func exactly(in io.Reader, size int) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// cut splits off a part that begins with its length.
-func cut(data []byte) (part, rest []byte, err error) {
+// cutPrefixed splits off a part that begins with its length.
+func cutPrefixed(data []byte) (part, rest []byte, err error) {
 	if len(data) < 4 {
 		return nil, nil, errCut
 	}
-	return split(data[4:], int64(binary.LittleEndian.Uint32(data)))
+	return splitBytes(data[4:], int64(binary.LittleEndian.Uint32(data)))
 }
 
-// split splits off n bytes.
-func split(data []byte, n int64) (part, rest []byte, err error) {
+// splitBytes splits off n bytes.
+func splitBytes(data []byte, n int64) (part, rest []byte, err error) {
 	if n < 0 || n > int64(len(data)) {
 		return nil, nil, errCut
 	}
@@ -150,8 +150,8 @@ func split(data []byte, n int64) (part, rest []byte, err error) {
 // slack is how many more values than a page has the runs may state: the last packed run is filled up.
 const slack = 512
 
-// runs counts the values in Parquet's RLE, a mixture of repeated and packed runs.
-func runs(data []byte, width, n int) error {
+// countRuns counts the values in Parquet's RLE, a mixture of repeated and packed runs.
+func countRuns(data []byte, width, n int) error {
 	for total := uint64(0); len(data) > 0; {
 		head, k := binary.Uvarint(data)
 		if k <= 0 {
@@ -170,8 +170,8 @@ func runs(data []byte, width, n int) error {
 	return nil
 }
 
-// values counts the values that an encoding makes of the data of a page of n values.
-func values(encoding format.Encoding, data []byte, n int) error {
+// countPageValues counts the values that an encoding makes of the data of a page of n values.
+func countPageValues(encoding format.Encoding, data []byte, n int) error {
 	switch encoding {
 	case format.Plain, format.ByteStreamSplit:
 		return nil // each value has its bytes
@@ -180,23 +180,23 @@ func values(encoding format.Encoding, data []byte, n int) error {
 		if len(data) == 0 {
 			return nil
 		}
-		return runs(data[1:], int(data[0]), n)
+		return countRuns(data[1:], int(data[0]), n)
 	case format.RLE:
-		part, _, err := cut(data)
+		part, _, err := cutPrefixed(data)
 		if err != nil {
 			return err
 		}
-		return runs(part, 1, n)
+		return countRuns(part, 1, n)
 	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
-		return delta(data, n)
+		return checkDeltaHead(data, n)
 	}
 	return fmt.Errorf("is encoded by %v, expected PLAIN, a dictionary, RLE, DELTA_BINARY_PACKED, "+
 		"DELTA_LENGTH_BYTE_ARRAY or BYTE_STREAM_SPLIT", encoding)
 }
 
-// delta checks the head of delta-encoded integers: the size of a block, its number of parts, the number of
+// checkDeltaHead checks the head of delta-encoded integers: the size of a block, its number of parts, the number of
 // integers.
-func delta(data []byte, n int) error {
+func checkDeltaHead(data []byte, n int) error {
 	var head [3]uint64
 	for i := range head {
 		v, k := binary.Uvarint(data)

@@ -16,8 +16,8 @@ const (
 
 var errCut = errors.New("is cut short")
 
-// decode decodes the object at the beginning of in, and returns its length.
-func decode(in []byte, object any) (int, error) {
+// decodeThrift decodes the object at the beginning of in, and returns its length.
+func decodeThrift(in []byte, object any) (int, error) {
 	r := &bounded{BytesReader: new(thrift.CompactProtocol).NewReaderFromBytes(in), size: len(in), open: []int{1}}
 	err := thrift.NewDecoder(r).Decode(object)
 	return r.BytesRead(), err
@@ -42,7 +42,7 @@ func (r *bounded) ReadField() (thrift.Field, error) {
 	case err != nil:
 		return f, err
 	case f.Type == thrift.STRUCT:
-		return f, r.nest(1)
+		return f, r.nestObjects(1)
 	case f.Type == thrift.STOP:
 		last := len(r.open) - 1
 		if r.open[last]--; r.open[last] == 0 {
@@ -72,14 +72,14 @@ func (r *bounded) ReadList() (thrift.List, error) {
 		return l, fmt.Errorf("holds a list of lists, which Parquet does not use")
 	case thrift.STRUCT:
 		if n > 0 {
-			err = r.nest(n)
+			err = r.nestObjects(n)
 		}
 	}
 	return l, err
 }
 
-// nest enters n objects within another.
-func (r *bounded) nest(n int) error {
+// nestObjects enters n objects within another.
+func (r *bounded) nestObjects(n int) error {
 	if r.open = append(r.open, n); len(r.open) > maxDepth {
 		return fmt.Errorf("is nested more than %d deep", maxDepth)
 	}

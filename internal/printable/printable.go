@@ -78,12 +78,12 @@ func ForData(w io.Writer) io.Writer {
 
 // IsTerminal reports whether w writes to a terminal.
 func IsTerminal(w io.Writer) bool {
-	f := file(w)
+	f := findFileBehind(w)
 	return f != nil && term.IsTerminal(int(f.Fd()))
 }
 
-// file returns the file that w writes to, or nil.
-func file(w io.Writer) *os.File {
+// findFileBehind returns the file that w writes to, or nil.
+func findFileBehind(w io.Writer) *os.File {
 	w = Under(w)
 	if ending, ok := w.(*interrupt.Writer); ok {
 		w = ending.Under()
@@ -98,7 +98,7 @@ func Fitted(w io.Writer) io.Writer {
 	if !IsTerminal(w) {
 		return w
 	}
-	columns, _, err := term.GetSize(int(file(w).Fd()))
+	columns, _, err := term.GetSize(int(findFileBehind(w).Fd()))
 	if err != nil || columns < 1 {
 		return w
 	}

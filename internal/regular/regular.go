@@ -20,9 +20,9 @@ const reading = os.O_RDONLY | syscall.O_NONBLOCK
 
 // Open opens a regular file for reading. Symbolic links are followed.
 func Open(name string) (*os.File, error) {
-	f, err := open(name, os.Stat, os.OpenFile)
+	f, err := openRegular(name, os.Stat, os.OpenFile)
 	if err == nil {
-		err = check(f, name, fs.FileMode.IsRegular)
+		err = checkKind(f, name, fs.FileMode.IsRegular)
 	}
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func OpenOwn(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	}
 	f, err := os.OpenFile(name, flag|syscall.O_NONBLOCK|noFollow, perm)
 	if err == nil {
-		err = check(f, name, fs.FileMode.IsRegular)
+		err = checkKind(f, name, fs.FileMode.IsRegular)
 	}
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func CheckOwn(name string) error {
 		return nil
 	}
 	if err == nil && !info.Mode().IsRegular() {
-		err = refusal(name, info.Mode())
+		err = refuseMode(name, info.Mode())
 	}
 	return err
 }
@@ -105,7 +105,7 @@ func ReadFile(name string, most int64) ([]byte, error) {
 func From(fsys fs.FS, name string) (fs.File, fs.FileInfo, error) {
 	if s, ok := fsys.(fs.StatFS); ok && !OnlyFiles(fsys) {
 		if info, err := s.Stat(name); err == nil && !info.Mode().IsRegular() {
-			return nil, nil, refusal(name, info.Mode())
+			return nil, nil, refuseMode(name, info.Mode())
 		}
 	}
 	f, err := fsys.Open(name)
@@ -114,7 +114,7 @@ func From(fsys fs.FS, name string) (fs.File, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = refusal(name, info.Mode())
+		err = refuseMode(name, info.Mode())
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
@@ -150,47 +150,47 @@ type tree struct {
 
 // Open implements [fs.FS].
 func (t tree) Open(name string) (fs.File, error) {
-	if err := valid("open", name); err != nil {
+	if err := checkPath("open", name); err != nil {
 		return nil, err
 	}
-	f, err := open(name, t.stat, t.open)
+	f, err := openRegular(name, t.stat, t.open)
 	if err == nil {
-		err = check(f, name, servable)
+		err = checkKind(f, name, isServable)
 	}
 	if err != nil {
-		return nil, named(name, err)
+		return nil, setErrorPath(name, err)
 	}
 	return f, nil
 }
 
 // Stat implements [fs.StatFS].
 func (t tree) Stat(name string) (fs.FileInfo, error) {
-	if err := valid("stat", name); err != nil {
+	if err := checkPath("stat", name); err != nil {
 		return nil, err
 	}
 	info, err := t.stat(name)
-	return info, named(name, err)
+	return info, setErrorPath(name, err)
 }
 
-func open(name string, stat func(string) (fs.FileInfo, error),
+func openRegular(name string, stat func(string) (fs.FileInfo, error),
 	openFile func(string, int, fs.FileMode) (*os.File, error)) (*os.File, error) {
 	info, err := stat(name)
 	if err != nil {
 		return nil, err
 	}
-	if !servable(info.Mode()) {
-		return nil, refusal(name, info.Mode())
+	if !isServable(info.Mode()) {
+		return nil, refuseMode(name, info.Mode())
 	}
 	return openFile(name, reading, 0)
 }
 
-func servable(mode fs.FileMode) bool { return mode.IsRegular() || mode.IsDir() }
+func isServable(mode fs.FileMode) bool { return mode.IsRegular() || mode.IsDir() }
 
-// check closes a file that is not of the expected kind.
-func check(f *os.File, name string, fits func(fs.FileMode) bool) error {
+// checkKind closes a file that is not of the expected kind.
+func checkKind(f *os.File, name string, fits func(fs.FileMode) bool) error {
 	info, err := f.Stat()
 	if err == nil && !fits(info.Mode()) {
-		err = refusal(name, info.Mode())
+		err = refuseMode(name, info.Mode())
 	}
 	if err != nil {
 		return errors.Join(err, f.Close())
@@ -201,8 +201,8 @@ func check(f *os.File, name string, fits func(fs.FileMode) bool) error {
 // ErrName is the error for a file whose name is not UTF-8: no list, page or database could name it.
 var ErrName = errors.New("its name is not UTF-8 text: rename it")
 
-// valid is [fs.ValidPath] with a reason.
-func valid(op, name string) error {
+// checkPath is [fs.ValidPath] with a reason.
+func checkPath(op, name string) error {
 	switch {
 	case fs.ValidPath(name):
 		return nil
@@ -212,15 +212,15 @@ func valid(op, name string) error {
 	return &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 }
 
-// named sets the path of an error to the name within the file system, as [os.DirFS] does.
-func named(name string, err error) error {
+// setErrorPath sets the path of an error to the name within the file system, as [os.DirFS] does.
+func setErrorPath(name string, err error) error {
 	if inPath, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: inPath.Op, Path: name, Err: inPath.Err}
 	}
 	return err
 }
 
-func refusal(name string, mode fs.FileMode) error {
+func refuseMode(name string, mode fs.FileMode) error {
 	err := fmt.Errorf("is %s, expected a file", kindOf(mode))
 	if Given(name) && mode&fs.ModeNamedPipe != 0 {
 		err = fmt.Errorf("%w, since it is read more than once: write it to one first", err)

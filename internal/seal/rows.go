@@ -17,18 +17,18 @@ type Rows struct{ last string }
 
 // Sum returns the sum of the next row that is written, a text that no program reads as a number.
 func (r *Rows) Sum(cells []string) string {
-	r.last = r.sum(cells)
+	r.last = r.computeRowSum(cells)
 	return r.last
 }
 
 // Fits reports whether the next row that is read has the sum that was written with it.
 func (r *Rows) Fits(cells []string, sum string) bool {
-	fits := r.sum(cells) == sum
+	fits := r.computeRowSum(cells) == sum
 	r.last = sum
 	return fits
 }
 
-func (r *Rows) sum(cells []string) string {
+func (r *Rows) computeRowSum(cells []string) string {
 	all := []byte(r.last)
 	for _, cell := range cells {
 		all = append(append(all, 0), cell...)

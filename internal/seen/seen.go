@@ -34,7 +34,7 @@ func Line(info fs.FileInfo) string {
 // Stamp returns the line of an image's file below a base; for an image in a .zip file that of the .zip file. It returns
 // Unknown if there is no file of this name.
 func Stamp(base, path string) (string, error) {
-	file := under(base, path)
+	file := joinBase(base, path)
 	for {
 		info, err := os.Stat(file)
 		switch {
@@ -49,8 +49,8 @@ func Stamp(base, path string) (string, error) {
 	}
 }
 
-// under returns the file of an image below a base, which an absolute path does not need.
-func under(base, path string) string {
+// joinBase returns the file of an image below a base, which an absolute path does not need.
+func joinBase(base, path string) string {
 	if file := filepath.FromSlash(path); filepath.IsAbs(file) {
 		return file
 	}
@@ -105,7 +105,7 @@ func (t *Tally) Words() string {
 	}
 	switch n := len(t.gone); {
 	case n > 0 && parts != nil:
-		parts = append(parts, fmt.Sprintf("%d %s gone", n, be(n)))
+		parts = append(parts, fmt.Sprintf("%d %s gone", n, pickIsOrAre(n)))
 	case n == 1:
 		parts = append(parts, "1 image is gone")
 	case n > 1:
@@ -114,7 +114,7 @@ func (t *Tally) Words() string {
 	return strings.Join(parts, " and ")
 }
 
-func be(n int) string {
+func pickIsOrAre(n int) string {
 	if n == 1 {
 		return "is"
 	}

@@ -48,7 +48,7 @@ func Open(dir string, step int, now func() time.Time) (*File, error) {
 			return nil, fmt.Errorf("event file: %w", err)
 		}
 		e := &File{w: f, now: now}
-		if err := e.start(step); err != nil {
+		if err := e.startEvents(step); err != nil {
 			f.Close()
 			return nil, err
 		}
@@ -56,13 +56,13 @@ func Open(dir string, step int, now func() time.Time) (*File, error) {
 	}
 }
 
-func (e *File) start(step int) error {
-	if err := e.frame(0, func(b []byte) []byte { // file_version = 3
+func (e *File) startEvents(step int) error {
+	if err := e.writeEvent(0, func(b []byte) []byte { // file_version = 3
 		return protowire.AppendString(protowire.AppendTag(b, 3, protowire.BytesType), "brain.Event:2")
 	}); err != nil {
 		return err
 	}
-	return e.frame(step, func(b []byte) []byte { // session_log = 7 { status = 1: START }
+	return e.writeEvent(step, func(b []byte) []byte { // session_log = 7 { status = 1: START }
 		log := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 1)
 		return protowire.AppendBytes(protowire.AppendTag(b, 7, protowire.BytesType), log)
 	})
@@ -70,7 +70,7 @@ func (e *File) start(step int) error {
 
 // Write writes one event with all values of a step.
 func (e *File) Write(step int, values []Scalar) error {
-	return e.frame(step, func(b []byte) []byte {
+	return e.writeEvent(step, func(b []byte) []byte {
 		var summary, value []byte
 		for _, v := range values {
 			value = protowire.AppendString(protowire.AppendTag(value[:0], 1, protowire.BytesType), v.Tag)
@@ -82,8 +82,8 @@ func (e *File) Write(step int, values []Scalar) error {
 	})
 }
 
-// frame writes one event: wall_time = 1 (seconds, double), step = 2, and what body adds.
-func (e *File) frame(step int, body func([]byte) []byte) error {
+// writeEvent writes one event: wall_time = 1 (seconds, double), step = 2, and what body adds.
+func (e *File) writeEvent(step int, body func([]byte) []byte) error {
 	const head = 12
 	b := append(e.buf[:0], make([]byte, head)...)
 	seconds := float64(e.now().UnixMicro()) / 1e6

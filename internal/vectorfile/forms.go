@@ -64,11 +64,11 @@ type put func(path string, write func(io.Writer) error) error
 func Write(path string, form Form, dim int, put put, fill func(Writer) error) error {
 	kept := &keeper{}
 	var err error
-	if form.counted() {
-		err = spooled(path, form, dim, put, kept, fill)
+	if form.hasRowCount() {
+		err = spoolValues(path, form, dim, put, kept, fill)
 	} else {
 		err = put(path, func(w io.Writer) error {
-			out, err := form.writer(w, dim)
+			out, err := form.newFormWriter(w, dim)
 			if err != nil {
 				return err
 			}
@@ -88,12 +88,12 @@ func Write(path string, form Form, dim int, put put, fill func(Writer) error) er
 // WriteRows writes existing rows as [Write] does, without a temporary file.
 func WriteRows(path string, form Form, dim int, put put, rows []Row) error {
 	err := put(path, func(w io.Writer) error {
-		if form.counted() {
+		if form.hasRowCount() {
 			return form.writeCounted(w, dim, rows, func(w io.Writer) error {
 				return writeAll(&floats{w: w}, rows)
 			})
 		}
-		out, err := form.writer(w, dim)
+		out, err := form.newFormWriter(w, dim)
 		if err != nil {
 			return err
 		}
@@ -119,8 +119,8 @@ func (f Form) putBeside(path string, put put, rows []Row) error {
 	})
 }
 
-// writer returns a writer for a form that does not begin with the number of rows.
-func (f Form) writer(w io.Writer, dim int) (Writer, error) {
+// newFormWriter returns a writer for a form that does not begin with the number of rows.
+func (f Form) newFormWriter(w io.Writer, dim int) (Writer, error) {
 	switch f {
 	case fVecs:
 		return &floats{w: w, front: uint32(dim), fronted: true}, nil

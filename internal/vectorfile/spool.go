@@ -40,9 +40,9 @@ func (f *floats) Write(rows []Row) error {
 // Close implements [Writer].
 func (f *floats) Close() error { return nil }
 
-// spooled keeps the values in a temporary file next to path until their number, which must come first, is
+// spoolValues keeps the values in a temporary file next to path until their number, which must come first, is
 // known.
-func spooled(path string, form Form, dim int, put put, kept *keeper, fill func(Writer) error) error {
+func spoolValues(path string, form Form, dim int, put put, kept *keeper, fill func(Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
 	if err != nil {
 		return err
@@ -65,8 +65,8 @@ func spooled(path string, form Form, dim int, put put, kept *keeper, fill func(W
 	})
 }
 
-// counted reports whether a form begins with the number of rows.
-func (f Form) counted() bool { return f == NPY || f == npz || f == safetensors }
+// hasRowCount reports whether a form begins with the number of rows.
+func (f Form) hasRowCount() bool { return f == NPY || f == npz || f == safetensors }
 
 // writeCounted writes a file of such a form. It takes the names from rows, the values from values.
 func (f Form) writeCounted(w io.Writer, dim int, rows []Row, values func(io.Writer) error) error {
@@ -77,10 +77,10 @@ func (f Form) writeCounted(w io.Writer, dim int, rows []Row, values func(io.Writ
 	case safetensors:
 		header = safetensorsHeader(len(rows), dim)
 	}
-	return headed(w, header, values)
+	return writeAfterHeader(w, header, values)
 }
 
-func headed(w io.Writer, header []byte, values func(io.Writer) error) error {
+func writeAfterHeader(w io.Writer, header []byte, values func(io.Writer) error) error {
 	if _, err := w.Write(header); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func writeNPZ(w io.Writer, rows []Row, header []byte, values func(io.Writer) err
 		name  string
 		write func(io.Writer) error
 	}{
-		{"embeddings", func(w io.Writer) error { return headed(w, header, values) }},
+		{"embeddings", func(w io.Writer) error { return writeAfterHeader(w, header, values) }},
 		{"paths", func(w io.Writer) error { return writeText(w, rows, func(r *Row) string { return r.Path }) }},
 		{"labels", func(w io.Writer) error { return writeText(w, rows, func(r *Row) string { return r.Label }) }},
 		{"splits", func(w io.Writer) error { return writeText(w, rows, func(r *Row) string { return r.Split }) }},

@@ -61,15 +61,15 @@ func Parse(file string, text []byte) (*Network, error) {
 		return nil, fmt.Errorf("architecture: %s: found %d bytes, expected a description of at most %d", file,
 			len(text), maxFile)
 	}
-	root, err := parse(file, text)
+	root, err := parseDescription(file, text)
 	if err != nil {
 		return nil, err
 	}
 	n := &Network{}
-	if err := n.read(root); err != nil {
+	if err := n.readLayers(root); err != nil {
 		return nil, err
 	}
-	p, err := n.plan()
+	p, err := n.planLayers()
 	if err != nil {
 		return nil, err
 	}
@@ -77,14 +77,14 @@ func Parse(file string, text []byte) (*Network, error) {
 	return n, nil
 }
 
-// read fills in the network from the document.
-func (n *Network) read(root part) (err error) {
-	k := root.keys("name", "about", "input", "init", "layers", "preprocessing")
-	n.Name, n.About = k.word("name"), k.text("about", "")
-	n.init = readInit(k, initializers()[defaultInit])
-	in := k.section("input", "channels", "side")
-	n.Channels, n.Side = in.whole("channels", 0, 1, maxChannels), in.whole("side", 0, 1, maxSide)
-	if k.fail(in.err); k.err != nil {
+// readLayers fills in the network from the document.
+func (n *Network) readLayers(root part) (err error) {
+	k := root.readKeys("name", "about", "input", "init", "layers", "preprocessing")
+	n.Name, n.About = k.readWord("name"), k.readTextLine("about", "")
+	n.init = readInit(k, listInitializers()[defaultInit])
+	in := k.readSection("input", "channels", "side")
+	n.Channels, n.Side = in.readInteger("channels", 0, 1, maxChannels), in.readInteger("side", 0, 1, maxSide)
+	if k.failSection(in.err); k.err != nil {
 		return k.err
 	}
 	if n.Preprocessing, err = readPreprocessing(k, n.Channels, n.Side); err != nil {
@@ -94,24 +94,24 @@ func (n *Network) read(root part) (err error) {
 	return k.err
 }
 
-// plan lays out the layers.
-func (n *Network) plan() (*plan, error) {
+// planLayers lays out the layers.
+func (n *Network) planLayers() (*plan, error) {
 	p := &plan{numbers: map[string]int{}, init: n.init}
-	end, err := n.layers.build(p, value{tensor: Input, channels: n.Channels, side: n.Side})
+	end, err := n.layers.buildLayers(p, value{tensor: Input, channels: n.Channels, side: n.Side})
 	if err != nil {
 		return nil, err
 	}
 	if !end.flat {
-		return nil, n.layers.at.errorf("the network ends with %v, expected a vector: end with global_average_pool "+
+		return nil, n.layers.at.errorHere("the network ends with %v, expected a vector: end with global_average_pool "+
 			"or flatten", end)
 	}
 	p.dim = end.channels
-	return p, p.name(end.tensor, Output)
+	return p, p.renameLast(end.tensor, Output)
 }
 
 // Model draws the weights and returns the network. It cannot fail, because Parse has checked the description.
 func (n *Network) Model(seed uint64) *graph.Model {
-	p, err := n.plan()
+	p, err := n.planLayers()
 	if err != nil {
 		panic("architecture: " + err.Error()) // Parse ran the same plan
 	}
@@ -119,7 +119,7 @@ func (n *Network) Model(seed uint64) *graph.Model {
 	side := graph.Fixed(int64(n.Side))
 	b.Input(Input, graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(int64(n.Channels)), side, side})
 	for _, w := range p.weights {
-		b.Constant(graph.NewTensor(w.name, w.draw(seed), w.dims...))
+		b.Constant(graph.NewTensor(w.name, w.drawWeight(seed), w.dims...))
 	}
 	for _, node := range p.nodes {
 		b.Add(node)

@@ -35,7 +35,7 @@ func outputs(t *testing.T, m *graph.Model, net *Network, n int, names ...string)
 	}
 	defer s.Close()
 	x := make([]float32, n*net.Channels*net.Side*net.Side)
-	rng := source(5, "images")
+	rng := newSource(5, "images")
 	for i := range x {
 		x[i] = float32(rng.NormFloat64())
 	}

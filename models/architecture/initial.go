@@ -30,7 +30,7 @@ type initializer struct {
 
 const defaultInit = "he_normal"
 
-func initializers() map[string]initializer {
+func listInitializers() map[string]initializer {
 	he := func(in, _ float64) float64 { return math.Sqrt(2 / in) }
 	xavier := func(in, out float64) float64 { return math.Sqrt(2 / (in + out)) }
 	return map[string]initializer{
@@ -43,14 +43,14 @@ func initializers() map[string]initializer {
 
 // readInit returns the initialiser that the key init names.
 func readInit(s *section, otherwise initializer) initializer {
-	name := s.text("init", "")
+	name := s.readTextLine("init", "")
 	if name == "" {
 		return otherwise
 	}
-	all := initializers()
+	all := listInitializers()
 	chosen, ok := all[name]
 	if !ok {
-		s.fail(s.of["init"].mismatch("one of " + strings.Join(slices.Sorted(maps.Keys(all)), ", ")))
+		s.failSection(s.of["init"].kindMismatch("one of " + strings.Join(slices.Sorted(maps.Keys(all)), ", ")))
 	}
 	return chosen
 }
@@ -73,7 +73,7 @@ type weight struct {
 	normal    bool // else uniform
 }
 
-func (w weight) size() int64 {
+func (w weight) weightSize() int64 {
 	n := int64(1)
 	for _, d := range w.dims {
 		n *= d
@@ -81,10 +81,10 @@ func (w weight) size() int64 {
 	return n
 }
 
-// draw returns the elements. The random source is a function of the seed and the tensor's name.
-func (w weight) draw(seed uint64) []float32 {
-	data := make([]float32, w.size())
-	rng, bound := source(seed, w.name), w.deviation*math.Sqrt(3)
+// drawWeight returns the elements. The random source is a function of the seed and the tensor's name.
+func (w weight) drawWeight(seed uint64) []float32 {
+	data := make([]float32, w.weightSize())
+	rng, bound := newSource(seed, w.name), w.deviation*math.Sqrt(3)
 	for i := range data {
 		switch {
 		case w.deviation == 0:
@@ -98,7 +98,7 @@ func (w weight) draw(seed uint64) []float32 {
 	return data
 }
 
-func source(seed uint64, purpose string) *rand.Rand {
+func newSource(seed uint64, purpose string) *rand.Rand {
 	sum := sha256.Sum256(append(binary.LittleEndian.AppendUint64(nil, seed), purpose...))
 	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])))
 }

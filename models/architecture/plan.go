@@ -33,43 +33,43 @@ type plan struct {
 	dim        int
 }
 
-// next returns the name of the next layer of a kind: conv1, stage2.block1.conv2.
-func (p *plan) next(kind string) string {
+// nextLayerName returns the name of the next layer of a kind: conv1, stage2.block1.conv2.
+func (p *plan) nextLayerName(kind string) string {
 	kind = p.prefix + kind
 	p.numbers[kind]++
 	return fmt.Sprint(kind, p.numbers[kind])
 }
 
-// node adds a node; its output has the node's name.
-func (p *plan) node(name, op string, inputs []string, attributes ...*graph.Attribute) string {
+// addNode adds a node; its output has the node's name.
+func (p *plan) addNode(name, op string, inputs []string, attributes ...*graph.Attribute) string {
 	p.nodes = append(p.nodes, &graph.Node{Name: name, Op: op, Inputs: inputs, Outputs: []string{name},
 		Attributes: attributes})
 	return name
 }
 
-// constant adds a weight whose elements all start with the same value.
-func (p *plan) constant(name string, v float32, dims ...int64) (string, error) {
-	return p.weight(weight{name: name, dims: dims, value: v})
+// addConstWeight adds a weight whose elements all start with the same value.
+func (p *plan) addConstWeight(name string, v float32, dims ...int64) (string, error) {
+	return p.addPlanWeight(weight{name: name, dims: dims, value: v})
 }
 
-func (p *plan) weight(w weight) (string, error) {
+func (p *plan) addPlanWeight(w weight) (string, error) {
 	p.weights = append(p.weights, w)
-	p.parameters += w.size()
+	p.parameters += w.weightSize()
 	if p.parameters > maxParameters {
 		return "", fmt.Errorf("more than %d parameters so far", maxParameters)
 	}
 	return w.name, nil
 }
 
-// product adds the weight and bias of a convolution or linear layer, drawn by own or, if nil, by the network's
+// addProduct adds the weight and bias of a convolution or linear layer, drawn by own or, if nil, by the network's
 // initialiser. in and out are its fan-in and fan-out.
-func (p *plan) product(name string, own *initializer, in, out float64, bias bool, dims ...int64) ([]string, error) {
+func (p *plan) addProduct(name string, own *initializer, in, out float64, bias bool, dims ...int64) ([]string, error) {
 	init := p.init
 	if own != nil {
 		init = *own
 	}
 	deviation := init.deviation(in, out)
-	w, err := p.weight(weight{name: name + ".weight", dims: dims, deviation: deviation, normal: init.normal})
+	w, err := p.addPlanWeight(weight{name: name + ".weight", dims: dims, deviation: deviation, normal: init.normal})
 	if err != nil || !bias {
 		return []string{w}, err
 	}
@@ -77,12 +77,12 @@ func (p *plan) product(name string, own *initializer, in, out float64, bias bool
 	if init.bias {
 		b.deviation, b.normal = deviation, init.normal
 	}
-	_, err = p.weight(b)
+	_, err = p.addPlanWeight(b)
 	return []string{w, b.name}, err
 }
 
-// name renames the network's last tensor.
-func (p *plan) name(tensor, to string) error {
+// renameLast renames the network's last tensor.
+func (p *plan) renameLast(tensor, to string) error {
 	for _, n := range p.nodes {
 		if n.Outputs[0] == tensor {
 			n.Outputs[0] = to

@@ -48,8 +48,8 @@ type Distribution struct {
 	Counts []int   `json:"bins"` // counts of [Bins] equal bins over -1 … 1
 }
 
-// shares returns the counts as shares of all pairs of the kind.
-func (d Distribution) shares() []float64 {
+// computePairShares returns the counts as shares of all pairs of the kind.
+func (d Distribution) computePairShares() []float64 {
 	shares := make([]float64, len(d.Counts))
 	for b, n := range d.Counts {
 		shares[b] = float64(n) / float64(max(d.Pairs, 1))
@@ -69,11 +69,11 @@ func Measure(ctx context.Context, x blas32.General, labellings ...Labels) ([]Cos
 	if x.Rows < 2 {
 		return nil, fmt.Errorf("pairs: found %d images, expected at least 2", x.Rows)
 	}
-	return measure(ctx, x, max(1, min(x.Rows, blockBytes/4/x.Rows)), labellings)
+	return measureBlocks(ctx, x, max(1, min(x.Rows, blockBytes/4/x.Rows)), labellings)
 }
 
-// measure is Measure with blocks of high rows.
-func measure(ctx context.Context, x blas32.General, high int, labellings []Labels) ([]Cosines, error) {
+// measureBlocks is Measure with blocks of high rows.
+func measureBlocks(ctx context.Context, x blas32.General, high int, labellings []Labels) ([]Cosines, error) {
 	n := x.Rows
 	tallies := make([]tally, len(labellings))
 	s := features.NewMatrix(high, n)
@@ -87,19 +87,19 @@ func measure(ctx context.Context, x blas32.General, high int, labellings []Label
 		for i := range block.Rows {
 			row := features.Row(block, i)
 			for k := range tallies {
-				tallies[k].add(row[i+1:], from+i, labellings[k])
+				tallies[k].addPairs(row[i+1:], from+i, labellings[k])
 			}
 		}
 	}
 	out := make([]Cosines, len(tallies))
 	for k := range tallies {
-		out[k] = tallies[k].cosines()
+		out[k] = tallies[k].compareKinds()
 	}
 	return out, nil
 }
 
-// add counts the pairs of row i with all later rows.
-func (t *tally) add(cosines []float32, i int, l Labels) {
+// addPairs counts the pairs of row i with all later rows.
+func (t *tally) addPairs(cosines []float32, i int, l Labels) {
 	for j, s := range cosines {
 		kind := l.Kind(i, i+1+j)
 		t.of[kind][cellOf(float64(s))]++
@@ -109,20 +109,20 @@ func (t *tally) add(cosines []float32, i int, l Labels) {
 
 func cellOf(s float64) int { return max(0, min(cells-1, int(math.Floor((s+1)*(cells/2))))) }
 
-// cosines returns the distributions and their comparisons.
-func (t *tally) cosines() Cosines {
+// compareKinds returns the distributions and their comparisons.
+func (t *tally) compareKinds() Cosines {
 	var c Cosines
 	for _, kind := range Kinds() {
-		c.Kinds = append(c.Kinds, t.distribution(kind))
+		c.Kinds = append(c.Kinds, t.newDistribution(kind))
 	}
-	c.Overlap = overlap(c.Kinds[FalsePositive], c.Kinds[TruePositive])
-	c.OverlapNegatives = overlap(c.Kinds[FalsePositive], c.Kinds[TrueNegative])
-	c.Nearer = nearer(&t.of[FalsePositive], &t.of[TruePositive])
-	c.NearerThanNegatives = nearer(&t.of[FalsePositive], &t.of[TrueNegative])
+	c.Overlap = computeOverlap(c.Kinds[FalsePositive], c.Kinds[TruePositive])
+	c.OverlapNegatives = computeOverlap(c.Kinds[FalsePositive], c.Kinds[TrueNegative])
+	c.Nearer = compareNearness(&t.of[FalsePositive], &t.of[TruePositive])
+	c.NearerThanNegatives = compareNearness(&t.of[FalsePositive], &t.of[TrueNegative])
 	return c
 }
 
-func (t *tally) distribution(kind Kind) Distribution {
+func (t *tally) newDistribution(kind Kind) Distribution {
 	d := Distribution{Kind: kind, Counts: make([]int, Bins)}
 	for cell, n := range t.of[kind] {
 		d.Pairs += n
@@ -136,13 +136,13 @@ func (t *tally) distribution(kind Kind) Distribution {
 		p  float64
 		to *float64
 	}{{0.05, &d.P5}, {0.25, &d.Q1}, {0.5, &d.Median}, {0.75, &d.Q3}, {0.95, &d.P95}} {
-		*q.to = quantile(&t.of[kind], q.p, d.Pairs)
+		*q.to = findCosineQuantile(&t.of[kind], q.p, d.Pairs)
 	}
 	return d
 }
 
-// quantile returns the middle of the cell of the ⌈p·total⌉-th smallest cosine.
-func quantile(of *[cells]int, p float64, total int) float64 {
+// findCosineQuantile returns the middle of the cell of the ⌈p·total⌉-th smallest cosine.
+func findCosineQuantile(of *[cells]int, p float64, total int) float64 {
 	need, sum := int(math.Ceil(p*float64(total))), 0
 	for cell, n := range of {
 		if sum += n; n > 0 && sum >= need {
@@ -152,20 +152,20 @@ func quantile(of *[cells]int, p float64, total int) float64 {
 	return 1
 }
 
-// overlap returns the overlap of two distributions; 0 if a kind has no pair.
-func overlap(a, b Distribution) (sum float64) {
+// computeOverlap returns the overlap of two distributions; 0 if a kind has no pair.
+func computeOverlap(a, b Distribution) (sum float64) {
 	if a.Pairs == 0 || b.Pairs == 0 {
 		return 0
 	}
-	other := b.shares()
-	for i, share := range a.shares() {
+	other := b.computePairShares()
+	for i, share := range a.computePairShares() {
 		sum += math.Min(share, other[i])
 	}
 	return sum
 }
 
-// nearer returns P(a > b) + P(a = b)/2 of one cosine of each; 0 if there is none.
-func nearer(a, b *[cells]int) float64 {
+// compareNearness returns P(a > b) + P(a = b)/2 of one cosine of each; 0 if there is none.
+func compareNearness(a, b *[cells]int) float64 {
 	below, total, wins := 0, 0, 0.0
 	for cell, n := range a {
 		wins += float64(n) * (float64(below) + float64(b[cell])/2)

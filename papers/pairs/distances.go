@@ -9,13 +9,13 @@ type histogram struct {
 	total int
 }
 
-func (h *histogram) add(d float64) {
+func (h *histogram) addDistance(d float64) {
 	h.of[min(distanceCells-1, int(d*(distanceCells/2)))]++
 	h.total++
 }
 
-// in returns the count of the distanceCells from ≤ cell < to.
-func (h *histogram) in(from, to int) int {
+// countBetween returns the count of the distanceCells from ≤ cell < to.
+func (h *histogram) countBetween(from, to int) int {
 	sum := 0
 	for _, n := range h.of[from:to] {
 		sum += n
@@ -23,9 +23,9 @@ func (h *histogram) in(from, to int) int {
 	return sum
 }
 
-// quantiles returns the edges of bins with about equal counts: bin b has the cells edges[b] ≤ cell < edges[b+1]. No
-// bin is empty.
-func (h *histogram) quantiles(bins int) []int {
+// findQuantileEdges returns the edges of bins with about equal counts: bin b has the cells edges[b] ≤ cell <
+// edges[b+1]. No bin is empty.
+func (h *histogram) findQuantileEdges(bins int) []int {
 	edges, sum, next := []int{0}, 0, 1 // a bin ends when sum reaches next/bins of the total
 	for cell, n := range h.of {
 		if sum += n; n > 0 && sum*bins >= next*h.total {

@@ -6,12 +6,13 @@ import "testing"
 func TestQuantiles(t *testing.T) {
 	var h histogram
 	for range 90 {
-		h.add(1)
+		h.addDistance(1)
 	}
 	for range 10 {
-		h.add(2)
+		h.addDistance(2)
 	}
-	if edges := h.quantiles(SkewBins); len(edges) != 3 || h.in(edges[0], edges[1]) != 90 || edges[2] != distanceCells {
+	if edges := h.findQuantileEdges(SkewBins); len(edges) != 3 || h.countBetween(edges[0], edges[1]) != 90 ||
+		edges[2] != distanceCells {
 		t.Errorf("90 and 10 equal distances: edges %v", edges)
 	}
 }

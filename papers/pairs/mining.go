@@ -74,16 +74,16 @@ func (m *MiningMeter) Add(z features.Set, draw *rand.Rand) {
 	near, far := m.settings.Beta-m.settings.Margin, m.settings.Beta+m.settings.Margin
 	for t := range pairs.Triplets("random_semihard", m.settings.Margin, draw) {
 		if ap := pairs.Distance(t[0], t[1]); ap > near {
-			m.pulled.add(ap)
+			m.pulled.addDistance(ap)
 		}
 		if t[2] < 0 {
 			m.unpaired[0]++
 			continue
 		}
 		an := pairs.Distance(t[0], t[2])
-		m.random.add(an)
+		m.random.addDistance(an)
 		if an < far {
-			m.pushed.add(an)
+			m.pushed.addDistance(an)
 		}
 	}
 	for t := range pairs.Triplets("fixed_semihard", 0, nil) {
@@ -91,7 +91,7 @@ func (m *MiningMeter) Add(z features.Set, draw *rand.Rand) {
 			m.unpaired[1]++
 			continue
 		}
-		m.fixed.add(pairs.Distance(t[0], t[2]))
+		m.fixed.addDistance(pairs.Distance(t[0], t[2]))
 	}
 }
 
@@ -102,7 +102,7 @@ func (m *MiningMeter) addAll(pairs *losses.Mining) {
 		before := m.positives.total
 		for p := range n {
 			if pairs.Positive(a, p) {
-				m.positives.add(pairs.Distance(a, p))
+				m.positives.addDistance(pairs.Distance(a, p))
 			}
 		}
 		if m.positives.total == before {
@@ -110,7 +110,7 @@ func (m *MiningMeter) addAll(pairs *losses.Mining) {
 		}
 		for k := range n {
 			if pairs.Negative(a, k) {
-				m.negatives.add(pairs.Distance(a, k))
+				m.negatives.addDistance(pairs.Distance(a, k))
 			}
 		}
 	}

@@ -52,8 +52,8 @@ func (k *Kind) UnmarshalText(text []byte) error {
 // Labels are the two labels of rows, all ≥ 0, with the same numbers of classes.
 type Labels struct{ Given, True []int }
 
-// wrong returns the share of rows whose given label is not the true one.
-func (l Labels) wrong() float64 {
+// computeWrongShare returns the share of rows whose given label is not the true one.
+func (l Labels) computeWrongShare() float64 {
 	wrong := 0
 	for i, given := range l.Given {
 		if given != l.True[i] {

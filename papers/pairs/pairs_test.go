@@ -106,7 +106,7 @@ func TestMeasure(t *testing.T) {
 	all := listed(x, l)
 	spoiled := Labels{Given: l.Given, True: append(slices.Clone(l.True[1:]), l.True[0])}
 	for _, high := range []int{1, 7, 156, 157} {
-		found, err := measure(t.Context(), x, high, []Labels{l, spoiled})
+		found, err := measureBlocks(t.Context(), x, high, []Labels{l, spoiled})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,16 +140,18 @@ func TestOverlap(t *testing.T) {
 			t.of[0][cellOf(v)]++
 			c[cellOf(v)]++
 		}
-		return t.distribution(0), c
+		return t.newDistribution(0), c
 	}
 	a, ca := of(-1, -0.5, 0.5, 1)
 	half, ch := of(-0.7, 0.7, 0.5, 1)
 	far, cf := of(-0.9, -0.8)
 	none, cn := of()
 	for _, c := range []struct{ found, want float64 }{
-		{overlap(a, a), 1}, {overlap(a, half), 0.5}, {overlap(a, far), 0}, {overlap(a, none), 0}, {overlap(none, a), 0},
-		{nearer(ca, ca), 0.5}, {nearer(ch, ca), (1 + 3 + 2.5 + 3.5) / 16}, {nearer(cf, ch), 0},
-		{nearer(ca, cf), 0.75}, {nearer(ca, cn), 0}, {nearer(cn, ca), 0},
+		{computeOverlap(a, a), 1}, {computeOverlap(a, half), 0.5}, {computeOverlap(a, far), 0}, {computeOverlap(a,
+			none), 0}, {computeOverlap(none, a), 0},
+		{compareNearness(ca, ca), 0.5}, {compareNearness(ch, ca), (1 + 3 + 2.5 + 3.5) / 16}, {compareNearness(cf, ch),
+			0},
+		{compareNearness(ca, cf), 0.75}, {compareNearness(ca, cn), 0}, {compareNearness(cn, ca), 0},
 	} {
 		if math.Abs(c.found-c.want) > 1e-12 {
 			t.Errorf("found %v, expected %v", c.found, c.want)
@@ -177,7 +179,7 @@ func TestMeter(t *testing.T) {
 		m.Add(z, l)
 		supconSlopes(z, l, temperature, count, weight)
 	}
-	s := m.signals()
+	s := m.sumSignals()
 	total := 0.0
 	for _, w := range weight {
 		total += w
@@ -206,7 +208,7 @@ func TestMeter(t *testing.T) {
 	if _, err := newMeter([]Judge{judge(t, "proxy_nca", nil)}); err == nil {
 		t.Error("a loss of proxies has no pairs, expected an error")
 	}
-	if empty, _ := newMeter(nil); empty.signals().OfRates != 0 {
+	if empty, _ := newMeter(nil); empty.sumSignals().OfRates != 0 {
 		t.Error("expected 0 of nothing")
 	}
 }
@@ -276,8 +278,8 @@ func TestBalance(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Add(features.Set{X: x, Labels: l.Given}, l)
-	s := m.signals()
-	if s.OfPairs != 0.5 || s.PFP <= s.PFN || l.wrong() == 0 {
+	s := m.sumSignals()
+	if s.OfPairs != 0.5 || s.PFP <= s.PFN || l.computeWrongShare() == 0 {
 		t.Errorf("found %+v, expected as many false positives as false negatives", s)
 	}
 }

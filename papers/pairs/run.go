@@ -87,15 +87,15 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	case t.Config.Method == config.Metric:
 		c.losses = t.Config.Losses
 	}
-	if err := c.label(ctx, o.Synthetic); err != nil {
+	if err := c.makeLabellings(ctx, o.Synthetic); err != nil {
 		return c.result, err
 	}
-	rows := drawn(t.Set.Len(), o.Most, t.Seed)
+	rows := drawRows(t.Set.Len(), o.Most, t.Seed)
 	if c.result.Compared = len(rows); len(rows) < t.Set.Len() {
 		o.Data.Host.Note("comparing at most %d pairs: those of %d of %d images, drawn at random",
 			o.Most, len(rows), t.Set.Len())
 	}
-	err = c.measure(ctx, rows)
+	err = c.measureCosines(ctx, rows)
 	return c.result, err
 }
 
@@ -107,8 +107,8 @@ func Named(names ...string) (list []config.Loss) {
 	return list
 }
 
-// drawn returns the rows to compare: all n, or m random ones with m(m-1)/2 ≤ most pairs.
-func drawn(n, most int, seed uint64) []int {
+// drawRows returns the rows to compare: all n, or m random ones with m(m-1)/2 ≤ most pairs.
+func drawRows(n, most int, seed uint64) []int {
 	m := int(math.Sqrt(2*float64(most)+0.25) + 0.5)
 	rows := train.Rand(seed, "pairs", 0).Perm(n)[:min(n, max(m, 2))]
 	slices.Sort(rows)
@@ -123,14 +123,14 @@ type comparison struct {
 	chosen bool // the caller chose losses: each must be a function of the pairs of a batch
 }
 
-// label makes the two labellings: the given labels, and symmetric noise on the true ones.
-func (c *comparison) label(ctx context.Context, synthetic *float64) error {
+// makeLabellings makes the two labellings: the given labels, and symmetric noise on the true ones.
+func (c *comparison) makeLabellings(ctx context.Context, synthetic *float64) error {
 	if !c.Manifest.HasTruth(datasets.Train) {
 		return hint.With(fmt.Errorf("pairs: the manifest has no true labels to compare with"),
 			"make a manifest with known wrong labels: winnow data corrupt")
 	}
-	given := labelling(AsGiven, c.Manifest, c.Set.IDs)
-	c.result.Labellings, c.result.Classes = []Labelling{given}, classes(given.labels.True)
+	given := newLabelling(AsGiven, c.Manifest, c.Set.IDs)
+	c.result.Labellings, c.result.Classes = []Labelling{given}, countLabels(given.labels.True)
 	rate := given.Wrong
 	if synthetic != nil {
 		rate = *synthetic
@@ -148,26 +148,26 @@ func (c *comparison) label(ctx context.Context, synthetic *float64) error {
 	}
 	noisy, err := c.Manifest.TrueLabels(datasets.Train).Corrupt(datasets.Train, noise, run.NoiseRand(c.Seed))
 	if err == nil {
-		c.result.Labellings = append(c.result.Labellings, labelling(Symmetric, noisy, c.Set.IDs))
+		c.result.Labellings = append(c.result.Labellings, newLabelling(Symmetric, noisy, c.Set.IDs))
 	}
 	return err
 }
 
-// labelling returns the labels of the samples at these positions.
-func labelling(name string, d *datasets.Dataset, at []int) Labelling {
+// newLabelling returns the labels of the samples at these positions.
+func newLabelling(name string, d *datasets.Dataset, at []int) Labelling {
 	l := Labelling{Name: name}
 	for _, id := range at {
 		l.labels.Given, l.labels.True = append(l.labels.Given, d.Samples[id].Label),
 			append(l.labels.True, d.Samples[id].True)
 	}
-	l.Wrong = l.labels.wrong()
+	l.Wrong = l.labels.computeWrongShare()
 	return l
 }
 
-func classes(labels []int) int { return len(slices.Compact(slices.Sorted(slices.Values(labels)))) }
+func countLabels(labels []int) int { return len(slices.Compact(slices.Sorted(slices.Values(labels)))) }
 
-// measure computes the cosines of some rows and the signals of both labellings.
-func (c *comparison) measure(ctx context.Context, rows []int) error {
+// measureCosines computes the cosines of some rows and the signals of both labellings.
+func (c *comparison) measureCosines(ctx context.Context, rows []int) error {
 	var labels []Labels
 	for _, l := range c.result.Labellings {
 		labels = append(labels, l.labels.Rows(rows))
@@ -184,18 +184,18 @@ func (c *comparison) measure(ctx context.Context, rows []int) error {
 		if p.Positive > 0 {
 			l.Formula.OfRates = p.Positive / (p.Positive + p.Negative)
 		}
-		if l.Signals, err = c.signals(ctx, l.labels); err != nil {
+		if l.Signals, err = c.measureSignals(ctx, l.labels); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// signals measures the batches from the first epoch on, as a training would draw them by these labels.
-func (c *comparison) signals(ctx context.Context, labels Labels) (Signals, error) {
+// measureSignals measures the batches from the first epoch on, as a training would draw them by these labels.
+func (c *comparison) measureSignals(ctx context.Context, labels Labels) (Signals, error) {
 	set := features.Set{X: c.Set.X, IDs: c.Set.IDs, Labels: withoutGaps(labels.Given)}
 	step := 0
-	judges, err := c.judges(classes(set.Labels), &step)
+	judges, err := c.newPairJudges(countLabels(set.Labels), &step)
 	if err != nil {
 		return Signals{}, err
 	}
@@ -207,12 +207,12 @@ func (c *comparison) signals(ctx context.Context, labels Labels) (Signals, error
 		step = number
 		meter.Add(set.Rows(rows), labels.Rows(rows))
 	})
-	return meter.signals(), err
+	return meter.sumSignals(), err
 }
 
-// judges returns the losses as in a training, but all compared within the batch. step seeds those that draw. A run's
-// losses that are not functions of the pairs are left out.
-func (c *comparison) judges(classes int, step *int) (judges []Judge, err error) {
+// newPairJudges returns the losses as in a training, but all compared within the batch. step seeds those that draw. A
+// run's losses that are not functions of the pairs are left out.
+func (c *comparison) newPairJudges(classes int, step *int) (judges []Judge, err error) {
 	for _, l := range c.losses {
 		loss, err := losses.New(l.Name, l.Settings, losses.Env{
 			Dim: c.Set.Dim(), Classes: classes, Printed: c.Config.PaperVariant,

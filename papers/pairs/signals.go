@@ -79,25 +79,25 @@ type lossSignal struct {
 	Weight float64 `json:"false_positive_weight"`
 }
 
-// signals sums up the batches so far.
-func (m *Meter) signals() Signals {
+// sumSignals sums up the batches so far.
+func (m *Meter) sumSignals() Signals {
 	s := Signals{Batches: m.batches, Rows: m.rows, Pairs: map[Kind]int{}, Losses: []lossSignal{}}
 	n := [kinds]float64{}
 	for _, kind := range Kinds() {
 		s.Pairs[kind], n[kind] = m.count[kind], float64(m.count[kind])
 	}
-	s.PFP = part(n[FalsePositive], n[TruePositive])
-	s.PFN = part(n[FalseNegative], n[TrueNegative])
-	s.OfRates, s.OfPairs = part(s.PFP, s.PFN), part(n[FalsePositive], n[FalseNegative])
+	s.PFP = computeShare(n[FalsePositive], n[TruePositive])
+	s.PFN = computeShare(n[FalseNegative], n[TrueNegative])
+	s.OfRates, s.OfPairs = computeShare(s.PFP, s.PFN), computeShare(n[FalsePositive], n[FalseNegative])
 	for k, judge := range m.judges {
 		l, w, total := lossSignal{Name: judge.Name, Shares: map[Kind]float64{}}, m.slopes[k], 0.0
 		for _, v := range w {
 			total += v
 		}
 		for _, kind := range Kinds() {
-			l.Shares[kind] = part(w[kind], total-w[kind])
+			l.Shares[kind] = computeShare(w[kind], total-w[kind])
 		}
-		l.OfWrong = part(w[FalsePositive], w[FalseNegative])
+		l.OfWrong = computeShare(w[FalsePositive], w[FalseNegative])
 		if w[TruePositive] > 0 && n[FalsePositive] > 0 {
 			l.Weight = w[FalsePositive] / n[FalsePositive] / (w[TruePositive] / n[TruePositive])
 		}
@@ -106,8 +106,8 @@ func (m *Meter) signals() Signals {
 	return s
 }
 
-// part returns a/(a + b).
-func part(a, b float64) float64 {
+// computeShare returns a/(a + b).
+func computeShare(a, b float64) float64 {
 	if a+b == 0 {
 		return 0
 	}

@@ -70,45 +70,53 @@ func (m *MiningMeter) Report() Report {
 		Positives: m.positives.total, Negatives: m.negatives.total, NegativeBins: []Bin{},
 		PositiveBins: []PositiveBin{},
 	}
-	edges := m.negatives.quantiles(SkewBins)
+	edges := m.negatives.findQuantileEdges(SkewBins)
 	r.Random, r.Fixed = Mined{Unpaired: m.unpaired[0]}, Mined{Unpaired: m.unpaired[1]}
 	var random, fixed, pushed []float64
-	r.Random.Taken, random = taken(&m.random, &m.negatives, edges)
-	r.Fixed.Taken, fixed = taken(&m.fixed, &m.negatives, edges)
-	r.Marginal.Negative, pushed = taken(&m.pushed, &m.negatives, edges)
+	r.Random.Taken, random = computeTakenRates(&m.random, &m.negatives, edges)
+	r.Fixed.Taken, fixed = computeTakenRates(&m.fixed, &m.negatives, edges)
+	r.Marginal.Negative, pushed = computeTakenRates(&m.pushed, &m.negatives, edges)
 	for b := range pushed {
 		r.NegativeBins = append(r.NegativeBins, Bin{
-			From: distanceAt(edges[b]), To: distanceAt(edges[b+1]), Pairs: m.negatives.in(edges[b], edges[b+1]),
+			From: distanceAt(
+				edges[b],
+			), To: distanceAt(edges[b+1]), Pairs: m.negatives.countBetween(edges[b], edges[b+1]),
 			Random: random[b], Fixed: fixed[b], Marginal: pushed[b],
 		})
 	}
-	edges = m.positives.quantiles(SkewBins)
+	edges = m.positives.findQuantileEdges(SkewBins)
 	var pulled []float64
-	r.Marginal.Positive, pulled = taken(&m.pulled, &m.positives, edges)
+	r.Marginal.Positive, pulled = computeTakenRates(&m.pulled, &m.positives, edges)
 	for b := range pulled {
 		r.PositiveBins = append(r.PositiveBins, PositiveBin{
-			From: distanceAt(edges[b]), To: distanceAt(edges[b+1]), Pairs: m.positives.in(edges[b], edges[b+1]),
+			From: distanceAt(
+				edges[b],
+			), To: distanceAt(edges[b+1]), Pairs: m.positives.countBetween(edges[b], edges[b+1]),
 			Marginal: pulled[b],
 		})
 	}
-	r.Random.limit(r.Classes)
-	r.Fixed.limit(r.Classes)
-	r.Marginal.limit(r.Classes)
+	r.Random.limitMined(r.Classes)
+	r.Fixed.limitMined(r.Classes)
+	r.Marginal.limitMarginal(r.Classes)
 	return r
 }
 
-// taken returns r_b of every bin, and its extremes.
-func taken(some, all *histogram, edges []int) (Taken, []float64) {
+// computeTakenRates returns r_b of every bin, and its extremes.
+func computeTakenRates(some, all *histogram, edges []int) (Taken, []float64) {
 	t, rates := Taken{Pairs: some.total}, make([]float64, len(edges)-1)
 	if some.total == 0 {
 		return t, rates
 	}
 	for b := range rates {
-		n := some.in(edges[b], edges[b+1])
+		n := some.countBetween(edges[b], edges[b+1])
 		if n == 0 {
 			continue
 		}
-		rates[b] = float64(n) / float64(some.total) / (float64(all.in(edges[b], edges[b+1])) / float64(all.total))
+		rates[b] = float64(
+			n,
+		) / float64(
+			some.total,
+		) / (float64(all.countBetween(edges[b], edges[b+1])) / float64(all.total))
 		t.Most = max(t.Most, rates[b])
 		if t.Least == 0 || rates[b] < t.Least {
 			t.Least, t.Rests = rates[b], n
@@ -117,8 +125,8 @@ func taken(some, all *histogram, edges []int) (Taken, []float64) {
 	return t, rates
 }
 
-// limit sets η and the bounds that follow from it.
-func (m *Mined) limit(classes int) {
+// limitMined sets η and the bounds that follow from it.
+func (m *Mined) limitMined(classes int) {
 	if m.Pairs == 0 {
 		return
 	}
@@ -126,8 +134,8 @@ func (m *Mined) limit(classes int) {
 	m.Limit = new(theory.TripletLimitOf(classes, *m.Eta))
 }
 
-// limit sets γ and the bounds that follow from it.
-func (m *Marginal) limit(classes int) {
+// limitMarginal sets γ and the bounds that follow from it.
+func (m *Marginal) limitMarginal(classes int) {
 	if m.Positive.Pairs == 0 || m.Negative.Pairs == 0 {
 		return
 	}

@@ -27,13 +27,20 @@ func (r Skew) Text(out io.Writer) error {
 			continue
 		}
 		l := m.of.Limit
-		w.Row(m.name, fmt.Sprint(m.of.Pairs), text.Number(m.of.Most), least(m.of.Taken, ""), text.Number(l.Eta),
-			text.Percent(l.Bound), text.Percent(l.LargeK))
+		w.Row(
+			m.name,
+			fmt.Sprint(m.of.Pairs),
+			text.Number(m.of.Most),
+			formatSmallest(m.of.Taken, ""),
+			text.Number(l.Eta),
+			text.Percent(l.Bound),
+			text.Percent(l.LargeK),
+		)
 	}
 	m := r.Marginal
 	w.Row("\nmarginal loss", "pairs that cost", "most", "least")
-	w.Row("positive", fmt.Sprint(m.Positive.Pairs), most(m.Positive, " = η₊"), least(m.Positive, ""))
-	w.Row("negative", fmt.Sprint(m.Negative.Pairs), most(m.Negative, ""), least(m.Negative, " = η₋"))
+	w.Row("positive", fmt.Sprint(m.Positive.Pairs), formatLargest(m.Positive, " = η₊"), formatSmallest(m.Positive, ""))
+	w.Row("negative", fmt.Sprint(m.Negative.Pairs), formatLargest(m.Negative, ""), formatSmallest(m.Negative, " = η₋"))
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -55,16 +62,16 @@ func (r Skew) Text(out io.Writer) error {
 	return nil
 }
 
-// most returns the largest rate.
-func most(t Taken, name string) string {
+// formatLargest returns the largest rate.
+func formatLargest(t Taken, name string) string {
 	if t.Pairs == 0 {
 		return "–"
 	}
 	return text.Number(t.Most) + name
 }
 
-// least returns the smallest rate, marked if it is from few pairs.
-func least(t Taken, name string) string {
+// formatSmallest returns the smallest rate, marked if it is from few pairs.
+func formatSmallest(t Taken, name string) string {
 	switch {
 	case t.Pairs == 0:
 		return "–"

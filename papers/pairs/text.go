@@ -45,7 +45,7 @@ func (r Result) Text(out io.Writer) error {
 	for _, l := range r.Labellings {
 		w.Row(l.Name, text.Percent(l.Signals.OfRates), text.Percent(l.Formula.OfRates), text.Percent(l.Signals.OfPairs))
 	}
-	for k := range r.losses() {
+	for k := range r.countLosses() {
 		w.Row("\nby |∂L/∂s| of "+r.Labellings[0].Signals.Losses[k].Name, "false positives of what is wrong",
 			"wrong of all", "weight of a false positive over a true one's")
 		for _, l := range r.Labellings {
@@ -54,13 +54,13 @@ func (r Result) Text(out io.Writer) error {
 				text.Number(j.Weight))
 		}
 	}
-	if r.losses() == 0 {
+	if r.countLosses() == 0 {
 		w.Row("\nnone of the run's losses is a function of the pairs of a batch: name losses that are")
 	}
 	return w.Flush()
 }
 
-func (r Result) losses() int { return len(r.Labellings[0].Signals.Losses) }
+func (r Result) countLosses() int { return len(r.Labellings[0].Signals.Losses) }
 
 // cosineText returns a cosine, or – if there is no pair.
 func cosineText(v float64, pairs int) string {
@@ -77,7 +77,7 @@ func (r Result) Write(dir string) error {
 	}
 	files := map[string]func(io.Writer) error{}
 	for _, l := range r.Labellings {
-		files["cosines-"+strings.ReplaceAll(l.Name, " ", "-")+".svg"] = r.chart(l).WriteSVG
+		files["cosines-"+strings.ReplaceAll(l.Name, " ", "-")+".svg"] = r.drawCosines(l).WriteSVG
 	}
 	if err := atomicfile.WriteAll(dir, files); err != nil {
 		return fmt.Errorf("pairs: %w", err)
@@ -93,9 +93,9 @@ func binEdges() []float64 {
 	return edges
 }
 
-// chart draws SCL-RHE's Fig. 2: shares of each kind of pairs on a logarithmic axis, without false negatives, over the
-// cosines of all labellings.
-func (r Result) chart(l Labelling) chart.Histogram {
+// drawCosines draws SCL-RHE's Fig. 2: shares of each kind of pairs on a logarithmic axis, without false negatives, over
+// the cosines of all labellings.
+func (r Result) drawCosines(l Labelling) chart.Histogram {
 	h := chart.Histogram{Frame: chart.Frame{
 		Title: fmt.Sprintf("Cosines of pairs, labels %s (%s wrong)", l.Name, text.Percent(l.Wrong)), Titled: true,
 		X: "cosine", Y: "share of the pairs of a kind", LogY: true,
@@ -105,7 +105,7 @@ func (r Result) chart(l Labelling) chart.Histogram {
 		tone := []int{0, 2, 1}[i] // false positives stand out
 		d := l.Cosines.Kinds[kind]
 		h.Bars = append(h.Bars, chart.Bars{Name: kind.String(), Edges: binEdges()[from : to+1],
-			Heights: d.shares()[from:to], Tone: tone})
+			Heights: d.computePairShares()[from:to], Tone: tone})
 	}
 	return h
 }

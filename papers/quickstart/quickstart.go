@@ -104,7 +104,7 @@ type quickstart struct {
 func Run(ctx context.Context, o Options) (*Result, error) {
 	o.Host = o.Host.Complete()
 	q := &quickstart{Options: o, result: Result{Seed: o.Seed, NoiseRate: o.Rate, Seconds: map[string]float64{}}}
-	if err := q.draw(); err != nil {
+	if err := q.drawImagesAndLabels(); err != nil {
 		return nil, Misuse{err}
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
@@ -123,19 +123,22 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := q.timeStage("images", func() error { return q.writeImages(ctx) }); err != nil {
 		return nil, err
 	}
-	if err := q.timeStage("extract", func() error { return q.extract(ctx) }); err != nil {
+	if err := q.timeStage("extract", func() error { return q.extractFeatures(ctx) }); err != nil {
 		return nil, err
 	}
 	for _, tuned := range []bool{true, false} {
 		for _, t := range trainings {
-			if err := q.timeStage(dirOf(t, tuned), func() error { return q.train(ctx, t, tuned) }); err != nil {
+			if err := q.timeStage(dirOf(t, tuned), func() error {
+				return q.trainAndMeasure(ctx, t,
+					tuned)
+			}); err != nil {
 				return nil, err
 			}
 		}
 	}
-	q.result.judge()
+	q.result.judgeCosts()
 	q.result.Seconds["total"] = time.Since(start).Seconds()
-	return &q.result, q.result.write(o.Dir)
+	return &q.result, q.result.writeFiles(o.Dir)
 }
 
 // dirOf returns the folder of a training in the quickstart's.
@@ -146,8 +149,8 @@ func dirOf(t training, tuned bool) string {
 	return "heads/" + t.name
 }
 
-// draw checks all options and draws images and labels.
-func (q *quickstart) draw() error {
+// drawImagesAndLabels checks all options and draws images and labels.
+func (q *quickstart) drawImagesAndLabels() error {
 	noise, err := datasets.NewNoise("symmetric", q.Rate)
 	if err != nil {
 		return err
@@ -158,7 +161,7 @@ func (q *quickstart) draw() error {
 	}
 	for _, tuned := range []bool{true, false} {
 		for _, t := range trainings {
-			if _, err := q.config(t, tuned); err != nil {
+			if _, err := q.newTrainingConfig(t, tuned); err != nil {
 				return err
 			}
 		}
@@ -207,8 +210,8 @@ func (q *quickstart) writeImages(ctx context.Context) error {
 	return nil
 }
 
-// extract makes the features of all images again; it takes seconds.
-func (q *quickstart) extract(ctx context.Context) error {
+// extractFeatures makes the features of all images again; it takes seconds.
+func (q *quickstart) extractFeatures(ctx context.Context) error {
 	b, cut, err := extraction.OpenBackbone(Backbone, models.Settings{})
 	if err != nil {
 		return err
@@ -226,8 +229,8 @@ func (q *quickstart) extract(ctx context.Context) error {
 	return err
 }
 
-// config returns the configuration of a training.
-func (q *quickstart) config(t training, tuned bool) (config.Run, error) {
+// newTrainingConfig returns the configuration of a training.
+func (q *quickstart) newTrainingConfig(t training, tuned bool) (config.Run, error) {
 	// The quickstart does not use the runs' record of their samples.
 	all := append([]string{fmt.Sprintf("filter.rate=%g", q.Rate), "scores.record=false"}, settings[tuned]...)
 	for _, setting := range q.Settings {
@@ -267,14 +270,14 @@ func (q *quickstart) config(t training, tuned bool) (config.Run, error) {
 	return cfg, err
 }
 
-// train runs and measures a training, which replaces that of an earlier quickstart. After the filtered one of the
-// whole network it audits the labels.
-func (q *quickstart) train(ctx context.Context, t training, tuned bool) error {
+// trainAndMeasure runs and measures a training, which replaces that of an earlier quickstart. After the filtered one of
+// the whole network it audits the labels.
+func (q *quickstart) trainAndMeasure(ctx context.Context, t training, tuned bool) error {
 	labels := q.noisy
 	if t.clean {
 		labels = q.clean
 	}
-	cfg, err := q.config(t, tuned)
+	cfg, err := q.newTrainingConfig(t, tuned)
 	if err != nil {
 		return err
 	}
@@ -318,13 +321,13 @@ func (q *quickstart) train(ctx context.Context, t training, tuned bool) error {
 		q.result.Frozen, q.result.Whitened = all.Frozen, all.Whitened
 	}
 	if t.filtered {
-		return q.audit(ctx, last, out)
+		return q.auditLabels(ctx, last, out)
 	}
 	return nil
 }
 
-// audit judges the given training labels by the last state of the filtered training.
-func (q *quickstart) audit(ctx context.Context, last run.State, out run.Outcome) error {
+// auditLabels judges the given training labels by the last state of the filtered training.
+func (q *quickstart) auditLabels(ctx context.Context, last run.State, out run.Outcome) error {
 	start := time.Now()
 	set, _, err := lookup.Split(ctx, q.noisy, q.store, datasets.Train)
 	if err != nil {

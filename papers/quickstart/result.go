@@ -36,14 +36,14 @@ type Trio struct {
 	Recovered  *float64       `json:"recovered_share"` // by PRISM; null: the noise cost nothing
 }
 
-// percents returns P@1 of the three in words.
-func (t Trio) percents() string {
+// formatPercents returns P@1 of the three in words.
+func (t Trio) formatPercents() string {
 	return fmt.Sprintf("%.1f %% (true labels), %.1f %% (no filter) and %.1f %% (PRISM)", 100*t.Topline.PrecisionAt1,
 		100*t.Unfiltered.PrecisionAt1, 100*t.PRISM.PrecisionAt1)
 }
 
-// judge computes costs and shares, and writes the verdict.
-func (r *Result) judge() {
+// judgeCosts computes costs and shares, and writes the verdict.
+func (r *Result) judgeCosts() {
 	for _, t := range []*Trio{&r.Trio, &r.Chosen, &r.HeadOnly} {
 		if t.Cost = t.Topline.PrecisionAt1 - t.Unfiltered.PrecisionAt1; t.Cost > 0 {
 			t.Recovered = new((t.PRISM.PrecisionAt1 - t.Unfiltered.PrecisionAt1) / t.Cost)
@@ -57,7 +57,7 @@ func (r *Result) judge() {
 		cost = fmt.Sprintf("The wrong labels cost %.1f points, of which PRISM recovers %.0f %%", 100*r.Cost,
 			100**r.Recovered)
 	}
-	add("P@1 of the fine-tuned network on unseen classes is %s. %s.", r.percents(), cost)
+	add("P@1 of the fine-tuned network on unseen classes is %s. %s.", r.formatPercents(), cost)
 	gain := r.PRISM.PrecisionAt1 - max(r.Frozen.PrecisionAt1, r.Whitened.PrecisionAt1)
 	worth := fmt.Sprintf("fine-tuning on the filtered labels is worth %.1f points", 100*gain)
 	if gain <= 0 {
@@ -66,12 +66,12 @@ func (r *Result) judge() {
 	add("Without any training it is %.1f %% (frozen) and %.1f %% (whitened): %s.", 100*r.Frozen.PrecisionAt1,
 		100*r.Whitened.PrecisionAt1, worth)
 	add("These are the last states of trainings of equal length. If a validation split with true labels chooses the "+
-		"state, P@1 is %s. With only a head trained, on fixed features, it is %s.", r.Chosen.percents(),
-		r.HeadOnly.percents())
+		"state, P@1 is %s. With only a head trained, on fixed features, it is %s.", r.Chosen.formatPercents(),
+		r.HeadOnly.formatPercents())
 }
 
-// rows returns the compared embeddings, in order.
-func (r *Result) rows() []page.Row {
+// listComparedRows returns the compared embeddings, in order.
+func (r *Result) listComparedRows() []page.Row {
 	wrong := fmt.Sprintf("labels of which %.0f %% are wrong", 100*r.NoiseRate)
 	return []page.Row{
 		{Name: "frozen", Note: "the backbone's features, no training", Retrieval: r.Frozen},
@@ -89,7 +89,7 @@ func (r *Result) rows() []page.Row {
 // Write prints the table and the verdict of a quickstart in a folder.
 func (r *Result) Write(w io.Writer, dir string) {
 	fmt.Fprintf(w, "%-15s %8s %8s %8s %8s   %s\n", "", "P@1", "R@8", "R-Prec", "MAP@R", "")
-	for _, row := range r.rows() {
+	for _, row := range r.listComparedRows() {
 		fmt.Fprintf(w, "%-15s %8.4f %8.4f %8.4f %8.4f   %s\n", row.Name, row.Retrieval.PrecisionAt1,
 			row.Retrieval.Recall[8], row.Retrieval.RPrecision, row.Retrieval.MAPAtR, row.Note)
 	}
@@ -99,12 +99,12 @@ func (r *Result) Write(w io.Writer, dir string) {
 	fmt.Fprintf(w, "%.1f s; the comparison as a page: %s\n", r.Seconds["total"], filepath.Join(dir, "report.html"))
 }
 
-// write writes result.json and report.html.
-func (r *Result) write(dir string) error {
+// writeFiles writes result.json and report.html.
+func (r *Result) writeFiles(dir string) error {
 	p := page.Report{
 		Command: "quickstart", Verdict: r.Verdict,
 		Title:     fmt.Sprintf("An embedding from labels of which %.0f %% are wrong", 100*r.NoiseRate),
-		RowsTitle: "Retrieval on classes never seen in training", Rows: r.rows(), K: []int{2, 4, 8},
+		RowsTitle: "Retrieval on classes never seen in training", Rows: r.listComparedRows(), K: []int{2, 4, 8},
 	}
 	err := atomicfile.WriteAll(dir, map[string]func(io.Writer) error{"report.html": p.WriteHTML,
 		"result.json": func(w io.Writer) error { return text.JSON(w, r) }})

@@ -29,15 +29,15 @@ type training struct {
 	every  config.Span // interval of the checkpoints, if the network is trained
 }
 
-// prepare joins a cell's labels with their features.
-func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t training, err error) {
+// prepareCell joins a cell's labels with their features.
+func (r *reproduction) prepareCell(ctx context.Context, cell studies.Cell) (t training, err error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
-	t.from = r.of(row, column, cell.Seed)
-	if t.cfg, err = r.config(cell); err != nil {
+	t.from = r.findRowData(row, column, cell.Seed)
+	if t.cfg, err = r.resolveCellConfig(cell); err != nil {
 		return t, err
 	}
 	t.every, t.cfg.Checkpoint = t.cfg.Checkpoint, config.Span{}
-	if t.labels, err = t.from.as(ctx, row.Labels, column, cell.Seed); err != nil {
+	if t.labels, err = t.from.labelData(ctx, row.Labels, column, cell.Seed); err != nil {
 		return t, err
 	}
 	if t.data, err = run.Join(ctx, t.labels.data, t.from.store); err != nil {
@@ -59,29 +59,33 @@ type embedder func(features.Set) (features.Set, error)
 // runCell makes a cell. If the files of an earlier part of it do not fit, it starts from the beginning.
 func (r *reproduction) runCell(ctx context.Context, cell studies.Cell, at func(share float64)) (
 	studies.Outcome, error) {
-	o, err := r.try(ctx, cell, at)
-	if lost(err) {
-		r.grid.Say("%s: starts again: %v", r.describe(cell), err)
+	o, err := r.tryCell(ctx, cell, at)
+	if isLost(err) {
+		r.grid.Say("%s: starts again: %v", r.describeCell(cell), err)
 		if err := os.RemoveAll(r.cellDir(cell.Key)); err != nil {
 			return o, fmt.Errorf("reproduce: %w", err)
 		}
-		o, err = r.try(ctx, cell, at)
+		o, err = r.tryCell(ctx, cell, at)
 	}
 	return o, err
 }
 
-// try makes a cell, with or without a training.
-func (r *reproduction) try(ctx context.Context, cell studies.Cell, at func(share float64)) (studies.Outcome, error) {
+// tryCell makes a cell, with or without a training.
+func (r *reproduction) tryCell(
+	ctx context.Context,
+	cell studies.Cell,
+	at func(share float64),
+) (studies.Outcome, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
 	o := studies.Outcome{
 		Study: r.Study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Version: r.Winnow,
 		Measures: map[string]float64{},
 	}
 	if r.Study.Drawn() {
-		return o, r.drawn(ctx, &o, cell)
+		return o, r.drawCell(ctx, &o, cell)
 	}
-	o.Data = r.of(row, column, cell.Seed).name
-	t, err := r.prepare(ctx, cell)
+	o.Data = r.findRowData(row, column, cell.Seed).name
+	t, err := r.prepareCell(ctx, cell)
 	if err != nil {
 		return o, err
 	}
@@ -90,17 +94,20 @@ func (r *reproduction) try(ctx context.Context, cell studies.Cell, at func(share
 	start := time.Now()
 	switch {
 	case row.Recipe != "":
-		err = r.train(ctx, &o, t, row, cell, at)
+		err = r.trainAndMeasureCell(ctx, &o, t, row, cell, at)
 	case row.Estimate != "":
 		err = estimateRate(ctx, &o, t, row.Estimate)
 	case row.Untrained != "":
 		var embed embedder
-		if embed, err = untrained(ctx, row.Untrained, t); err == nil {
-			err = errors.Join(r.measure(ctx, &o, embed, frozen(ctx), t), r.validate(ctx, &o, embed, t))
+		if embed, err = newUntrainedEmbedder(ctx, row.Untrained, t); err == nil {
+			err = errors.Join(
+				r.measureCell(ctx, &o, embed, newFrozenEmbedder(ctx), t),
+				r.recordValidation(ctx, &o, embed, t),
+			)
 		}
 	default:
-		err = r.judge(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true},
-			audit.Auditor{Shared: r.shared(cell)})
+		err = r.judgeLabels(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true},
+			audit.Auditor{Shared: r.getShared(cell)})
 	}
 	o.Seconds += time.Since(start).Seconds()
 	if row.Recipe == "" {
@@ -109,15 +116,15 @@ func (r *reproduction) try(ctx context.Context, cell studies.Cell, at func(share
 	return o, err
 }
 
-// frozen returns the features unchanged.
-func frozen(ctx context.Context) embedder {
+// newFrozenEmbedder returns the features unchanged.
+func newFrozenEmbedder(ctx context.Context) embedder {
 	return func(set features.Set) (features.Set, error) { return comparison.Frozen(ctx, set) }
 }
 
-// untrained returns the features unchanged, or whitened to the dimension that a head would have.
-func untrained(ctx context.Context, how string, t training) (embedder, error) {
+// newUntrainedEmbedder returns the features unchanged, or whitened to the dimension that a head would have.
+func newUntrainedEmbedder(ctx context.Context, how string, t training) (embedder, error) {
 	if how == studies.Frozen {
-		return frozen(ctx), nil
+		return newFrozenEmbedder(ctx), nil
 	}
 	white, err := head.Whitening(ctx, t.data.Train, min(t.cfg.Head.Out, t.data.Train.Dim()), t.cfg.Head.Bias)
 	if err != nil {
@@ -126,8 +133,9 @@ func untrained(ctx context.Context, how string, t training) (embedder, error) {
 	return func(set features.Set) (features.Set, error) { return white.EmbedSet(ctx, set) }, nil
 }
 
-// validate records the validation measure of a row that is not trained, if the study's chart follows it over the steps.
-func (r *reproduction) validate(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
+// recordValidation records the validation measure of a row that is not trained, if the study's chart follows it over
+// the steps.
+func (r *reproduction) recordValidation(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
 	if !r.followsValidation() || t.data.Validation.Len() == 0 {
 		return nil
 	}
@@ -141,8 +149,8 @@ func (r *reproduction) validate(ctx context.Context, o *studies.Outcome, embed e
 	return err
 }
 
-// embedding embeds images with a head on the network's present state.
-func embedding(ctx context.Context, on *run.Training, h *head.Head) embedder {
+// newHeadEmbedder embeds images with a head on the network's present state.
+func newHeadEmbedder(ctx context.Context, on *run.Training, h *head.Head) embedder {
 	return func(set features.Set) (features.Set, error) {
 		now, err := on.Now(ctx, set)
 		if err != nil {
@@ -152,8 +160,8 @@ func embedding(ctx context.Context, on *run.Training, h *head.Head) embedder {
 	}
 }
 
-// encoding embeds images with the network's present state, without a head.
-func encoding(ctx context.Context, on *run.Training) embedder {
+// newNetworkEmbedder embeds images with the network's present state, without a head.
+func newNetworkEmbedder(ctx context.Context, on *run.Training) embedder {
 	return func(set features.Set) (features.Set, error) {
 		now, err := on.Now(ctx, set)
 		if err != nil {
@@ -163,8 +171,8 @@ func encoding(ctx context.Context, on *run.Training) embedder {
 	}
 }
 
-// train trains and measures a cell. A cell that trains a network keeps a checkpoint and resumes from it.
-func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training, row studies.Row,
+// trainAndMeasureCell trains and measures a cell. A cell that trains a network keeps a checkpoint and resumes from it.
+func (r *reproduction) trainAndMeasureCell(ctx context.Context, o *studies.Outcome, t training, row studies.Row,
 	cell studies.Cell, at func(share float64)) error {
 	ranks := row.Judge == samples.SmallLoss || row.Judge == samples.Ensemble || row.Judge == samples.Forgetting
 	last := r.Study.State == studies.Last
@@ -172,20 +180,20 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 		t.data.Validation = features.Set{} // nothing depends on it
 	}
 	start := time.Now()
-	on, dir, end, err := r.resolve(ctx, t, cell, ranks)
+	on, dir, end, err := r.resolveTraining(ctx, t, cell, ranks)
 	if err != nil {
 		return err
 	}
 	defer end()
-	seen, err := r.follow(on.Plan, t.labels.data)
+	seen, err := r.newRecorder(on.Plan, t.labels.data)
 	if err != nil {
 		return err
 	}
-	observers := []train.Observer{seen.observe, train.On(func(s train.Step) {
+	observers := []train.Observer{seen.observeFact, train.On(func(s train.Step) {
 		at(0.99 * float64(s.Number) / float64(max(on.Steps, 1))) // measuring follows
 	})}
 	if t.cfg.Finetune.On() && dir != "" {
-		keeps, err := seen.keep(dir, on.Resumed, start)
+		keeps, err := seen.keepSeen(dir, on.Resumed, start)
 		if err != nil {
 			return err
 		}
@@ -202,7 +210,7 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 			start := time.Now()
 			defer func() { aside = time.Since(start) }()
 			last := studies.Outcome{Seed: o.Seed, Measures: map[string]float64{}}
-			err := r.measure(ctx, &last, embedding(ctx, on, ended.Last), encoding(ctx, on), t)
+			err := r.measureCell(ctx, &last, newHeadEmbedder(ctx, on, ended.Last), newNetworkEmbedder(ctx, on), t)
 			o.Last = last.Measures
 			return err
 		})
@@ -220,13 +228,13 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 			o.Score = out.LastScore
 		}
 	}
-	seen.weighed(o)
-	seen.end(o)
-	if err := r.measure(ctx, o, embedding(ctx, on, out.Head), encoding(ctx, on), t); err != nil {
+	seen.writeWeights(o)
+	seen.writeRecorded(o)
+	if err := r.measureCell(ctx, o, newHeadEmbedder(ctx, on, out.Head), newNetworkEmbedder(ctx, on), t); err != nil {
 		return err
 	}
 	if t.cfg.Correct.On() && dir != "" {
-		if err := corrections(o, dir, t); err != nil {
+		if err := compareCorrections(o, dir, t); err != nil {
 			return err
 		}
 	}
@@ -236,7 +244,7 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 	case row.Judge == "":
 		return nil
 	}
-	z, err := embedding(ctx, on, out.Head)(t.data.Train)
+	z, err := newHeadEmbedder(ctx, on, out.Head)(t.data.Train)
 	if err != nil {
 		return err
 	}
@@ -247,5 +255,5 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 		}
 		return r.judgeBySamples(ctx, o, t, z, list, row.Judge)
 	}
-	return r.judge(ctx, o, t, z, audit.Options{Scorer: row.Judge}, audit.Auditor{})
+	return r.judgeLabels(ctx, o, t, z, audit.Options{Scorer: row.Judge}, audit.Auditor{})
 }

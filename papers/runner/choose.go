@@ -18,10 +18,15 @@ const headRate = "solver.lr="
 const scaledRates = "solver.lr is the head's rate: a choice of it moves the rates of the network and of the loss's " +
 	"own parameters by as much."
 
-// read returns a row's configuration with the settings asked for and a choice. If the network is trained too, a choice
-// of the head's rate scales all rates: those of the network and of the loss's own parameters keep their ratio to the
-// head's.
-func (r *reproduction) read(recipe recipes.Recipe, settings []string, row studies.Row, choice int) (config.Run, error) {
+// readRowConfig returns a row's configuration with the settings asked for and a choice. If the network is trained too,
+// a choice of the head's rate scales all rates: those of the network and of the loss's own parameters keep their ratio
+// to the head's.
+func (r *reproduction) readRowConfig(
+	recipe recipes.Recipe,
+	settings []string,
+	row studies.Row,
+	choice int,
+) (config.Run, error) {
 	settings = slices.Concat(settings, r.settingsOf(row))
 	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
 	if err == nil && choice > 0 {
@@ -56,7 +61,7 @@ func (r *reproduction) checkChoices() error {
 			}
 			for _, chosen := range r.Study.Choices(row) {
 				sets := func(choice string) bool { return strings.HasPrefix(choice, key+"=") }
-				if r.wanted(row) && slices.ContainsFunc(chosen, sets) {
+				if r.isRowWanted(row) && slices.ContainsFunc(chosen, sets) {
 					return hint.Misused("setting %s: %s chooses %s of %s by validation: expected no setting of "+
 						"it", s, r.Study.Name, key, row.Name)
 				}

@@ -27,7 +27,9 @@ func TestChoicesOfRates(t *testing.T) {
 	} {
 		for choice, rate := range []float64{.01, .03, .1, .3, 1, 3} {
 			r := reproduction{Options: Options{Study: s, Finetune: c.finetune, Set: c.set}}
-			cfg, err := r.config(studies.Cell{Row: slices.Index(s.RowNames(), c.row), Seed: 1, Choice: choice + 1})
+			cfg, err := r.resolveCellConfig(
+				studies.Cell{Row: slices.Index(s.RowNames(), c.row), Seed: 1, Choice: choice + 1},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +44,7 @@ func TestChoicesOfRates(t *testing.T) {
 		}
 	}
 	r := reproduction{Options: Options{Study: s}}
-	cfg, err := r.config(studies.Cell{Row: slices.Index(s.RowNames(), "Proxy-Anchor"), Seed: 1, Choice: 1})
+	cfg, err := r.resolveCellConfig(studies.Cell{Row: slices.Index(s.RowNames(), "Proxy-Anchor"), Seed: 1, Choice: 1})
 	if err != nil || cfg.Solver.LR.Value != .01 || cfg.LossSolver.LR.Value != 100 {
 		t.Errorf("a head: %v, %v, %v", cfg.Solver.LR, cfg.LossSolver.LR, err)
 	}
@@ -79,7 +81,7 @@ func TestSettingsOfUntrainedRows(t *testing.T) {
 	}
 	r := reproduction{Options: Options{Study: s, Set: []string{"sampler.rows=128", "head.out=32"}}}
 	for i, row := range s.RowNames() {
-		cfg, err := r.config(studies.Cell{Row: i, Column: 1, Seed: 1})
+		cfg, err := r.resolveCellConfig(studies.Cell{Row: i, Column: 1, Seed: 1})
 		if err != nil || cfg.Head.Out != 32 || (cfg.Sampler.Rows == 128) != (s.Rows[i].Recipe != "") {
 			t.Errorf("%s: head of %d, batches of %d: %v", row, cfg.Head.Out, cfg.Sampler.Rows, err)
 		}

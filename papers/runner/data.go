@@ -75,9 +75,9 @@ func (r *reproduction) openData(ctx context.Context) (err error) {
 		if !strings.Contains(s.Name, "@") { // else the network that made the features, not the table's
 			s.model = r.Model
 		}
-		for _, seed := range r.seeds() {
+		for _, seed := range r.listSeeds() {
 			d := r.data[s.Name]
-			if of := s.at(seed); d == nil || d.from != of {
+			if of := s.seedSource(seed); d == nil || d.from != of {
 				open := openSource
 				if of.Features == "" {
 					open = r.openMade
@@ -86,7 +86,7 @@ func (r *reproduction) openData(ctx context.Context) (err error) {
 					return err
 				}
 			}
-			r.data[s.Name], r.data[seeded(s.Name, seed)] = d, d
+			r.data[s.Name], r.data[makeSeededKey(s.Name, seed)] = d, d
 		}
 		if s.Name == "" {
 			r.standIn = r.data[""]
@@ -95,20 +95,20 @@ func (r *reproduction) openData(ctx context.Context) (err error) {
 	return r.checkData(ctx)
 }
 
-// at returns the source for a seed.
-func (s Source) at(seed uint64) Source {
+// seedSource returns the source for a seed.
+func (s Source) seedSource(seed uint64) Source {
 	for _, name := range []*string{&s.Features, &s.model} {
 		*name = strings.ReplaceAll(*name, "{seed}", fmt.Sprint(seed))
 	}
 	return s
 }
 
-// seeded returns the key of a dataset's features for a seed.
-func seeded(name string, seed uint64) string { return fmt.Sprintf("%s {%d}", name, seed) }
+// makeSeededKey returns the key of a dataset's features for a seed.
+func makeSeededKey(name string, seed uint64) string { return fmt.Sprintf("%s {%d}", name, seed) }
 
 // checkData finds the errors that would end a cell after its training, before anything is trained.
 func (r *reproduction) checkData(ctx context.Context) error {
-	for _, d := range r.used() {
+	for _, d := range r.listUsedData() {
 		if err := r.checkOne(ctx, d); err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (r *reproduction) checkData(ctx context.Context) error {
 			continue
 		}
 		tunes := slices.ContainsFunc(r.Study.Rows, func(row studies.Row) bool {
-			return len(r.Study.Choices(row)) > 0 && r.wanted(row)
+			return len(r.Study.Choices(row)) > 0 && r.isRowWanted(row)
 		})
 		if tunes {
 			return hint.With(
@@ -141,13 +141,13 @@ func (r *reproduction) checkOne(ctx context.Context, data *data) error {
 			data.name, data.clean.SplitNames())
 	}
 	if n := data.clean.Noise(datasets.Train).Corrupted; n > 0 {
-		adds := func(c studies.Column) bool { return c.Noise != givenLabels && matches(c.Name, r.Columns) }
+		adds := func(c studies.Column) bool { return c.Noise != givenLabels && matchesAny(c.Name, r.Columns) }
 		if slices.ContainsFunc(r.Study.Columns, adds) {
 			r.Host.Note("%s: %d of its train labels are known to be wrong: columns with noise of their own begin from "+
 				"its true labels, not from the given ones", data.name, n)
 		}
 	}
-	if len(r.metrics(data.clean)) == 0 {
+	if len(r.listNeededMetrics(data.clean)) == 0 {
 		return nil
 	}
 	if _, _, err := testOf(ctx, data.clean, data.store); err != nil {
@@ -168,7 +168,7 @@ func (r *reproduction) checkClasses(name string, d *datasets.Dataset) error {
 		return list
 	}
 	train, test := labels(datasets.Train), labels(datasets.Test, datasets.Query)
-	for _, metric := range r.metrics(d) {
+	for _, metric := range r.listNeededMetrics(d) {
 		entry, err := eval.Find(metric.name)
 		if err != nil {
 			return err
@@ -245,28 +245,28 @@ func (r *reproduction) writeGlyphs(ctx context.Context) error {
 	return nil
 }
 
-// of returns the data that a row is trained on in a column, for a seed, or nil. Data that stand in for every dataset
-// have features of only one network.
-func (r *reproduction) of(row studies.Row, column studies.Column, seed uint64) *data {
+// findRowData returns the data that a row is trained on in a column, for a seed, or nil. Data that stand in for every
+// dataset have features of only one network.
+func (r *reproduction) findRowData(row studies.Row, column studies.Column, seed uint64) *data {
 	name := row.Source(column)
 	if row.Network != "" {
-		return r.data[seeded(name, seed)]
+		return r.data[makeSeededKey(name, seed)]
 	}
 	if r.standIn != nil {
 		name = ""
 	}
-	if d := r.data[seeded(name, seed)]; d != nil {
+	if d := r.data[makeSeededKey(name, seed)]; d != nil {
 		return d
 	}
 	return r.standIn
 }
 
-// used returns the data of all rows.
-func (r *reproduction) used() (list []*data) {
+// listUsedData returns the data of all rows.
+func (r *reproduction) listUsedData() (list []*data) {
 	for _, column := range r.Study.Columns {
-		for _, seed := range r.seeds() {
+		for _, seed := range r.listSeeds() {
 			for _, row := range r.Study.Rows {
-				if d := r.of(row, column, seed); d != nil && !slices.Contains(list, d) {
+				if d := r.findRowData(row, column, seed); d != nil && !slices.Contains(list, d) {
 					list = append(list, d)
 				}
 			}
@@ -275,10 +275,10 @@ func (r *reproduction) used() (list []*data) {
 	return list
 }
 
-// given reports whether there are data for a row in any column.
-func (r *reproduction) given(row studies.Row) bool {
+// hasData reports whether there are data for a row in any column.
+func (r *reproduction) hasData(row studies.Row) bool {
 	return slices.ContainsFunc(r.Study.Columns, func(c studies.Column) bool {
-		return r.of(row, c, r.seeds()[0]) != nil
+		return r.findRowData(row, c, r.listSeeds()[0]) != nil
 	})
 }
 
@@ -288,8 +288,8 @@ const (
 	givenLabels = "given" // as the manifest has them
 )
 
-// as returns the dataset as a row's training sees it in a column, for a seed. It is made once.
-func (d *data) as(ctx context.Context, labels string, column studies.Column, seed uint64) (*labelled, error) {
+// labelData returns the dataset as a row's training sees it in a column, for a seed. It is made once.
+func (d *data) labelData(ctx context.Context, labels string, column studies.Column, seed uint64) (*labelled, error) {
 	noise, rate := column.Noise, column.Rate
 	if labels == studies.True {
 		noise, rate = trueLabels, 0
@@ -302,13 +302,13 @@ func (d *data) as(ctx context.Context, labels string, column studies.Column, see
 		d.labels[key] = l
 	}
 	d.mu.Unlock()
-	l.once.Do(func() { l.make(ctx, d, labels, noise, rate, seed) })
+	l.once.Do(func() { l.makeLabels(ctx, d, labels, noise, rate, seed) })
 	return l, l.err
 }
 
-// dropped returns the data without the training images whose label is wrong or, if labels are [studies.Random], without
-// as many drawn at random.
-func dropped(d *datasets.Dataset, labels string, seed uint64) *datasets.Dataset {
+// dropWrong returns the data without the training images whose label is wrong or, if labels are [studies.Random],
+// without as many drawn at random.
+func dropWrong(d *datasets.Dataset, labels string, seed uint64) *datasets.Dataset {
 	drop, rows := map[int]bool{}, d.Labelled(datasets.Train)
 	for _, i := range rows {
 		if s := d.Samples[i]; s.True != datasets.Unlabelled && s.Label != s.True {
@@ -327,10 +327,10 @@ func dropped(d *datasets.Dataset, labels string, seed uint64) *datasets.Dataset 
 	return &out
 }
 
-func (l *labelled) make(ctx context.Context, d *data, labels, noise string, rate float64, seed uint64) {
+func (l *labelled) makeLabels(ctx context.Context, d *data, labels, noise string, rate float64, seed uint64) {
 	defer func() {
 		if l.err == nil && (labels == studies.Oracle || labels == studies.Random) {
-			l.data = dropped(l.data, labels, seed)
+			l.data = dropWrong(l.data, labels, seed)
 			l.rate = l.data.Noise(datasets.Train).Rate
 		}
 	}()

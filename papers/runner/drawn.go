@@ -32,16 +32,16 @@ type drawnColumn struct {
 // timesSteps reports whether the study's rows are times. Nothing else may run while they are measured.
 func (r *reproduction) timesSteps() bool { return len(r.Study.Rows[0].Cost) > 0 }
 
-// drawn fills in a cell of a study without data.
-func (r *reproduction) drawn(ctx context.Context, o *studies.Outcome, cell studies.Cell) error {
+// drawCell fills in a cell of a study without data.
+func (r *reproduction) drawCell(ctx context.Context, o *studies.Outcome, cell studies.Cell) error {
 	r.drawing.Lock()
 	defer r.drawing.Unlock()
 	at := [2]uint64{uint64(cell.Column), cell.Seed}
 	column, ok := r.columns[at]
 	if !ok {
-		measure := r.estimators
+		measure := r.compareEstimators
 		if r.timesSteps() {
-			measure = r.timings
+			measure = r.timeTrainingSteps
 		}
 		start := time.Now()
 		rows, err := measure(ctx, cell)
@@ -59,9 +59,12 @@ func (r *reproduction) drawn(ctx context.Context, o *studies.Outcome, cell studi
 	return nil
 }
 
-// timings times the training steps of all wanted rows, in turns.
-func (r *reproduction) timings(ctx context.Context, cell studies.Cell) (map[string]map[string]float64, error) {
-	t, err := r.timing(cell)
+// timeTrainingSteps times the training steps of all wanted rows, in turns.
+func (r *reproduction) timeTrainingSteps(
+	ctx context.Context,
+	cell studies.Cell,
+) (map[string]map[string]float64, error) {
+	t, err := r.newTiming(cell)
 	if err != nil {
 		return nil, err
 	}
@@ -71,13 +74,13 @@ func (r *reproduction) timings(ctx context.Context, cell studies.Cell) (map[stri
 	}
 	rows := map[string]map[string]float64{}
 	for _, row := range r.Study.Rows {
-		at := t.place(row.Cost)
+		at := t.findVariant(row.Cost)
 		if !row.Runs() || at < 0 {
 			continue
 		}
 		found := map[string]float64{studies.Seconds5000: millis[at] / 1e3 * timedSteps}
 		if row.Cost[1] != config.NoFilter {
-			bare := millis[t.place(studies.Names{row.Cost[0], config.NoFilter})]
+			bare := millis[t.findVariant(studies.Names{row.Cost[0], config.NoFilter})]
 			found[studies.Added], found[studies.AddedMillis] = millis[at]/bare-1, millis[at]-bare
 		}
 		rows[row.Name] = found
@@ -85,29 +88,32 @@ func (r *reproduction) timings(ctx context.Context, cell studies.Cell) (map[stri
 	return rows, nil
 }
 
-// timing returns the trainings to time for a column: the wanted rows, and their losses without a filter.
-func (r *reproduction) timing(cell studies.Cell) (t timing, err error) {
+// newTiming returns the trainings to time for a column: the wanted rows, and their losses without a filter.
+func (r *reproduction) newTiming(cell studies.Cell) (t timing, err error) {
 	if err := r.readDrawn(cell, &t); err != nil {
 		return t, err
 	}
 	t.seed = cell.Seed
 	for _, row := range r.Study.Rows {
-		if !row.Runs() || !r.wanted(row) {
+		if !row.Runs() || !r.isRowWanted(row) {
 			continue
 		}
 		for _, v := range []studies.Names{{row.Cost[0], config.NoFilter}, row.Cost} {
-			if t.place(v) < 0 {
+			if t.findVariant(v) < 0 {
 				t.variants = append(t.variants, v)
 			}
 		}
 	}
-	_, err = t.configs()
+	_, err = t.listVariantConfigs()
 	return t, err
 }
 
-// estimators compares the study's estimates of a concentration with the truth.
-func (r *reproduction) estimators(ctx context.Context, cell studies.Cell) (map[string]map[string]float64, error) {
-	s, err := r.concentrated(cell)
+// compareEstimators compares the study's estimates of a concentration with the truth.
+func (r *reproduction) compareEstimators(
+	ctx context.Context,
+	cell studies.Cell,
+) (map[string]map[string]float64, error) {
+	s, err := r.newConcentration(cell)
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +132,8 @@ func (r *reproduction) estimators(ctx context.Context, cell studies.Cell) (map[s
 	return rows, nil
 }
 
-// concentrated returns the setting of a column's draws.
-func (r *reproduction) concentrated(cell studies.Cell) (s theory.Concentration, err error) {
+// newConcentration returns the setting of a column's draws.
+func (r *reproduction) newConcentration(cell studies.Cell) (s theory.Concentration, err error) {
 	if err := r.readDrawn(cell, &s); err != nil {
 		return s, err
 	}
@@ -167,14 +173,14 @@ func (r *reproduction) keyDrawn(cell studies.Cell) (string, error) {
 	h := sha256.New()
 	row := r.Study.Rows[cell.Row]
 	if r.timesSteps() {
-		t, err := r.timing(cell)
+		t, err := r.newTiming(cell)
 		if err != nil {
 			return "", err
 		}
 		_, threads := grid.Share(1, r.Threads)
 		fmt.Fprintf(h, "%d cost %+v %v on %d, %s\n", cellVersion, t, row.Cost, threads, r.Winnow)
 	} else {
-		s, err := r.concentrated(cell)
+		s, err := r.newConcentration(cell)
 		if err != nil {
 			return "", err
 		}

@@ -16,8 +16,8 @@ const (
 	estimateSteps = 30
 )
 
-// estimate estimates the cost of a cell from a few steps and one measurement. A cell without a training is run.
-func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (cost grid.Cost, err error) {
+// estimateCell estimates the cost of a cell from a few steps and one measurement. A cell without a training is run.
+func (r *reproduction) estimateCell(ctx context.Context, cell studies.Cell) (cost grid.Cost, err error) {
 	if r.Study.Rows[cell.Row].Recipe == "" {
 		o, err := r.runCell(ctx, cell, func(float64) {})
 		return grid.Cost{Seconds: o.Seconds}, err
@@ -33,7 +33,7 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (cost gr
 		return cost, err
 	}
 	start, o := time.Now(), studies.Outcome{Measures: map[string]float64{}, Seed: cell.Seed}
-	err = r.measure(ctx, &o, embedding(ctx, on, timed.Outcome.Head), encoding(ctx, on), t)
+	err = r.measureCell(ctx, &o, newHeadEmbedder(ctx, on, timed.Outcome.Head), newNetworkEmbedder(ctx, on), t)
 	each := time.Duration(on.Steps)*timed.Each() + time.Since(start)
 	return grid.Cost{Steps: on.Steps, Seconds: each.Seconds()}, err
 }
@@ -41,10 +41,10 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (cost gr
 // resolveBrief resolves a cell's training for some of its steps: without validation, and without a folder.
 func (r *reproduction) resolveBrief(ctx context.Context, cell studies.Cell) (
 	t training, on *run.Training, err error) {
-	if t, err = r.prepare(ctx, cell); err != nil {
+	if t, err = r.prepareCell(ctx, cell); err != nil {
 		return t, nil, err
 	}
 	t.data.Validation = features.Set{}
-	on, err = run.Resolve(ctx, t.cfg, run.Input{Data: &t.data}, r.options())
+	on, err = run.Resolve(ctx, t.cfg, run.Input{Data: &t.data}, r.newTrainingOptions())
 	return t, on, err
 }

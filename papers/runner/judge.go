@@ -36,9 +36,16 @@ var judgements = []string{
 	auroc, "ap", "found", "found-1", "found-5", "mended", "expected", "error", "chosen", "precision",
 }
 
-// judge scores the training labels and compares the scores with the truth. Images alone with their label are left out.
-func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training, z features.Set, asked audit.Options,
-	by audit.Auditor) error {
+// judgeLabels scores the training labels and compares the scores with the truth. Images alone with their label are left
+// out.
+func (r *reproduction) judgeLabels(
+	ctx context.Context,
+	o *studies.Outcome,
+	t training,
+	z features.Set,
+	asked audit.Options,
+	by audit.Auditor,
+) error {
 	d := t.labels.data
 	truth := func(row int) (given, true int) { s := d.Samples[z.IDs[row]]; return s.Label, s.True }
 	wrong, n := make([]bool, z.Len()), 0
@@ -73,14 +80,14 @@ func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training
 	o.Measures["mended"] = mended / max(float64(n), 1)
 	o.Measures["found-1"], o.Measures["found-5"] = found.Found1, found.Found5
 	if by.Given == nil && audit.Named(asked.Scorer).Probability {
-		reliability(o.Measures, result.Suspects, wrong)
+		compareReliability(o.Measures, result.Suspects, wrong)
 	}
 	return nil
 }
 
-// shared returns the values that the judges of a column and seed share. It drops those of other columns, since cells
+// getShared returns the values that the judges of a column and seed share. It drops those of other columns, since cells
 // come in the plan's order.
-func (r *reproduction) shared(cell studies.Cell) *audit.Shared {
+func (r *reproduction) getShared(cell studies.Cell) *audit.Shared {
 	r.sharing.Lock()
 	defer r.sharing.Unlock()
 	of := [2]uint64{uint64(cell.Column), cell.Seed}
@@ -102,11 +109,11 @@ func (r *reproduction) judgeBySamples(ctx context.Context, o *studies.Outcome, t
 		}
 	}
 	asked := audit.Options{Scorer: filters.Default().Scorer}
-	return r.judge(ctx, o, t, z.Rows(rows), asked, audit.Auditor{Given: given})
+	return r.judgeLabels(ctx, o, t, z.Rows(rows), asked, audit.Auditor{Given: given})
 }
 
-// reliability compares probabilities with the true labels.
-func reliability(to map[string]float64, list []suspects.Suspect, wrong []bool) {
+// compareReliability compares probabilities with the true labels.
+func compareReliability(to map[string]float64, list []suspects.Suspect, wrong []bool) {
 	list = slices.Clone(list) // most suspect first
 	const aim, bins = 0.9, 10
 	var expected, real, chosen, right, off float64
@@ -168,8 +175,8 @@ func isCorrection(name string) bool {
 		slices.Contains([]string{"correction-precision", "correction-spoiled", "correction-mended"}, name)
 }
 
-// corrections compares a run's corrections with the truth; the last one of an image counts.
-func corrections(o *studies.Outcome, dir string, t training) error {
+// compareCorrections compares a run's corrections with the truth; the last one of an image counts.
+func compareCorrections(o *studies.Outcome, dir string, t training) error {
 	list, err := folder.ReadCorrections(dir)
 	if err != nil {
 		return fmt.Errorf("reproduce: %w", err)

@@ -57,12 +57,12 @@ func recallOf(name string) (k int, ok bool) {
 	return k, err == nil && k > 0
 }
 
-// measure fills in the measures that the study asks for: of the test split, or of queries against the gallery. Metrics
-// that are fitted are fitted on the given training labels. before embeds without the head.
-func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed, before embedder, t training) error {
+// measureCell fills in the measures that the study asks for: of the test split, or of queries against the gallery.
+// Metrics that are fitted are fitted on the given training labels. before embeds without the head.
+func (r *reproduction) measureCell(ctx context.Context, o *studies.Outcome, embed, before embedder, t training) error {
 	d, s := t.labels.data, t.from.store
-	metrics := r.metrics(d)
-	if len(metrics) == 0 && !r.shows() && !r.countsHits() {
+	metrics := r.listNeededMetrics(d)
+	if len(metrics) == 0 && !r.needsSeparation() && !r.countsHits() {
 		return nil
 	}
 	stored, gallery, err := testOf(ctx, d, s)
@@ -73,7 +73,7 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed, b
 	if err != nil {
 		return err
 	}
-	if err := r.show(ctx, o, test, d.Classes); err != nil {
+	if err := r.measureSilhouettes(ctx, o, test, d.Classes); err != nil {
 		return err
 	}
 	in := eval.Input{Test: test, Seed: o.Seed, MaxMem: eval.DefaultMaxMem / 4}
@@ -87,7 +87,7 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed, b
 			return err
 		}
 	}
-	if err := r.neighbours(ctx, o, d, comparison.Asked[features.Set]{Query: test, Gallery: in.Gallery,
+	if err := r.countNeighbourHits(ctx, o, d, comparison.Asked[features.Set]{Query: test, Gallery: in.Gallery,
 		Same: in.Same}); err != nil {
 		return err
 	}
@@ -164,9 +164,9 @@ type studyMetric struct {
 	names    map[string][]string // by key of the metric's result: the study's measures
 }
 
-// metrics returns the metrics that the study's measures need, each once. It returns none if filters are watched and
-// there are no test images.
-func (r *reproduction) metrics(d *datasets.Dataset) (all []studyMetric) {
+// listNeededMetrics returns the metrics that the study's measures need, each once. It returns none if filters are
+// watched and there are no test images.
+func (r *reproduction) listNeededMetrics(d *datasets.Dataset) (all []studyMetric) {
 	if r.watchesFilter() && len(d.Select(datasets.Test))+len(d.Select(datasets.Query)) == 0 {
 		return nil
 	}

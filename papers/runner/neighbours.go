@@ -32,9 +32,9 @@ func (r *reproduction) countsHits() bool {
 	return r.showsNeighbours() || slices.Contains(r.Study.Measures, studies.Hits10)
 }
 
-// neighbours counts the hits among the nearest images of all images that are not alone in their class. If the study
-// shows neighbours, it keeps those of some images.
-func (r *reproduction) neighbours(ctx context.Context, o *studies.Outcome, d *datasets.Dataset,
+// countNeighbourHits counts the hits among the nearest images of all images that are not alone in their class. If the
+// study shows neighbours, it keeps those of some images.
+func (r *reproduction) countNeighbourHits(ctx context.Context, o *studies.Outcome, d *datasets.Dataset,
 	of comparison.Asked[features.Set]) error {
 	if !r.countsHits() {
 		return nil
@@ -78,7 +78,7 @@ func (r *reproduction) openPictures(ctx context.Context) error {
 	if !r.showsNeighbours() {
 		return nil
 	}
-	for _, d := range r.used() {
+	for _, d := range r.listUsedData() {
 		if d.pictures.Root != nil || d.from.Root.IsZero() {
 			continue
 		}
@@ -99,7 +99,7 @@ func (r *reproduction) readPictures(ctx context.Context) {
 	r.results.Pictures = make([]map[string][]byte, len(r.Study.Columns))
 	for j, column := range r.Study.Columns {
 		paths := r.results.Shown(j)
-		d := r.first(column)
+		d := r.findFirstData(column)
 		if len(paths) == 0 || d == nil || d.pictures.Root == nil {
 			continue
 		}

@@ -39,7 +39,7 @@ func TestNeighbours(t *testing.T) {
 	}
 	found := func(s studies.Study, of comparison.Asked[features.Set]) studies.Outcome {
 		o := studies.Outcome{Seed: 3, Measures: map[string]float64{}}
-		if err := (&reproduction{Options: Options{Study: s}}).neighbours(t.Context(), &o, d, of); err != nil {
+		if err := (&reproduction{Options: Options{Study: s}}).countNeighbourHits(t.Context(), &o, d, of); err != nil {
 			t.Fatal(err)
 		}
 		return o

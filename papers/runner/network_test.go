@@ -38,7 +38,7 @@ func TestNetworkRow(t *testing.T) {
 		r := reproduction{Options: Options{Study: s, Seeds: []uint64{1}}, data: map[string]*data{}}
 		r.Host.Note = func(format string, args ...any) { fmt.Fprintf(&notes, format+"\n", args...) }
 		for _, name := range strings.Fields(given) {
-			r.data[seeded(name, 1)] = made(name)
+			r.data[makeSeededKey(name, 1)] = made(name)
 		}
 		if given == "" {
 			r.standIn = made("any")
@@ -49,16 +49,16 @@ func TestNetworkRow(t *testing.T) {
 		cells, keys := map[string]int{}, map[string]bool{}
 		for _, cell := range r.grid.Cells {
 			row := s.Rows[cell.Row]
-			of := r.of(row, s.Columns[cell.Column], 1).name
+			of := r.findRowData(row, s.Columns[cell.Column], 1).name
 			if cells[of]++; strings.HasSuffix(of, "@vit") != (row.Name == "ViT cross entropy") || keys[cell.Key] {
-				t.Errorf("%q: %s is trained on %s, key %s", given, r.describe(cell), of, cell.Key)
+				t.Errorf("%q: %s is trained on %s, key %s", given, r.describeCell(cell), of, cell.Key)
 			}
 			keys[cell.Key] = true
 		}
 		if diff := cmp.Diff(want.cells, cells); diff != "" || strings.Contains(notes.String(), left) != want.told {
 			t.Errorf("%q: notes %q\n%s", given, notes.String(), diff)
 		}
-		if n := len(r.used()); given != "" && n != len(strings.Fields(given)) {
+		if n := len(r.listUsedData()); given != "" && n != len(strings.Fields(given)) {
 			t.Errorf("%q: %d data are checked", given, n)
 		}
 	}

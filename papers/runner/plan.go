@@ -34,20 +34,20 @@ func (r *reproduction) listCells() error {
 	if r.Finetune == "" {
 		r.Study.Notes = slices.Concat(r.Study.Notes, r.Study.HeadNotes)
 	}
-	r.results = studies.NewResults(&r.Study, r.words(), r.standIn != nil)
+	r.results = studies.NewResults(&r.Study, r.nameData(), r.standIn != nil)
 	var columns []int
 	var left []string
 	seen := map[string]bool{}
 	for j, c := range r.Study.Columns {
-		of := r.first(c)
+		of := r.findFirstData(c)
 		if of == nil && !r.Study.Drawn() {
-			if name := cmp.Or(c.Data, c.Name); matches(c.Name, r.Columns) && !slices.Contains(left, name) {
+			if name := cmp.Or(c.Data, c.Name); matchesAny(c.Name, r.Columns) && !slices.Contains(left, name) {
 				left = append(left, name)
 			}
 			continue
 		}
 		same := fmt.Sprintf("%s %g %v", c.Noise, c.Rate, c.Set) // but for the dataset, which a stand-in replaces
-		if !matches(c.Name, r.Columns) || r.standIn != nil && seen[same] {
+		if !matchesAny(c.Name, r.Columns) || r.standIn != nil && seen[same] {
 			continue
 		}
 		seen[same] = true
@@ -66,24 +66,24 @@ func (r *reproduction) listCells() error {
 		r.Host.Note("no data for %s: columns that need it are left out", strings.Join(left, ", "))
 	}
 	for _, row := range r.Study.Rows {
-		if row.Network != "" && r.wanted(row) && !r.given(row) {
+		if row.Network != "" && r.isRowWanted(row) && !r.hasData(row) {
 			r.Host.Note("no data %s=MANIFEST,FEATURES, or of another column, with the features of a %s: the row %s is "+
 				"left out", row.Source(r.Study.Columns[0]), row.Network, row.Name)
 		}
 	}
-	for _, seed := range r.seeds() {
+	for _, seed := range r.listSeeds() {
 		for _, j := range columns {
 			for i, row := range r.Study.Rows {
 				column := r.Study.Columns[j]
-				if !row.Runs() || slices.Contains(row.Skip, column.Name) || !r.wanted(row) ||
-					r.of(row, column, seed) == nil && !r.Study.Drawn() {
+				if !row.Runs() || slices.Contains(row.Skip, column.Name) || !r.isRowWanted(row) ||
+					r.findRowData(row, column, seed) == nil && !r.Study.Drawn() {
 					continue
 				}
 				choices := len(r.Study.Choices(row))
 				for choice := min(choices, 1); choice <= choices; choice++ {
 					cell := studies.Cell{Row: i, Column: j, Seed: seed, Choice: choice}
 					var err error
-					if cell.Key, err = r.key(cell); err != nil {
+					if cell.Key, err = r.hashCell(cell); err != nil {
 						return hint.AsMisuse(err) // studies are valid, so a setting is not
 					}
 					r.grid.Cells = append(r.grid.Cells, cell)
@@ -99,30 +99,30 @@ func (r *reproduction) listCells() error {
 	return nil
 }
 
-// first returns the data of the first row that has any in a column, or nil.
-func (r *reproduction) first(c studies.Column) *data {
+// findFirstData returns the data of the first row that has any in a column, or nil.
+func (r *reproduction) findFirstData(c studies.Column) *data {
 	for _, row := range r.Study.Rows {
-		if d := r.of(row, c, r.seeds()[0]); d != nil {
+		if d := r.findRowData(row, c, r.listSeeds()[0]); d != nil {
 			return d
 		}
 	}
 	return nil
 }
 
-// wanted reports whether Rows asks for a row, or for a ratio that needs it.
-func (r *reproduction) wanted(row studies.Row) bool {
+// isRowWanted reports whether Rows asks for a row, or for a ratio that needs it.
+func (r *reproduction) isRowWanted(row studies.Row) bool {
 	texts := r.Rows
-	if matches(row.Name, texts) {
+	if matchesAny(row.Name, texts) {
 		return true
 	}
 	return slices.ContainsFunc(r.Study.Rows, func(other studies.Row) bool {
-		return other.Ratio != nil && matches(other.Name, texts) &&
+		return other.Ratio != nil && matchesAny(other.Name, texts) &&
 			(other.Ratio.Of == row.Name || other.Ratio.To == row.Name)
 	})
 }
 
-// seeds returns the seeds of the repetitions.
-func (r *reproduction) seeds() []uint64 {
+// listSeeds returns the seeds of the repetitions.
+func (r *reproduction) listSeeds() []uint64 {
 	seeds := r.Seeds
 	for s := 1; len(r.Seeds) == 0 && s <= r.Study.Seeds; s++ {
 		seeds = append(seeds, uint64(s))
@@ -130,8 +130,8 @@ func (r *reproduction) seeds() []uint64 {
 	return seeds
 }
 
-// words names the data.
-func (r *reproduction) words() string {
+// nameData names the data.
+func (r *reproduction) nameData() string {
 	if r.standIn != nil {
 		return r.standIn.name
 	}
@@ -147,8 +147,8 @@ func (r *reproduction) words() string {
 	return strings.Join(names, "; ")
 }
 
-// config returns the resolved configuration of a cell.
-func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
+// resolveCellConfig returns the resolved configuration of a cell.
+func (r *reproduction) resolveCellConfig(cell studies.Cell) (config.Run, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
 	recipe, name := recipes.Recipe{Name: "default"}, row.Recipe
 	if r.Finetune != "" && row.Whole != "" {
@@ -166,13 +166,13 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	}
 	// A study compares what it names, so labels are not screened and the bank is not filled unless it says so.
 	settings := slices.Concat([]string{"screen=" + config.NoScreen, "bank.fill=false", "checkpoint=50 steps"},
-		shared, r.tunes(row), row.Set)
-	cfg, err := r.read(recipe, settings, row, cell.Choice)
+		shared, r.listFinetune(row), row.Set)
+	cfg, err := r.readRowConfig(recipe, settings, row, cell.Choice)
 	if err != nil {
 		return cfg, err
 	}
 	rate := column.Rate
-	if of := r.of(row, column, cell.Seed); of != nil && column.Noise == givenLabels {
+	if of := r.findRowData(row, column, cell.Seed); of != nil && column.Noise == givenLabels {
 		rate = of.clean.Noise(datasets.Train).Rate
 	}
 	if column.Noise == trueLabels || column.Noise == "" {
@@ -192,14 +192,14 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 		cfg.Peers.Rate = cfg.Filter.Rate
 	}
 	if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "losses") }) {
-		tell(&cfg, rate)
+		setNoiseRate(&cfg, rate)
 	}
 	cfg.Seed = cell.Seed
 	return cfg, cfg.Validate()
 }
 
-// tell gives the column's noise rate to losses that need one: τ of SCL-RHE (004).
-func tell(cfg *config.Run, rate float64) {
+// setNoiseRate gives the column's noise rate to losses that need one: τ of SCL-RHE (004).
+func setNoiseRate(cfg *config.Run, rate float64) {
 	for i, l := range cfg.Losses {
 		if l.Name == "scl_rhe" && rate > 0 {
 			cfg.Losses[i].Settings = maps.Clone(l.Settings)
@@ -217,7 +217,7 @@ func (r *reproduction) settingsOf(row studies.Row) (settings []string) {
 		case row.Untrained != "" && !ofUntrained(key):
 		case !named:
 			settings = append(settings, s)
-		case matches(row.Name, []string{name}):
+		case matchesAny(row.Name, []string{name}):
 			settings = append(settings, own+"="+value)
 		}
 	}
@@ -237,7 +237,7 @@ func (r *reproduction) checkSettings() error {
 		key, _, _ := strings.Cut(s, "=")
 		name, _, named := strings.Cut(key, ":")
 		rows := r.Study.RowNames()
-		if named && !slices.ContainsFunc(rows, func(row string) bool { return matches(row, []string{name}) }) {
+		if named && !slices.ContainsFunc(rows, func(row string) bool { return matchesAny(row, []string{name}) }) {
 			return hint.Misused("setting %s: no row of %s has %q in its name; rows: %s",
 				s, r.Study.Name, name, strings.Join(rows, ", "))
 		}
@@ -245,21 +245,21 @@ func (r *reproduction) checkSettings() error {
 	return nil
 }
 
-// key returns a hash of a cell's settings, data, noise and measures, which tells it from every other.
-func (r *reproduction) key(cell studies.Cell) (string, error) {
+// hashCell returns a hash of a cell's settings, data, noise and measures, which tells it from every other.
+func (r *reproduction) hashCell(cell studies.Cell) (string, error) {
 	if r.Study.Drawn() {
 		return r.keyDrawn(cell)
 	}
-	cfg, err := r.config(cell)
+	cfg, err := r.resolveCellConfig(cell)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", r.describe(cell), err)
+		return "", fmt.Errorf("%s: %w", r.describeCell(cell), err)
 	}
 	column, row := r.Study.Columns[cell.Column], r.Study.Rows[cell.Row]
-	data := r.of(row, column, cell.Seed)
+	data := r.findRowData(row, column, cell.Seed)
 	h := sha256.New()
 	fmt.Fprintf(h, "%d\n%s\n%s\n%s\n", cellVersion, data.store.Sum, data.store.Key.Images, manifestSum(data.clean))
 	fmt.Fprintf(h, "%s %g %s %d %s\n", column.Noise, column.Rate, row.Labels, cell.Seed, r.Study.State)
-	fmt.Fprintf(h, "%v %v\n", r.Study.Measures, r.traces())
+	fmt.Fprintf(h, "%v %v\n", r.Study.Measures, r.traceNames())
 	if row.Judge+row.Untrained+row.Estimate != "" {
 		fmt.Fprintf(h, "%s %s %s\n", row.Judge, row.Untrained, row.Estimate)
 	}
@@ -286,8 +286,8 @@ func manifestSum(d *datasets.Dataset) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// traces returns the names of the traces that are recorded while cells train.
-func (r *reproduction) traces() []string {
+// traceNames returns the names of the traces that are recorded while cells train.
+func (r *reproduction) traceNames() []string {
 	if r.Study.Chart == nil || r.Study.Chart.Trace == "" {
 		return nil
 	}
@@ -301,7 +301,7 @@ func (r *reproduction) traces() []string {
 // refuses a text that is part of no name.
 func findNames(what, study string, texts, names []string) (list []string, err error) {
 	known := func(text string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return matches(name, []string{text}) })
+		return slices.ContainsFunc(names, func(name string) bool { return matchesAny(name, []string{text}) })
 	}
 	for _, text := range texts {
 		parts := []string{text}
@@ -319,9 +319,9 @@ func findNames(what, study string, texts, names []string) (list []string, err er
 	return list, nil
 }
 
-// matches reports whether a name contains one of the texts or, for a text =NAME, equals NAME. No texts match
+// matchesAny reports whether a name contains one of the texts or, for a text =NAME, equals NAME. No texts match
 // everything.
-func matches(name string, texts []string) bool {
+func matchesAny(name string, texts []string) bool {
 	return len(texts) == 0 || slices.ContainsFunc(texts, func(t string) bool {
 		whole, exact := strings.CutPrefix(t, "=")
 		return exact && strings.EqualFold(name, whole) || strings.Contains(strings.ToLower(name), strings.ToLower(t))

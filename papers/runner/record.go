@@ -64,8 +64,8 @@ type seen struct {
 	Weighing    *train.Weighing // the last one
 }
 
-// follow returns the recorder of a training; d has its true labels.
-func (r *reproduction) follow(plan run.Plan, d *datasets.Dataset) (*recorder, error) {
+// newRecorder returns the recorder of a training; d has its true labels.
+func (r *reproduction) newRecorder(plan run.Plan, d *datasets.Dataset) (*recorder, error) {
 	rec := &recorder{whole: r.watchesFilter(), seen: seen{Thresholds: map[int]float64{}}, steps: plan.Steps}
 	var shares []float64 // of the training
 	if c := r.Study.Chart; c != nil {
@@ -87,8 +87,8 @@ func (r *reproduction) follow(plan run.Plan, d *datasets.Dataset) (*recorder, er
 	return rec, nil
 }
 
-// observe records a fact.
-func (r *recorder) observe(fact any) error {
+// observeFact records a fact.
+func (r *recorder) observeFact(fact any) error {
 	switch f := fact.(type) {
 	case train.Step:
 		r.seen.Step = f.Number
@@ -99,7 +99,7 @@ func (r *recorder) observe(fact any) error {
 			r.seen.Thresholds[f.Number] = f.Threshold
 		}
 	case train.Validation:
-		add(&r.seen.Validations, f.Step, f.Score)
+		appendPoint(&r.seen.Validations, f.Step, f.Score)
 	case train.Weighing:
 		r.seen.Weighing = &f
 	case train.Diagnosis:
@@ -111,8 +111,8 @@ func (r *recorder) observe(fact any) error {
 	return nil
 }
 
-// end writes the recorded values into the outcome.
-func (r *recorder) end(o *studies.Outcome) {
+// writeRecorded writes the recorded values into the outcome.
+func (r *recorder) writeRecorded(o *studies.Outcome) {
 	if r.trace == validation {
 		o.Traces = map[string]studies.Trace{validation: r.seen.Validations}
 	}
@@ -128,9 +128,9 @@ func (r *recorder) end(o *studies.Outcome) {
 		o.Measures[name+late] = v
 	}
 	if r.whole {
-		o.Traces = r.batches()
-		o.Traces[accuracy] = thinned(steps, share)
-		r.spread(o)
+		o.Traces = r.listBatchCounts()
+		o.Traces[accuracy] = thinTrace(steps, share)
+		r.recordSpread(o)
 	}
 }
 
@@ -141,32 +141,32 @@ const (
 	sdaw = "sdaw"
 )
 
-// weighed writes the final weights of samples into the outcome.
-func (r *recorder) weighed(o *studies.Outcome) {
+// writeWeights writes the final weights of samples into the outcome.
+func (r *recorder) writeWeights(o *studies.Outcome) {
 	if w := r.seen.Weighing; w != nil {
 		o.Measures[maw], o.Measures[sdaw] = w.Mean, w.Deviation
 	}
 }
 
-// batches returns the counts of each step's filtering, over rows of the batch whose true label is known.
-func (r *recorder) batches() map[string]studies.Trace {
+// listBatchCounts returns the counts of each step's filtering, over rows of the batch whose true label is known.
+func (r *recorder) listBatchCounts() map[string]studies.Trace {
 	var right, wrong, kept, clean studies.Trace
 	for _, s := range r.filter.Steps {
-		add(&right, s.Step, float64(s.Right))
-		add(&wrong, s.Step, float64(s.Wrong))
-		add(&kept, s.Step, float64(s.Kept))
-		add(&clean, s.Step, float64(s.Clean))
+		appendPoint(&right, s.Step, float64(s.Right))
+		appendPoint(&wrong, s.Step, float64(s.Wrong))
+		appendPoint(&kept, s.Step, float64(s.Kept))
+		appendPoint(&clean, s.Step, float64(s.Clean))
 	}
 	return map[string]studies.Trace{"right": right, "wrong": wrong, "kept": kept, "kept-right": clean}
 }
 
-// spread records the distribution of the scores around the chart's steps, and the concentrations after every step with
-// a diagnosis.
-func (r *recorder) spread(o *studies.Outcome) {
+// recordSpread records the distribution of the scores around the chart's steps, and the concentrations after every step
+// with a diagnosis.
+func (r *recorder) recordSpread(o *studies.Outcome) {
 	for _, s := range r.filter.Scores() {
 		note := studies.Spread{
 			Step: s.Step, From: s.From, Judge: s.Judge,
-			Right: counts(s.Right, s.Wrong), Wrong: counts(s.Wrong, s.Right), Unknown: s.Unknown,
+			Right: convertHistogram(s.Right, s.Wrong), Wrong: convertHistogram(s.Wrong, s.Right), Unknown: s.Unknown,
 		}
 		if v, ok := r.seen.Thresholds[s.Step]; ok {
 			note.Threshold = &v
@@ -183,8 +183,8 @@ func (r *recorder) spread(o *studies.Outcome) {
 // tracePoints is about the number of points kept of a trace.
 const tracePoints = 400
 
-// thinned keeps the last point of each of equal segments.
-func thinned(x, y []float64) (t studies.Trace) {
+// thinTrace keeps the last point of each of equal segments.
+func thinTrace(x, y []float64) (t studies.Trace) {
 	every := max((len(x)+tracePoints-1)/tracePoints, 1)
 	for i := range x {
 		if (i+1)%every == 0 || i == len(x)-1 {
@@ -194,8 +194,8 @@ func thinned(x, y []float64) (t studies.Trace) {
 	return t
 }
 
-// counts returns a histogram with bins as wide as the other's, so that they can be drawn over each other.
-func counts(h, other filters.Histogram) (c studies.Counts) {
+// convertHistogram returns a histogram with bins as wide as the other's, so that they can be drawn over each other.
+func convertHistogram(h, other filters.Histogram) (c studies.Counts) {
 	if h.Total() == 0 {
 		return c
 	}

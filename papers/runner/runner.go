@@ -63,8 +63,8 @@ type reproduction struct {
 	sharesOf [2]uint64
 }
 
-// open reads the data and lists the cells.
-func open(ctx context.Context, o Options) (*reproduction, error) {
+// openReproduction reads the data and lists the cells.
+func openReproduction(ctx context.Context, o Options) (*reproduction, error) {
 	o.Host = o.Host.Complete()
 	r := &reproduction{Options: o}
 	var err error
@@ -94,13 +94,13 @@ func (r *reproduction) openGrid() {
 		Command: "reproduce", Dir: filepath.Join(r.Dir, "cells"), Machine: m, Watch: r.Watch,
 		Key:           func(cell studies.Cell) string { return cell.Key },
 		Whole:         func(_ studies.Cell, o studies.Outcome) bool { return o.Whole() },
-		Describe:      r.describe,
-		Headline:      r.headline,
+		Describe:      r.describeCell,
+		Headline:      r.formatHeadline,
 		Done:          func(cell studies.Cell, o studies.Outcome) error { r.results.Add(cell, o); return nil },
 		Train:         r.runCell,
 		Clean:         func(cell studies.Cell) error { return os.RemoveAll(r.cellDir(cell.Key)) },
 		Kind:          func(cell studies.Cell) string { return r.Study.Rows[cell.Row].Name },
-		Time:          r.estimate,
+		Time:          r.estimateCell,
 		TrainsNetwork: r.trainsNetwork,
 		Resolve: func(ctx context.Context, cell studies.Cell) (*run.Training, error) {
 			_, on, err := r.resolveBrief(ctx, cell)
@@ -114,7 +114,7 @@ func (r *reproduction) openGrid() {
 
 // Plan lists what [Run] would do, and estimates its time from a few steps of each row.
 func Plan(ctx context.Context, o Options) (plan grid.Plan, err error) {
-	r, err := open(ctx, o)
+	r, err := openReproduction(ctx, o)
 	if err != nil {
 		return plan, err
 	}
@@ -130,11 +130,11 @@ func Plan(ctx context.Context, o Options) (plan grid.Plan, err error) {
 // Run trains and measures every cell that is not done yet, several at once. It writes report.md, report.html and
 // results.csv to the study's folder below Options.Dir.
 func Run(ctx context.Context, o Options) (results *studies.Results, err error) {
-	r, err := open(ctx, o)
+	r, err := openReproduction(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	held, err := r.grid.Hold(r.folder())
+	held, err := r.grid.Hold(r.nameTablesFolder())
 	if err != nil {
 		return nil, err
 	}
@@ -144,13 +144,13 @@ func Run(ctx context.Context, o Options) (results *studies.Results, err error) {
 		return nil, err
 	}
 	if _, err := r.grid.Run(ctx); err != nil {
-		return nil, errors.Join(err, r.write(ctx)) // the finished cells are worth a table
+		return nil, errors.Join(err, r.writeResults(ctx)) // the finished cells are worth a table
 	}
-	return r.results, r.write(ctx)
+	return r.results, r.writeResults(ctx)
 }
 
-// options returns the options of every training: its products are computed by the grid's runtime.
-func (r *reproduction) options() run.Options {
+// newTrainingOptions returns the options of every training: its products are computed by the grid's runtime.
+func (r *reproduction) newTrainingOptions() run.Options {
 	o := run.Options{Host: r.Host}
 	o.Host.Runtime = r.grid.Runtime
 	o.Host.Note = func(format string, args ...any) { // once, not for every cell
@@ -166,17 +166,17 @@ func (r *reproduction) trainsNetwork(cell studies.Cell) bool {
 	if r.Study.Drawn() || r.Study.Rows[cell.Row].Recipe == "" {
 		return false
 	}
-	cfg, err := r.config(cell) // checked when the cells were listed
+	cfg, err := r.resolveCellConfig(cell) // checked when the cells were listed
 	return err == nil && cfg.Finetune.On()
 }
 
-// headline returns a cell's first measure.
-func (r *reproduction) headline(o studies.Outcome) string {
+// formatHeadline returns a cell's first measure.
+func (r *reproduction) formatHeadline(o studies.Outcome) string {
 	m := r.Study.Measures[0]
 	return fmt.Sprintf("%s %.4f", m, o.Measures[m])
 }
 
-func (r *reproduction) describe(cell studies.Cell) string {
+func (r *reproduction) describeCell(cell studies.Cell) string {
 	row, with := r.Study.Rows[cell.Row], ""
 	if cell.Choice > 0 {
 		with = ", " + strings.Join(r.Study.Choices(row)[cell.Choice-1], " ")
@@ -184,18 +184,18 @@ func (r *reproduction) describe(cell studies.Cell) string {
 	return fmt.Sprintf("%s, %s, seed %d%s", row.Name, r.Study.Columns[cell.Column].Name, cell.Seed, with)
 }
 
-// folder returns the folder of the study's tables. The cells are in another one, which all studies share.
-func (r *reproduction) folder() string { return filepath.Join(r.Dir, r.Study.Name) }
+// nameTablesFolder returns the folder of the study's tables. The cells are in another one, which all studies share.
+func (r *reproduction) nameTablesFolder() string { return filepath.Join(r.Dir, r.Study.Name) }
 
-// write writes the results in all forms.
-func (r *reproduction) write(ctx context.Context) error {
+// writeResults writes the results in all forms.
+func (r *reproduction) writeResults(ctx context.Context) error {
 	if r.results.Len() == 0 {
 		return nil
 	}
 	r.readPictures(ctx)
-	if err := r.results.Write(r.folder()); err != nil {
+	if err := r.results.Write(r.nameTablesFolder()); err != nil {
 		return err
 	}
-	r.Host.Note("written to %s: report.md, report.html, results.csv", r.folder())
+	r.Host.Note("written to %s: report.md, report.html, results.csv", r.nameTablesFolder())
 	return nil
 }

@@ -38,11 +38,11 @@ func TestMatches(t *testing.T) {
 		{"Co-teaching", "=co-teaching", true}, {"Co-teaching+", "=co-teaching", false},
 		{"λ = 2", "λ = 2", true}, {"MCL", "MS", false},
 	} {
-		if got := matches(c.name, []string{c.text}); got != c.want {
+		if got := matchesAny(c.name, []string{c.text}); got != c.want {
 			t.Errorf("%q for %q: %v", c.name, c.text, got)
 		}
 	}
-	if !matches("MCL", nil) {
+	if !matchesAny("MCL", nil) {
 		t.Error("without a text, a name does not match")
 	}
 }
@@ -63,7 +63,7 @@ func TestTauIsTold(t *testing.T) {
 	} {
 		r := reproduction{Options: Options{Study: s, Set: c.set}}
 		for j, want := range c.want {
-			cfg, err := r.config(studies.Cell{Row: row, Column: j, Seed: 1})
+			cfg, err := r.resolveCellConfig(studies.Cell{Row: row, Column: j, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestTauOfOwnData(t *testing.T) {
 			d.Samples = append(d.Samples, sample)
 		}
 		r := reproduction{Options: Options{Study: s}, standIn: &data{clean: d}}
-		cfg, err := r.config(studies.Cell{Row: slices.Index(s.RowNames(), "SCL-RHE"), Seed: 1})
+		cfg, err := r.resolveCellConfig(studies.Cell{Row: slices.Index(s.RowNames(), "SCL-RHE"), Seed: 1})
 		if err != nil || cfg.Losses[0].Settings["tau"] != want {
 			t.Errorf("%d of 10 labels wrong: τ %v, expected %v: %v", wrong, cfg.Losses[0].Settings["tau"], want, err)
 		}
@@ -120,11 +120,11 @@ func TestStudiesResolve(t *testing.T) {
 					continue
 				}
 				cell := studies.Cell{Row: i, Column: j, Seed: 1}
-				if _, err := r.config(cell); err != nil {
+				if _, err := r.resolveCellConfig(cell); err != nil {
 					t.Errorf("%s: %s, %s: %v", s.Name, row.Name, column.Name, err)
 				}
 				whole := reproduction{Options: Options{Study: s, Finetune: "all"}}
-				cfg, err := whole.config(cell)
+				cfg, err := whole.resolveCellConfig(cell)
 				if says := column.Says; says != nil && row.Labels == "" && cfg.Filter.Rate.Share != *says {
 					t.Errorf("%s: %s, %s: the filter is told %v, expected what the column says, %v",
 						s.Name, row.Name, column.Name, cfg.Filter.Rate, *says)
@@ -164,7 +164,7 @@ func checkDrawnStudy(t *testing.T, r *reproduction) {
 			t.Errorf("%s: %s: estimator %q is unknown", r.Study.Name, row.Name, row.Estimator)
 		}
 		for j := range r.Study.Columns {
-			if _, err := r.key(studies.Cell{Row: i, Column: j, Seed: 1}); err != nil {
+			if _, err := r.hashCell(studies.Cell{Row: i, Column: j, Seed: 1}); err != nil {
 				t.Errorf("%s: %s: %v", r.Study.Name, r.Study.Columns[j].Name, err)
 			}
 		}
@@ -230,7 +230,7 @@ func TestDroppedLabels(t *testing.T) {
 	d := &data{clean: clean, labels: map[string]*labelled{}}
 	column := studies.Column{Noise: "symmetric", Rate: 0.3}
 	of := func(labels string) (*datasets.Dataset, float64) {
-		l, err := d.as(t.Context(), labels, column, 1)
+		l, err := d.labelData(t.Context(), labels, column, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,15 +22,21 @@ const (
 // mostPoints is the largest number of points of a map: more would hide each other.
 const mostPoints = 2000
 
-// shows reports whether a study measures or draws how well classes are separated.
-func (r *reproduction) shows() bool {
+// needsSeparation reports whether a study measures or draws how well classes are separated.
+func (r *reproduction) needsSeparation() bool {
 	return slices.Contains(r.Study.Measures, meanSilhouette) || slices.Contains(r.Study.Measures, worstSilhouette) ||
 		r.Study.Chart != nil && r.Study.Chart.Kind == studies.Maps
 }
 
-// show measures the silhouettes of embedded test images and, if the study is a map, projects some of them to a plane.
-func (r *reproduction) show(ctx context.Context, o *studies.Outcome, z features.Set, classes []string) error {
-	if !r.shows() {
+// measureSilhouettes measures the silhouettes of embedded test images and, if the study is a map, projects some of them
+// to a plane.
+func (r *reproduction) measureSilhouettes(
+	ctx context.Context,
+	o *studies.Outcome,
+	z features.Set,
+	classes []string,
+) error {
+	if !r.needsSeparation() {
 		return nil
 	}
 	s, err := eval.NewSilhouettes(z, len(classes))

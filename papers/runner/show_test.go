@@ -30,7 +30,7 @@ func TestShow(t *testing.T) {
 	shown := func(s studies.Study) studies.Outcome {
 		o := studies.Outcome{Seed: 3, Measures: map[string]float64{}}
 		r := reproduction{Options: Options{Study: s}}
-		if err := r.show(t.Context(), &o, z, []string{"a", "b", "c"}); err != nil {
+		if err := r.measureSilhouettes(t.Context(), &o, z, []string{"a", "b", "c"}); err != nil {
 			t.Fatal(err)
 		}
 		return o

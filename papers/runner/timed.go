@@ -39,16 +39,16 @@ const timedSteps = 5000
 // that other load on the machine slows all of them. A repetition's time is that of an undisturbed step, the lower
 // quartile of its steps; a variant's time is the least of its repetitions.
 func (t timing) stepMillis(ctx context.Context) ([]float64, error) {
-	configs, err := t.configs()
+	configs, err := t.listVariantConfigs()
 	if err != nil {
 		return nil, err
 	}
-	data := t.draw()
+	data := t.drawClasses()
 	least := make([]float64, len(configs))
 	for rep := range t.Repeat {
 		for turn := range configs {
 			i := (turn + rep) % len(configs) // a different variant is first each time
-			one, err := timed(ctx, configs[i], data, t.fill(configs[i]), 0)
+			one, err := timeTraining(ctx, configs[i], data, t.countBankFillSteps(configs[i]), 0)
 			if err != nil {
 				return nil, err
 			}
@@ -60,8 +60,8 @@ func (t timing) stepMillis(ctx context.Context) ([]float64, error) {
 	return least, nil
 }
 
-// timed times the steps of a training after the first skip ones, at most most of them; 0: all.
-func timed(ctx context.Context, cfg config.Run, data run.Data, skip, most int) (run.Timing, error) {
+// timeTraining times the steps of a training after the first skip ones, at most most of them; 0: all.
+func timeTraining(ctx context.Context, cfg config.Run, data run.Data, skip, most int) (run.Timing, error) {
 	t, err := run.Resolve(ctx, cfg, run.Input{Data: &data}, run.Options{})
 	if err != nil {
 		return run.Timing{}, err
@@ -70,8 +70,8 @@ func timed(ctx context.Context, cfg config.Run, data run.Data, skip, most int) (
 	return t.Time(ctx, skip, most)
 }
 
-// configs returns the trainings of the variants, and refuses invalid settings.
-func (t timing) configs() (list []config.Run, err error) {
+// listVariantConfigs returns the trainings of the variants, and refuses invalid settings.
+func (t timing) listVariantConfigs() (list []config.Run, err error) {
 	for _, n := range []struct {
 		name         string
 		found, least int
@@ -98,7 +98,7 @@ func (t timing) configs() (list []config.Run, err error) {
 		if !slices.Contains([]string{"mcl", "soft_triple"}, v[0]) {
 			return nil, hint.Misused("loss %q cannot be timed, expected mcl or soft_triple", v[0])
 		}
-		cfg := t.config(v, base)
+		cfg := t.newVariantConfig(v, base)
 		if err := cfg.Validate(); err != nil {
 			return nil, hint.AsMisuse(err)
 		}
@@ -107,8 +107,8 @@ func (t timing) configs() (list []config.Run, err error) {
 	return list, nil
 }
 
-// config returns the training of a variant.
-func (t timing) config(v studies.Names, base config.Run) config.Run {
+// newVariantConfig returns the training of a variant.
+func (t timing) newVariantConfig(v studies.Names, base config.Run) config.Run {
 	loss, filter := v[0], v[1]
 	base.Filter.Scorer = filter
 	base.Losses = slices.Clone(base.Losses)
@@ -120,33 +120,33 @@ func (t timing) config(v studies.Names, base config.Run) config.Run {
 			base.Bank.Size = 0
 		}
 	}
-	base.Length = config.LastsSteps(t.fill(base) + t.Steps)
+	base.Length = config.LastsSteps(t.countBankFillSteps(base) + t.Steps)
 	return base
 }
 
-// length returns the steps of a variant in all repetitions, including those that fill the bank.
-func (t timing) length() (int, error) {
-	configs, err := t.configs()
+// countVariantSteps returns the steps of a variant in all repetitions, including those that fill the bank.
+func (t timing) countVariantSteps() (int, error) {
+	configs, err := t.listVariantConfigs()
 	if err != nil {
 		return 0, err
 	}
 	return t.Repeat * configs[0].Length.In(0), nil
 }
 
-// place returns the position of a variant among those timed, or -1.
-func (t timing) place(v studies.Names) int {
+// findVariant returns the position of a variant among those timed, or -1.
+func (t timing) findVariant(v studies.Names) int {
 	return slices.IndexFunc(t.variants, func(other studies.Names) bool { return slices.Equal(v, other) })
 }
 
-// fill returns the number of steps that fill the bank if the filter drops its share. It is the same for all variants,
-// so that the same batches are timed.
-func (t timing) fill(cfg config.Run) int {
+// countBankFillSteps returns the number of steps that fill the bank if the filter drops its share. It is the same for
+// all variants, so that the same batches are timed.
+func (t timing) countBankFillSteps(cfg config.Run) int {
 	kept := float64(cfg.Sampler.Classes*cfg.Sampler.Images) * (1 - t.Rate)
 	return min(int(float64(t.Bank)/max(kept, 1))+1, 20000)
 }
 
-// draw draws classes around directions, and a share t.Rate of labels at random.
-func (t timing) draw() run.Data {
+// drawClasses draws classes around directions, and a share t.Rate of labels at random.
+func (t timing) drawClasses() run.Data {
 	rng := train.Rand(t.seed, "cost", 0)
 	data := run.Data{Train: features.NewSet(t.Classes*t.Images, t.Inputs)}
 	centre := make([]float32, t.Inputs)

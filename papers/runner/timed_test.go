@@ -23,7 +23,7 @@ func TestStepMillis(t *testing.T) {
 	if err != nil || len(millis) != len(few.variants) {
 		t.Fatal(err, millis)
 	}
-	configs, err := few.configs()
+	configs, err := few.listVariantConfigs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestTimingRefuses(t *testing.T) {
 	} {
 		bad := few
 		change(&bad)
-		if _, err := bad.configs(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := bad.listVariantConfigs(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: found %v", want, err)
 		}
 	}
@@ -54,19 +54,19 @@ func TestTimingRefuses(t *testing.T) {
 
 // Timing ends a training after enough steps without an error, unless the caller cancels it.
 func TestTimeStops(t *testing.T) {
-	configs, err := few.configs()
+	configs, err := few.listVariantConfigs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, data := configs[0], few.draw()
+	cfg, data := configs[0], few.drawClasses()
 	cfg.Length = config.LastsSteps(1000)
-	found, err := timed(t.Context(), cfg, data, 2, 3)
+	found, err := timeTraining(t.Context(), cfg, data, 2, 3)
 	if err != nil || len(found.Seconds) != 3 || found.Kept != 1 {
 		t.Errorf("found %v: %d steps timed, %v kept", err, len(found.Seconds), found.Kept)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := timed(ctx, cfg, data, 2, 3); !errors.Is(err, context.Canceled) {
+	if _, err := timeTraining(ctx, cfg, data, 2, 3); !errors.Is(err, context.Canceled) {
 		t.Errorf("found %v, expected that the caller cancels", err)
 	}
 }
@@ -75,7 +75,7 @@ func TestTimeStops(t *testing.T) {
 func TestDraw(t *testing.T) {
 	o := few
 	o.Images, o.Classes = 400, 10
-	a, b := o.draw(), o.draw()
+	a, b := o.drawClasses(), o.drawClasses()
 	wrong := 0
 	for i, label := range a.Train.Labels {
 		if label != i/o.Images {

@@ -33,8 +33,8 @@ func Finetunes(s *studies.Study) bool {
 	return says(s.Set) || slices.ContainsFunc(s.Rows, func(row studies.Row) bool { return says(row.Set) })
 }
 
-// tunes returns the setting that Finetune gives a row.
-func (o *Options) tunes(row studies.Row) []string {
+// listFinetune returns the setting that Finetune gives a row.
+func (o *Options) listFinetune(row studies.Row) []string {
 	if o.Finetune == "" || row.Recipe == "" {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (r *reproduction) openMade(ctx context.Context, s Source) (*data, error) {
 	if err != nil {
 		return nil, hint.With(err, "name the root: the folder that the manifest's paths start from")
 	}
-	if b.Preprocessing, err = r.evaluated(b.Preprocessing); err != nil {
+	if b.Preprocessing, err = r.choosePreprocessing(b.Preprocessing); err != nil {
 		return nil, err
 	}
 	e := extraction.Extraction{
@@ -82,14 +82,14 @@ func (r *reproduction) openMade(ctx context.Context, s Source) (*data, error) {
 	return made, nil
 }
 
-// evaluated returns the preprocessing of pictures for the study's rows: they are squashed if a row trains the network
-// on squashed ones, as in a run.
-func (r *reproduction) evaluated(p backbone.Preprocessing) (backbone.Preprocessing, error) {
+// choosePreprocessing returns the preprocessing of pictures for the study's rows: they are squashed if a row trains the
+// network on squashed ones, as in a run.
+func (r *reproduction) choosePreprocessing(p backbone.Preprocessing) (backbone.Preprocessing, error) {
 	for i, row := range r.Study.Rows {
-		if row.Recipe == "" || !r.wanted(row) {
+		if row.Recipe == "" || !r.isRowWanted(row) {
 			continue
 		}
-		cfg, err := r.config(studies.Cell{Row: i, Seed: 1})
+		cfg, err := r.resolveCellConfig(studies.Cell{Row: i, Seed: 1})
 		if err != nil {
 			return p, hint.AsMisuse(fmt.Errorf("%s: %w", row.Name, err))
 		}

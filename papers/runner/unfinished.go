@@ -25,12 +25,12 @@ var errLost = errors.New("the cell's files do not fit together")
 // cellDir is where a cell that trains a network keeps its checkpoint until it is done.
 func (r *reproduction) cellDir(key string) string { return filepath.Join(r.Dir, "unfinished", key) }
 
-// resolve resolves a cell's training. dir is its folder, if it has one: for the checkpoint of a network, or for files
-// that are measured. If another study trains the same network now, this one keeps no checkpoint. end closes the
+// resolveTraining resolves a cell's training. dir is its folder, if it has one: for the checkpoint of a network, or for
+// files that are measured. If another study trains the same network now, this one keeps no checkpoint. end closes the
 // training and removes the files that are only measured.
-func (r *reproduction) resolve(ctx context.Context, t training, cell studies.Cell, ranks bool) (
+func (r *reproduction) resolveTraining(ctx context.Context, t training, cell studies.Cell, ranks bool) (
 	plan *run.Training, dir string, end func(), err error) {
-	opts, in := r.options(), run.Input{Data: &t.data}
+	opts, in := r.newTrainingOptions(), run.Input{Data: &t.data}
 	opts.Last = r.Study.State == studies.Last
 	if t.cfg.Finetune.On() {
 		cfg := t.cfg
@@ -41,7 +41,7 @@ func (r *reproduction) resolve(ctx context.Context, t training, cell studies.Cel
 		}
 		plan, err = run.Resolve(ctx, cfg, in, opts)
 		if err == nil && plan.Resumed > 0 {
-			r.grid.Say("%s: resumes after step %d of %d", r.describe(cell), plan.Resumed, plan.Steps)
+			r.grid.Say("%s: resumes after step %d of %d", r.describeCell(cell), plan.Resumed, plan.Steps)
 		}
 		if !errors.As(err, new(*lock.Held)) {
 			return plan, opts.Dir, func() { plan.Close() }, err
@@ -68,10 +68,10 @@ func seenAt(dir string, step int) string {
 	return filepath.Join(dir, fmt.Sprintf("seen-%d.json", step))
 }
 
-// keep reads what an earlier part of a training saw up to the step resumed, and returns an observer that writes what
-// was seen before each checkpoint. The outcome of the cell is then that of a training that never stopped. start is the
-// start of this part.
-func (r *recorder) keep(dir string, resumed int, start time.Time) (save train.Observer, err error) {
+// keepSeen reads what an earlier part of a training saw up to the step resumed, and returns an observer that writes
+// what was seen before each checkpoint. The outcome of the cell is then that of a training that never stopped. start is
+// the start of this part.
+func (r *recorder) keepSeen(dir string, resumed int, start time.Time) (save train.Observer, err error) {
 	if resumed > 0 {
 		text, err := regular.ReadFile(seenAt(dir, resumed), regular.Most)
 		if err == nil {
@@ -106,14 +106,14 @@ func (r *recorder) keep(dir string, resumed int, start time.Time) (save train.Ob
 	}, nil
 }
 
-// lost reports whether a cell failed because of files that an earlier part left.
-func lost(err error) bool {
+// isLost reports whether a cell failed because of files that an earlier part left.
+func isLost(err error) bool {
 	return errors.Is(err, errLost) || errors.As(err, new(*train.CheckpointError)) ||
 		errors.As(err, new(*train.OtherRunError))
 }
 
-// add appends a point to a trace. It replaces an earlier point of the same step.
-func add(t *studies.Trace, step int, y float64) {
+// appendPoint appends a point to a trace. It replaces an earlier point of the same step.
+func appendPoint(t *studies.Trace, step int, y float64) {
 	if n := len(t.X); n > 0 && t.X[n-1] == float64(step) {
 		t.Y[n-1] = y
 		return

@@ -95,12 +95,12 @@ func (t *Filter) Step(number int, ids, kept []int, scores []float64, unjudged []
 	t.Steps = append(t.Steps, s)
 	for i := range t.Counts {
 		if c := &t.Counts[i]; number >= c.From && number <= c.Step {
-			c.add(t.right, ids, scores, unjudged, judge)
+			c.addScores(t.right, ids, scores, unjudged, judge)
 		}
 	}
 }
 
-func (c *Scores) add(right []rightness, ids []int, scores []float64, unjudged []bool, judge string) {
+func (c *Scores) addScores(right []rightness, ids []int, scores []float64, unjudged []bool, judge string) {
 	if c.Judge != judge {
 		*c = Scores{Step: c.Step, From: c.From, Judge: judge}
 	}

@@ -28,7 +28,7 @@ func List() ([]Study, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := parse(name, text)
+		s, err := parseStudy(name, text)
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +42,7 @@ func List() ([]Study, error) {
 func Find(name string) (Study, error) {
 	if path := "studies/" + name + ".yaml"; fs.ValidPath(path) {
 		if text, err := files.ReadFile(path); err == nil {
-			return parse(path, text)
+			return parseStudy(path, text)
 		}
 	}
 	all, err := List()
@@ -69,7 +69,7 @@ type Listed struct {
 func Summaries() (list []Listed, err error) {
 	all, err := List()
 	for _, s := range all {
-		list = append(list, s.listed())
+		list = append(list, s.newListed())
 	}
 	return list, err
 }
@@ -96,7 +96,7 @@ func WriteTable(to io.Writer, all []Listed) error {
 	return w.Flush()
 }
 
-func (s *Study) listed() Listed {
+func (s *Study) newListed() Listed {
 	return Listed{
 		s.Name, s.Title, s.Paper, s.Source, s.Datasets(), s.Cells(), len(s.Rows), len(s.Columns), len(s.Claims),
 	}

@@ -141,14 +141,14 @@ func (r *Results) Add(c Cell, o Outcome) {
 	r.outcomes[at][int(c.Seed)] = o
 }
 
-// notes returns the study's notes and the settings that its trainings chose.
-func (r *Results) notes() []string {
+// listNotes returns the study's notes and the settings that its trainings chose.
+func (r *Results) listNotes() []string {
 	var chosen []string
 	for i, row := range r.Study.Rows {
 		choices := r.Study.Choices(row)
 		counts := make([]int, len(choices))
 		for j := range r.Study.Columns {
-			for _, o := range r.of(i, j) {
+			for _, o := range r.collectOutcomes(i, j) {
 				if o.Choice > 0 {
 					counts[o.Choice-1]++
 				}
@@ -176,8 +176,10 @@ func (r *Results) notes() []string {
 	return append(slices.Clone(r.Study.Notes), note)
 }
 
-// of returns the outcomes of a row on a column by seed.
-func (r *Results) of(row, column int) map[int]Outcome { return r.outcomes[[2]int{row, column}] }
+// collectOutcomes returns the outcomes of a row on a column by seed.
+func (r *Results) collectOutcomes(row, column int) map[int]Outcome {
+	return r.outcomes[[2]int{row, column}]
+}
 
 // Len returns the number of outcomes.
 func (r *Results) Len() int {
@@ -191,8 +193,8 @@ func (r *Results) Len() int {
 // lastState ends the name of a measure of the trainings' last states.
 const lastState = ", last state"
 
-// measures returns the study's measures and, if validation chose states, the first measure of the last states.
-func (r *Results) measures() []string {
+// listMeasures returns the study's measures and, if validation chose states, the first measure of the last states.
+func (r *Results) listMeasures() []string {
 	for _, all := range r.outcomes {
 		for _, o := range all {
 			if len(o.Last) > 0 {
@@ -203,12 +205,12 @@ func (r *Results) measures() []string {
 	return r.Study.Measures
 }
 
-// values returns a measure of a row on a column by seed; for a ratio, that of one row divided by the other's.
-func (r *Results) values(row, column int, measure string) map[int]float64 {
+// collectValues returns a measure of a row on a column by seed; for a ratio, that of one row divided by the other's.
+func (r *Results) collectValues(row, column int, measure string) map[int]float64 {
 	out := map[int]float64{}
 	if ratio := r.Study.Rows[row].Ratio; ratio != nil {
-		of := r.values(r.Study.row(ratio.Of), column, measure)
-		to := r.values(r.Study.row(ratio.To), column, measure)
+		of := r.collectValues(r.Study.findRowIndex(ratio.Of), column, measure)
+		to := r.collectValues(r.Study.findRowIndex(ratio.To), column, measure)
 		for seed, v := range of {
 			if w, ok := to[seed]; ok && w != 0 {
 				out[seed] = v / w
@@ -217,7 +219,7 @@ func (r *Results) values(row, column int, measure string) map[int]float64 {
 		return out
 	}
 	name, last := strings.CutSuffix(measure, lastState)
-	for seed, o := range r.of(row, column) {
+	for seed, o := range r.collectOutcomes(row, column) {
 		from := o.Measures
 		if last {
 			from = o.Last
@@ -229,11 +231,11 @@ func (r *Results) values(row, column int, measure string) map[int]float64 {
 	return out
 }
 
-// sorted returns the keys of values, seeds or steps, in order.
-func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+// listSortedKeys returns the keys of values, seeds or steps, in order.
+func listSortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// scale returns the factor from a measure to its printed value.
-func (s *Study) scale(measure string) float64 {
+// computePrintScale returns the factor from a measure to its printed value.
+func (s *Study) computePrintScale(measure string) float64 {
 	if _, other := notShares[measure]; s.Unit == "percent" && !other {
 		return 100
 	}

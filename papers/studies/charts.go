@@ -13,8 +13,8 @@ import (
 	"winnow/report/chart"
 )
 
-// charts draws the study's charts.
-func (r *Results) charts() (all []chart.Drawing) {
+// drawStudyCharts draws the study's charts.
+func (r *Results) drawStudyCharts() (all []chart.Drawing) {
 	c := r.Study.Chart
 	if c == nil || r.Len() == 0 {
 		return nil
@@ -35,7 +35,7 @@ func (r *Results) charts() (all []chart.Drawing) {
 		}
 	case Boxes:
 		for j := range r.Study.Columns {
-			if boxes := r.boxes(j); len(boxes.Places) > 0 {
+			if boxes := r.drawBoxes(j); len(boxes.Places) > 0 {
 				all = append(all, boxes)
 			}
 		}
@@ -50,7 +50,7 @@ func (r *Results) charts() (all []chart.Drawing) {
 	case Histograms:
 		for j := range r.Study.Columns {
 			for i := range r.Study.Rows {
-				for _, h := range r.histograms(i, j) {
+				for _, h := range r.drawHistograms(i, j) {
 					all = append(all, h)
 				}
 			}
@@ -74,7 +74,7 @@ func (r *Results) overColumns(data string) chart.Lines {
 		}
 		line := chart.Line{Name: row.Name, Tone: len(lines.Series), Dots: true}
 		for j, column := range s.Columns {
-			sum := r.summary(i, j, measure)
+			sum := r.summarizeCell(i, j, measure)
 			if column.Data != data || sum.N == 0 {
 				continue
 			}
@@ -100,11 +100,11 @@ func (r *Results) overColumns(data string) chart.Lines {
 // trained are horizontal lines.
 func (r *Results) overSteps(column int) chart.Lines {
 	c := r.Study.Chart
-	lines := chart.Lines{Frame: r.frame(column)}
-	end := r.end(column)
+	lines := chart.Lines{Frame: r.newColumnFrame(column)}
+	end := r.findLastStep(column)
 	for i, row := range r.Study.Rows {
 		at := map[float64][]float64{}
-		for _, o := range r.of(i, column) {
+		for _, o := range r.collectOutcomes(i, column) {
 			t := o.Traces[c.Trace]
 			for k, x := range t.X {
 				at[x] = append(at[x], t.Y[k])
@@ -117,7 +117,7 @@ func (r *Results) overSteps(column int) chart.Lines {
 			continue
 		}
 		line := chart.Line{Name: row.Name, Tone: len(lines.Series)}
-		for _, x := range sorted(at) {
+		for _, x := range listSortedKeys(at) {
 			mean, sd := stat.Mean(at[x], nil), 0.0
 			if len(at[x]) > 1 {
 				sd = stat.StdDev(at[x], nil)
@@ -130,16 +130,16 @@ func (r *Results) overSteps(column int) chart.Lines {
 	return lines
 }
 
-// frame returns the frame of a column's chart.
-func (r *Results) frame(column int) chart.Frame {
+// newColumnFrame returns the frame of a column's chart.
+func (r *Results) newColumnFrame(column int) chart.Frame {
 	c := r.Study.Chart
 	return chart.Frame{Title: r.Study.Title + ": " + r.Study.Columns[column].Name, X: c.X, Y: c.Y}
 }
 
-// end returns the last recorded step of a column.
-func (r *Results) end(column int) (last float64) {
+// findLastStep returns the last recorded step of a column.
+func (r *Results) findLastStep(column int) (last float64) {
 	for i := range r.Study.Rows {
-		for _, o := range r.of(i, column) {
+		for _, o := range r.collectOutcomes(i, column) {
 			for _, x := range o.Traces[r.Study.Chart.Trace].X {
 				last = max(last, x)
 			}
@@ -150,7 +150,7 @@ func (r *Results) end(column int) (last float64) {
 
 // mapOf returns a row's map of a column, for the lowest seed.
 func (r *Results) mapOf(row, column int) (atlas.Map, bool) {
-	o, ok := r.first(row, column)
+	o, ok := r.findFirstOutcome(row, column)
 	if !ok || o.Points == nil {
 		return atlas.Map{}, false
 	}
@@ -161,25 +161,25 @@ func (r *Results) mapOf(row, column int) (atlas.Map, bool) {
 	return m, true
 }
 
-// first returns the outcome for the lowest seed.
-func (r *Results) first(row, column int) (Outcome, bool) {
-	all := r.of(row, column)
-	for _, seed := range sorted(all) {
+// findFirstOutcome returns the outcome for the lowest seed.
+func (r *Results) findFirstOutcome(row, column int) (Outcome, bool) {
+	all := r.collectOutcomes(row, column)
+	for _, seed := range listSortedKeys(all) {
 		return all[seed], true
 	}
 	return Outcome{}, false
 }
 
-// boxes draws the distributions of values after some steps, for the lowest seed: those of several seeds cannot be
+// drawBoxes draws the distributions of values after some steps, for the lowest seed: those of several seeds cannot be
 // combined.
-func (r *Results) boxes(column int) chart.Boxes {
+func (r *Results) drawBoxes(column int) chart.Boxes {
 	c := r.Study.Chart
-	b := chart.Boxes{Frame: r.frame(column)}
+	b := chart.Boxes{Frame: r.newColumnFrame(column)}
 	for _, share := range c.At {
 		var place chart.Place
 		for i, row := range r.Study.Rows {
-			o, _ := r.first(i, column)
-			if s, ok := nearest(o.Spreads[c.Trace], share*float64(o.Steps)); ok {
+			o, _ := r.findFirstOutcome(i, column)
+			if s, ok := findNearestSpread(o.Spreads[c.Trace], share*float64(o.Steps)); ok {
 				place.Name = fmt.Sprint(s.Step)
 				box := s.Box
 				place.Boxes = append(place.Boxes, chart.Box{
@@ -194,8 +194,8 @@ func (r *Results) boxes(column int) chart.Boxes {
 	return b
 }
 
-// nearest returns the recorded box nearest to a step.
-func nearest(list []Spread, step float64) (s Spread, ok bool) {
+// findNearestSpread returns the recorded box nearest to a step.
+func findNearestSpread(list []Spread, step float64) (s Spread, ok bool) {
 	for _, o := range list {
 		if len(o.Box) == 5 && (!ok || math.Abs(float64(o.Step)-step) < math.Abs(float64(s.Step)-step)) {
 			s, ok = o, true
@@ -204,10 +204,10 @@ func nearest(list []Spread, step float64) (s Spread, ok bool) {
 	return s, ok
 }
 
-// histograms draws the scores of right and wrong labels after each step, for the lowest seed, as shares of all.
-func (r *Results) histograms(row, column int) (all []chart.Histogram) {
+// drawHistograms draws the scores of right and wrong labels after each step, for the lowest seed, as shares of all.
+func (r *Results) drawHistograms(row, column int) (all []chart.Histogram) {
 	c := r.Study.Chart
-	o, _ := r.first(row, column)
+	o, _ := r.findFirstOutcome(row, column)
 	for _, s := range o.Spreads[c.Trace] {
 		total := 0
 		for _, n := range slices.Concat(s.Right.N, s.Wrong.N) {

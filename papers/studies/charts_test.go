@@ -23,7 +23,7 @@ func TestSpreads(t *testing.T) {
 	o.Spread("p-clean", Spread{Step: 50, From: 41, Judge: "vmf", Threshold: &threshold, Right: counted, Wrong: counted})
 	r.Add(Cell{Seed: 1}, o)
 	places := func() (names []string) {
-		for _, p := range r.boxes(0).Places {
+		for _, p := range r.drawBoxes(0).Places {
 			names = append(names, p.Name)
 		}
 		return names
@@ -35,7 +35,7 @@ func TestSpreads(t *testing.T) {
 		t.Errorf("%v: boxes after the steps %v", err, places())
 	}
 	s.Chart.Kind, s.Chart.Trace = Histograms, "p-clean"
-	all := r.histograms(0, 0)
+	all := r.drawHistograms(0, 0)
 	if len(all) != 1 || !strings.HasSuffix(all[0].Title, "steps 41 to 50 by vmf") || len(all[0].Marks) != 1 ||
 		all[0].Marks[0].At != threshold || all[0].Bars[0].Heights[1] != 3./8 {
 		t.Errorf("found %+v", all)
@@ -89,7 +89,7 @@ func TestMaps(t *testing.T) {
 	if !ok || len(m.Points) != 2 || m.Points[0].Y != 1 || m.Points[0].Group != 1 || m.Groups[1] != "wren" {
 		t.Errorf("found %+v", m)
 	}
-	all := r.charts()
+	all := r.drawStudyCharts()
 	if len(all) != 1 || !strings.Contains(chart.Inline(all[0]), "<circle") ||
 		all[0].Caption() != r.Study.Rows[0].Name+", "+r.Study.Columns[0].Name {
 		t.Errorf("%d charts: %+v", len(all), all)

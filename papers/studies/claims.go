@@ -27,8 +27,8 @@ type Claim struct {
 	Most          bool  `yaml:"most"` // the claim is about most of its comparisons, not all
 }
 
-// limit returns the value that a claim compares with, or nil if it compares rows.
-func (c Claim) limit() *float64 { return cmp.Or(c.AtLeast, c.AtMost) }
+// limitValue returns the value that a claim compares with, or nil if it compares rows.
+func (c Claim) limitValue() *float64 { return cmp.Or(c.AtLeast, c.AtMost) }
 
 // State is the result of a comparison or a claim.
 type State string
@@ -59,9 +59,9 @@ func (c Comparison) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// decide sets the state, by one rule for any number of seeds: a difference must be significant after Holm's correction
-// for the tests of the study.
-func (c *Comparison) decide(tests int) {
+// decideState sets the state, by one rule for any number of seeds: a difference must be significant after Holm's
+// correction for the tests of the study.
+func (c *Comparison) decideState(tests int) {
 	switch {
 	case !(c.Holm < significance):
 		c.State, c.Seeds = CannotSay, c.Needs(significance/float64(tests))
@@ -123,21 +123,21 @@ func (v verdict) inPaper() (holds, of int) {
 // side is one side of a comparison: a cell over its seeds, and the paper's value.
 type side struct{ row, column int }
 
-// verdicts tests every claim on the measured values. Comparisons without a common seed were not run. The seeds share
+// testClaims tests every claim on the measured values. Comparisons without a common seed were not run. The seeds share
 // one test set, so the tests are about other trainings, not other images.
-func (r *Results) verdicts() []verdict {
+func (r *Results) testClaims() []verdict {
 	var all []verdict
 	var ps []float64
 	at := map[question]int{} // in ps
 	for _, c := range r.Study.Claims {
 		v := verdict{Claim: c}
 		measure := cmp.Or(c.Measure, r.Study.Measures[0])
-		for _, pair := range r.pairs(c) {
+		for _, pair := range r.listSides(c) {
 			v.Of++
-			if found, ok := r.compare(c, measure, pair[0], pair[1]); ok {
+			if found, ok := r.compareSides(c, measure, pair[0], pair[1]); ok {
 				v.Comparisons = append(v.Comparisons, found)
-				if _, known := at[asked(c, found)]; !known {
-					at[asked(c, found)] = len(ps)
+				if _, known := at[newQuestion(c, found)]; !known {
+					at[newQuestion(c, found)] = len(ps)
 					ps = append(ps, found.P)
 				}
 			}
@@ -154,8 +154,8 @@ func (r *Results) verdicts() []verdict {
 	for _, v := range all {
 		for i := range v.Comparisons {
 			c := &v.Comparisons[i]
-			c.Holm = ps[at[asked(v.Claim, *c)]]
-			c.decide(tests)
+			c.Holm = ps[at[newQuestion(v.Claim, *c)]]
+			c.decideState(tests)
 		}
 	}
 	return all
@@ -167,10 +167,13 @@ type question struct {
 	by                    float64
 }
 
-func asked(c Claim, of Comparison) question { return question{of.Better, of.Than, c.Measure, c.By} }
+func newQuestion(c Claim, of Comparison) question {
+	return question{of.Better, of.Than, c.Measure, c.By}
+}
 
-// pairs lists the sides that a claim compares, without those that a row skips; a second side of {-1, -1} is a value.
-func (r *Results) pairs(c Claim) (out [][2]side) {
+// listSides lists the sides that a claim compares, without those that a row skips; a second side of {-1, -1} is a
+// value.
+func (r *Results) listSides(c Claim) (out [][2]side) {
 	s := r.Study
 	add := func(sides [2]side) {
 		for _, at := range sides {
@@ -190,7 +193,7 @@ func (r *Results) pairs(c Claim) (out [][2]side) {
 		return at
 	}
 	for _, better := range c.Better {
-		b := s.row(better)
+		b := s.findRowIndex(better)
 		switch {
 		case len(c.BetterColumns) > 0:
 			for _, i := range columns(c.BetterColumns) {
@@ -198,14 +201,14 @@ func (r *Results) pairs(c Claim) (out [][2]side) {
 					add([2]side{{b, i}, {b, j}})
 				}
 			}
-		case c.limit() != nil:
+		case c.limitValue() != nil:
 			for _, i := range columns(c.Columns) {
 				add([2]side{{b, i}, {-1, -1}})
 			}
 		default:
 			for _, than := range c.Than {
 				for _, i := range columns(c.Columns) {
-					add([2]side{{b, i}, {s.row(than), i}})
+					add([2]side{{b, i}, {s.findRowIndex(than), i}})
 				}
 			}
 		}
@@ -213,24 +216,24 @@ func (r *Results) pairs(c Claim) (out [][2]side) {
 	return out
 }
 
-// compare pairs the two sides by seed.
-func (r *Results) compare(c Claim, measure string, a, b side) (Comparison, bool) {
+// compareSides pairs the two sides by seed.
+func (r *Results) compareSides(c Claim, measure string, a, b side) (Comparison, bool) {
 	less, sign := c.By, 1.0 // the comparison is about sign × difference - less
-	out := Comparison{Better: r.describe(a, c), Than: r.describe(b, c)}
-	mine := r.values(a.row, a.column, measure)
+	out := Comparison{Better: r.describeSide(a, c), Than: r.describeSide(b, c)}
+	mine := r.collectValues(a.row, a.column, measure)
 	var theirs map[int]float64
 	limit := 0.0
 	if b.row < 0 {
-		limit = *c.limit()
+		limit = *c.limitValue()
 		out.Than = fmt.Sprintf("%v", limit)
 		if c.AtMost != nil {
 			sign = -1
 		}
 	} else {
-		theirs = r.values(b.row, b.column, measure)
+		theirs = r.collectValues(b.row, b.column, measure)
 	}
 	var differences []float64
-	for _, seed := range sorted(mine) {
+	for _, seed := range listSortedKeys(mine) {
 		if b.row < 0 {
 			differences = append(differences, sign*(mine[seed]-limit)-less)
 		} else if other, ok := theirs[seed]; ok {
@@ -251,7 +254,7 @@ func (r *Results) compare(c Claim, measure string, a, b side) (Comparison, bool)
 	return out, true
 }
 
-func (r *Results) describe(s side, c Claim) string {
+func (r *Results) describeSide(s side, c Claim) string {
 	if s.row < 0 {
 		return ""
 	}
@@ -265,5 +268,5 @@ func (r *Results) paperValue(s side, measure string) (float64, bool) {
 	if len(row.Paper) == 0 || at < 0 || at >= len(row.Paper[s.column].Values) {
 		return 0, false
 	}
-	return row.Paper[s.column].Values[at] / r.Study.scale(measure), true
+	return row.Paper[s.column].Values[at] / r.Study.computePrintScale(measure), true
 }

@@ -29,8 +29,8 @@ func (r *Results) Document() Document {
 	d := Document{Study: r.Study.Name, Data: r.Data, StandIn: r.StandIn, Cells: []documentCell{}, Claims: r.Verdicts()}
 	for i, row := range r.Study.Rows {
 		for j, column := range r.Study.Columns {
-			for _, m := range r.measures() {
-				c := documentCell{Row: row.Name, Column: column.Name, Measure: m, Values: r.values(i, j, m)}
+			for _, m := range r.listMeasures() {
+				c := documentCell{Row: row.Name, Column: column.Name, Measure: m, Values: r.collectValues(i, j, m)}
 				if p, ok := r.paperValue(side{i, j}, m); ok && !r.StandIn {
 					c.Paper = &p
 				}

@@ -12,23 +12,23 @@ import (
 func (r *Results) HTML(w io.Writer) error {
 	p := page.Report{
 		Command: r.Command, Title: r.Study.Title, Verdict: r.Lead, Warnings: r.Warnings, Facts: r.Facts,
-		Queries: r.queries(),
+		Queries: r.drawQueries(),
 	}
-	p.Verdict = append(p.Verdict, fmt.Sprintf("%s, %s. %s", r.Study.Paper, r.Study.Source, r.explanation()))
+	p.Verdict = append(p.Verdict, fmt.Sprintf("%s, %s. %s", r.Study.Paper, r.Study.Source, r.explainTables()))
 	read := func(q page.QueryCard) bool { return q.Query.Data != nil }
 	if len(p.Queries) > 0 && !slices.ContainsFunc(p.Queries, read) {
 		p.Warnings = append(p.Warnings, "The pictures were not found, so their paths are shown: name the folder of "+
 			"the images, or a .zip file of it, as the root.")
 	}
-	if verdicts := r.verdicts(); len(verdicts) > 0 {
+	if verdicts := r.testClaims(); len(verdicts) > 0 {
 		p.Sections = append(p.Sections, r.claimsSection(verdicts))
 	}
-	if drawings := append(r.charts(), r.Drawings...); len(drawings) > 0 {
+	if drawings := append(r.drawStudyCharts(), r.Drawings...); len(drawings) > 0 {
 		p.Sections = append(p.Sections, page.Section{Title: "In pictures", Charts: drawings})
 	}
-	numbers := page.Section{Title: "In numbers", Notes: r.notes()}
-	for _, m := range r.measures() {
-		if lines := r.grid(m); len(lines) > 1 {
+	numbers := page.Section{Title: "In numbers", Notes: r.listNotes()}
+	for _, m := range r.listMeasures() {
+		if lines := r.measureTable(m); len(lines) > 1 {
 			numbers.Tables = append(numbers.Tables, page.Table{Caption: lines[0][0], Head: lines[0], Rows: lines[1:]})
 		}
 	}
@@ -42,12 +42,12 @@ func (r *Results) claimsSection(verdicts []verdict) page.Section {
 	all := page.Table{Caption: "Every comparison", Words: true, Folded: true,
 		Head: []string{"better", "than", "verdict", "difference"}}
 	for _, v := range verdicts {
-		claims.Rows = append(claims.Rows, []string{v.Claim.Say, v.says(), v.numbers(r.StandIn)})
+		claims.Rows = append(claims.Rows, []string{v.Claim.Say, v.describeState(), v.formatVerdictNumbers(r.StandIn)})
 		for _, c := range v.Comparisons {
-			all.Rows = append(all.Rows, []string{c.Better, c.Than, string(c.State), c.numbers()})
+			all.Rows = append(all.Rows, []string{c.Better, c.Than, string(c.State), c.formatComparison()})
 		}
 	}
-	return page.Section{Title: "What holds of the claims", Notes: []string{tested(verdicts)},
+	return page.Section{Title: "What holds of the claims", Notes: []string{explainTests(verdicts)},
 		Tables: []page.Table{claims, all}}
 }
 
@@ -70,7 +70,7 @@ func (r *Results) eachQuery(column int, visit func(row int, q Query)) {
 	for k, more := 0, true; more; k++ {
 		more = false
 		for i, row := range r.Study.Rows {
-			if o, _ := r.first(i, column); row.Recipe != "" && k < len(o.Queries) {
+			if o, _ := r.findFirstOutcome(i, column); row.Recipe != "" && k < len(o.Queries) {
 				visit(i, o.Queries[k])
 				more = true
 			}
@@ -78,8 +78,8 @@ func (r *Results) eachQuery(column int, visit func(row int, q Query)) {
 	}
 }
 
-// queries draws the neighbours of each column's queries, the rows one below the other.
-func (r *Results) queries() (cards []page.QueryCard) {
+// drawQueries draws the neighbours of each column's queries, the rows one below the other.
+func (r *Results) drawQueries() (cards []page.QueryCard) {
 	for j, column := range r.Study.Columns {
 		var files map[string][]byte
 		if j < len(r.Pictures) {

@@ -38,7 +38,7 @@ claims:
 
 func parsed(t *testing.T, text string) *Study {
 	t.Helper()
-	s, err := parse("example", []byte(text))
+	s, err := parseStudy("example", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,20 +91,21 @@ func checkStudy(t *testing.T, s Study) {
 	}
 	columns := func(names []string) {
 		for _, name := range names {
-			if s.column(name) < 0 {
+			if s.findColumnIndex(name) < 0 {
 				bad("there is no column %q", name)
 			}
 		}
 	}
 	rows := func(names []string) {
 		for _, name := range names {
-			if s.row(name) < 0 {
+			if s.findRowIndex(name) < 0 {
 				bad("there is no row %q", name)
 			}
 		}
 	}
 	for i, c := range s.Columns {
-		if c.Name == "" || s.column(c.Name) != i || !(c.Rate >= 0 && c.Rate < 1) || (c.Data == Drawn) != s.Drawn() {
+		if c.Name == "" || s.findColumnIndex(c.Name) != i || !(c.Rate >= 0 && c.Rate < 1) ||
+			(c.Data == Drawn) != s.Drawn() {
 			bad("column %+v", c)
 		}
 	}
@@ -116,7 +117,7 @@ func checkStudy(t *testing.T, s Study) {
 				ways++
 			}
 		}
-		if r.Name == "" || s.row(r.Name) != i || ways != 1 || draws != s.Drawn() && r.Ratio == nil ||
+		if r.Name == "" || s.findRowIndex(r.Name) != i || ways != 1 || draws != s.Drawn() && r.Ratio == nil ||
 			r.Labels != "" && !slices.Contains(Labels, r.Labels) || r.Whole != "" && r.Recipe == "" ||
 			!slices.Contains([]string{"", Frozen, Whitened}, r.Untrained) ||
 			r.Network != "" && (r.Ratio != nil || r.Judge != "") ||
@@ -205,7 +206,7 @@ func missingRows(s Study) (missing []string) {
 		return nil
 	}
 	for _, name := range []string{Frozen, Whitened} {
-		if i := s.row(name); i < 0 || s.Rows[i].Untrained != name || len(s.Rows[i].Skip) > 0 {
+		if i := s.findRowIndex(name); i < 0 || s.Rows[i].Untrained != name || len(s.Rows[i].Skip) > 0 {
 			missing = append(missing, name)
 		}
 	}
@@ -248,21 +249,21 @@ func TestUntrainedRowsInEveryStudy(t *testing.T) {
 
 func TestSummary(t *testing.T) {
 	r := filled(t, false)
-	got := r.summary(1, 0, "p@1")
+	got := r.summarizeCell(1, 0, "p@1")
 	if got.N != 2 || math.Abs(got.Mean-73.5) > 1e-9 || math.Abs(got.SD-3/math.Sqrt2) > 1e-9 || got.Paper != 71.5 ||
 		!got.Doubtful {
 		t.Errorf("%+v", got)
 	}
-	if ratio := r.summary(3, 1, "p@1"); math.Abs(ratio.Mean-.5/.75) > 1e-9 {
+	if ratio := r.summarizeCell(3, 1, "p@1"); math.Abs(ratio.Mean-.5/.75) > 1e-9 {
 		t.Errorf("%+v", ratio)
 	}
-	if s := filled(t, true).summary(1, 0, "p@1"); !math.IsNaN(s.Paper) {
+	if s := filled(t, true).summarizeCell(1, 0, "p@1"); !math.IsNaN(s.Paper) {
 		t.Errorf("the paper's number is shown beside other data: %+v", s)
 	}
 }
 
 func TestVerdicts(t *testing.T) {
-	v := filled(t, false).verdicts()
+	v := filled(t, false).testClaims()
 	if len(v) != 3 {
 		t.Fatal(len(v))
 	}
@@ -271,8 +272,9 @@ func TestVerdicts(t *testing.T) {
 		t.Fatalf("%+v", better)
 	}
 	// two seeds are tested as any number is
-	if c := better[0]; math.IsNaN(c.P) || c.State != CannotSay || !strings.Contains(c.numbers(), ", 2 seeds, p ") {
-		t.Errorf("%+v: %s", c, c.numbers())
+	if c := better[0]; math.IsNaN(c.P) || c.State != CannotSay ||
+		!strings.Contains(c.formatComparison(), ", 2 seeds, p ") {
+		t.Errorf("%+v: %s", c, c.formatComparison())
 	}
 	if better[0].Paper == nil || !*better[0].Paper || better[1].Paper != nil {
 		t.Errorf("in the paper: %v, %v", better[0].Paper, better[1].Paper)
@@ -294,7 +296,7 @@ func TestAtMost(t *testing.T) {
 	} {
 		r := filled(t, false)
 		r.Study = parsed(t, strings.Replace(example, sized, claim+", columns: ten}", 1))
-		c := r.verdicts()[1].Comparisons[0]
+		c := r.testClaims()[1].Comparisons[0]
 		if math.Abs(c.Mean-want) > 1e-9 || c.Paper == nil || *c.Paper != (want > 0) {
 			t.Errorf("%s of .72 and .75, .715 in the paper: found %+.3f, %v", claim, c.Mean, *c.Paper)
 		}
@@ -303,14 +305,14 @@ func TestAtMost(t *testing.T) {
 
 // Tables say how the comparisons were corrected, or that there were none.
 func TestTested(t *testing.T) {
-	v := filled(t, false).verdicts()
+	v := filled(t, false).testClaims()
 	none := slices.Clone(v[:1])
 	none[0].Comparisons = nil
 	for want, of := range map[string][]verdict{
 		"No comparison was run.": none, "p < 0.05)": v[1:2],
 		"p < 0.05 after Holm's correction for the 4 different comparisons here)": v,
 	} {
-		if text := tested(of); !strings.Contains(text, want) {
+		if text := explainTests(of); !strings.Contains(text, want) {
 			t.Errorf("found %q, expected %q in it", text, want)
 		}
 	}
@@ -323,7 +325,7 @@ func TestVerdictFails(t *testing.T) {
 			Measures: map[string]float64{"p@1": .1 + .01*float64(seed)}})
 		r.Add(Cell{Row: 0, Column: 0, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .7}})
 	}
-	if v := r.verdicts()[0]; v.Comparisons[0].State != Fails || v.State() != Fails || v.Count(Fails) != 1 {
+	if v := r.testClaims()[0]; v.Comparisons[0].State != Fails || v.State() != Fails || v.Count(Fails) != 1 {
 		t.Errorf("%+v", v)
 	}
 }
@@ -369,12 +371,12 @@ func TestStates(t *testing.T) {
 				}
 			}
 		}
-		v := r.verdicts()[0]
+		v := r.testClaims()[0]
 		if got := v.Comparisons[0]; got.State != c.want {
 			t.Errorf("%s: %s (p %v, corrected %v), want %s", c.name, got.State, got.P, got.Holm, c.want)
 		}
 		if c.others > 0 && v.State() != CannotSay {
-			t.Errorf("%s: the claim %s, of %s", c.name, v.State(), v.counts())
+			t.Errorf("%s: the claim %s, of %s", c.name, v.State(), v.countStates())
 		}
 	}
 	s := &Study{
@@ -389,7 +391,7 @@ func TestStates(t *testing.T) {
 		r.Add(Cell{Row: 0, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .5 + v}})
 		r.Add(Cell{Row: 1, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .5}})
 	}
-	v := r.verdicts()
+	v := r.testClaims()
 	if first := v[0].Comparisons[0]; first.Holm != 2*first.P || v[1].Comparisons[0].Holm != first.Holm {
 		t.Errorf("a comparison of two claims counts twice: %+v", v)
 	}
@@ -407,11 +409,11 @@ func TestStates(t *testing.T) {
 func TestExplanation(t *testing.T) {
 	r := filled(t, false)
 	r.Add(Cell{Row: 0, Column: 0, Seed: 3}, Outcome{Untrained: true, Measures: map[string]float64{"p@1": .7}})
-	if text := r.explanation(); !strings.Contains(text, "over 2 to 3 seeds") ||
+	if text := r.explainTables(); !strings.Contains(text, "over 2 to 3 seeds") ||
 		!strings.Contains(text, "in 1 of 13 trainings") {
 		t.Error(text)
 	}
-	if text := filled(t, false).explanation(); !strings.Contains(text, "over 2 seeds") ||
+	if text := filled(t, false).explainTables(); !strings.Contains(text, "over 2 seeds") ||
 		strings.Contains(text, "trainings") {
 		t.Error(text)
 	}
@@ -419,7 +421,10 @@ func TestExplanation(t *testing.T) {
 	for row, v := range []float64{.7, .7 - 1e-16} {
 		one.Add(Cell{Row: row, Seed: 1}, Outcome{Measures: map[string]float64{"p@1": v}})
 	}
-	if lines := one.verdicts()[0]; !strings.HasSuffix(lines.sentence(true), ": 1 of 2 comparisons run, holds in 0") {
+	if lines := one.testClaims()[0]; !strings.HasSuffix(
+		lines.formatVerdict(true),
+		": 1 of 2 comparisons run, holds in 0",
+	) {
 		t.Error(lines)
 	}
 }
@@ -498,7 +503,7 @@ func TestChosen(t *testing.T) {
 	}
 	want := "Settings that each training chose by its validation split, and how many did: a: solver.lr=2 (1), " +
 		"solver.lr=3 (2, the end of the list)."
-	if got := r.notes(); len(got) != 1 || got[0] != want {
+	if got := r.listNotes(); len(got) != 1 || got[0] != want {
 		t.Errorf("found %q, expected %q", got, want)
 	}
 }
@@ -533,7 +538,7 @@ claims:
 				}
 			}
 		}
-		return r.verdicts()
+		return r.testClaims()
 	}
 	for i, v := range results(func(int, int, int) bool { return false }) {
 		if v.State() != Holds {

@@ -31,16 +31,16 @@ func Read(r io.Reader) (*Results, error) {
 	}
 	out := NewResults(&s, lines[1][3], true)
 	for i, line := range lines[1:] {
-		if err := out.read(line); err != nil {
+		if err := out.readMeasure(line); err != nil {
 			return nil, fmt.Errorf("reproduce: results: line %d: %w", i+2, err)
 		}
 	}
 	return out, nil
 }
 
-// read adds a measure of a cell.
-func (r *Results) read(line []string) error {
-	row, column := r.Study.row(line[1]), r.Study.column(line[2])
+// readMeasure adds a measure of a cell.
+func (r *Results) readMeasure(line []string) error {
+	row, column := r.Study.findRowIndex(line[1]), r.Study.findColumnIndex(line[2])
 	if line[0] != r.Study.Name || row < 0 || column < 0 {
 		return fmt.Errorf("found row %q and column %q of %s, which %s has not", line[1], line[2], line[0], r.Study.Name)
 	}
@@ -90,7 +90,7 @@ func (r *Results) read(line []string) error {
 func (r *Results) Renew(page string) (string, error) {
 	begin := strings.Index(page, "\n"+claimsTitle+"\n")
 	if begin < 0 {
-		if r.claims() != "" {
+		if r.writeClaimsPart() != "" {
 			return "", fmt.Errorf("reproduce: the page has no part %q", claimsTitle)
 		}
 		return page, nil
@@ -101,7 +101,7 @@ func (r *Results) Renew(page string) (string, error) {
 			end = begin + list + notes + 1
 		}
 	}
-	return page[:begin] + r.claims() + page[end:], nil
+	return page[:begin] + r.writeClaimsPart() + page[end:], nil
 }
 
 // Seeds says over how many seeds the cells are: "3 to 5 seeds".
@@ -128,14 +128,14 @@ type Verdict struct {
 
 // Verdicts returns the study's verdicts.
 func (r *Results) Verdicts() (list []Verdict) {
-	for _, v := range r.verdicts() {
-		one := Verdict{Claim: v.Claim.Say, Says: v.says(), Numbers: v.counts(),
+	for _, v := range r.testClaims() {
+		one := Verdict{Claim: v.Claim.Say, Says: v.describeState(), Numbers: v.countStates(),
 			Run: len(v.Comparisons), Of: v.Of, Comparisons: v.Comparisons}
-		switch higher, needs := v.higher(); {
+		switch higher, needs := v.countHigher(); {
 		case len(v.Comparisons) == 0:
 			one.Numbers = text.Plural(v.Of, "comparison")
 		case v.Of == 1:
-			one.Numbers = v.Comparisons[0].numbers()
+			one.Numbers = v.Comparisons[0].formatComparison()
 		default:
 			one.Numbers += fmt.Sprintf(", higher in %d", higher)
 			if needs > 0 {
@@ -147,9 +147,9 @@ func (r *Results) Verdicts() (list []Verdict) {
 	return list
 }
 
-// higher returns how many comparisons have the claim's sign, and the number of seeds that would settle half of the
+// countHigher returns how many comparisons have the claim's sign, and the number of seeds that would settle half of the
 // undecided ones; 0: more than half need too many.
-func (v verdict) higher() (n, needs int) {
+func (v verdict) countHigher() (n, needs int) {
 	var undecided []int
 	for _, c := range v.Comparisons {
 		if c.Mean > paired.Rounding {

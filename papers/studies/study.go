@@ -199,8 +199,8 @@ func (n *Names) UnmarshalYAML(text []byte) error {
 	return nil
 }
 
-// parse reads a study strictly; errors contain name. A test checks every study.
-func parse(name string, text []byte) (Study, error) {
+// parseStudy reads a study strictly; errors contain name. A test checks every study.
+func parseStudy(name string, text []byte) (Study, error) {
 	s := Study{Seeds: 3, State: Last, Unit: "percent"}
 	if err := yaml.UnmarshalWithOptions(text, &s, yaml.Strict()); err != nil {
 		return s, fmt.Errorf("reproduce: %s: %s", name, yaml.FormatError(err, false, false))
@@ -223,13 +223,13 @@ func (s *Study) LookAt(shares []float64) error {
 	return nil
 }
 
-// row returns the index of a row, or -1.
-func (s *Study) row(name string) int {
+// findRowIndex returns the index of a row, or -1.
+func (s *Study) findRowIndex(name string) int {
 	return slices.IndexFunc(s.Rows, func(r Row) bool { return r.Name == name })
 }
 
-// column returns the index of a column, or -1.
-func (s *Study) column(name string) int {
+// findColumnIndex returns the index of a column, or -1.
+func (s *Study) findColumnIndex(name string) int {
 	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
 }
 

@@ -20,35 +20,35 @@ type summary struct {
 	Doubtful bool    // the paper's number
 }
 
-// summary sums up a measure of a row on a column.
-func (r *Results) summary(row, column int, measure string) summary {
-	values := r.values(row, column, measure)
-	scale := r.printed(row, measure)
+// summarizeCell sums up a measure of a row on a column.
+func (r *Results) summarizeCell(row, column int, measure string) summary {
+	values := r.collectValues(row, column, measure)
+	scale := r.computePrintFactor(row, measure)
 	var list []float64
-	for _, seed := range sorted(values) {
+	for _, seed := range listSortedKeys(values) {
 		list = append(list, scale*values[seed])
 	}
 	s := summary{Summary: paired.Summarize(list), Paper: math.NaN()}
 	if p, ok := r.paperValue(side{row, column}, measure); ok && !r.StandIn {
-		s.Paper, s.Doubtful = p*r.Study.scale(measure), r.Study.Rows[row].Paper[column].Doubtful
+		s.Paper, s.Doubtful = p*r.Study.computePrintScale(measure), r.Study.Rows[row].Paper[column].Doubtful
 	}
 	return s
 }
 
-// printed returns the factor from a row's value to its printed value; ratios are not shares.
-func (r *Results) printed(row int, measure string) float64 {
+// computePrintFactor returns the factor from a row's value to its printed value; ratios are not shares.
+func (r *Results) computePrintFactor(row int, measure string) float64 {
 	if r.Study.Rows[row].Ratio != nil {
 		return 1
 	}
-	return r.Study.scale(measure)
+	return r.Study.computePrintScale(measure)
 }
 
-// digits returns the number of printed digits: two of percent, four of shares.
-func (s *Study) digits(measure string) int {
+// countPrintedDigits returns the number of printed digits: two of percent, four of shares.
+func (s *Study) countPrintedDigits(measure string) int {
 	if n, ok := notShares[measure]; ok {
 		return n
 	}
-	if s.scale(measure) == 100 {
+	if s.computePrintScale(measure) == 100 {
 		return 2
 	}
 	return 4
@@ -57,8 +57,8 @@ func (s *Study) digits(measure string) int {
 // cellText returns a summary as text: "83.60 ±0.41 (83.30)", with the paper's number in brackets. n is added if there
 // are fewer seeds than in other cells.
 func (r *Results) cellText(row, column int, measure string) string {
-	s := r.summary(row, column, measure)
-	d := r.Study.digits(measure)
+	s := r.summarizeCell(row, column, measure)
+	d := r.Study.countPrintedDigits(measure)
 	if r.Study.Rows[row].Ratio != nil {
 		d = 3
 	}
@@ -69,7 +69,7 @@ func (r *Results) cellText(row, column int, measure string) string {
 	if s.N > 1 {
 		text += " ±" + strconv.FormatFloat(s.SD, 'f', d, 64)
 	}
-	if s.N > 0 && s.N < r.most() {
+	if s.N > 0 && s.N < r.countMostSeeds() {
 		text += fmt.Sprintf(" n=%d", s.N)
 	}
 	if math.IsNaN(s.Paper) {
@@ -83,8 +83,8 @@ func (r *Results) cellText(row, column int, measure string) string {
 	return text + ")"
 }
 
-// most returns the largest number of seeds of a cell.
-func (r *Results) most() (n int) {
+// countMostSeeds returns the largest number of seeds of a cell.
+func (r *Results) countMostSeeds() (n int) {
 	for _, all := range r.outcomes {
 		n = max(n, len(all))
 	}
@@ -94,13 +94,13 @@ func (r *Results) most() (n int) {
 // widest is the most columns of a printed table that keeps the study's layout.
 const widest = 12
 
-// grid returns the table of a measure: a header, then a line for each row. Empty rows and columns are left out. A table
-// of more than widest columns, if it has fewer rows, has a line for each column instead.
-func (r *Results) grid(measure string) (lines [][]string) {
+// measureTable returns the table of a measure: a header, then a line for each row. Empty rows and columns are left out.
+// A table of more than widest columns, if it has fewer rows, has a line for each column instead.
+func (r *Results) measureTable(measure string) (lines [][]string) {
 	var columns []int
 	for j := range r.Study.Columns {
 		for i := range r.Study.Rows {
-			if r.summary(i, j, measure).N > 0 {
+			if r.summarizeCell(i, j, measure).N > 0 {
 				columns = append(columns, j)
 				break
 			}
@@ -123,12 +123,12 @@ func (r *Results) grid(measure string) (lines [][]string) {
 		}
 	}
 	if len(columns) > widest && len(lines) <= len(columns) {
-		return transposed(lines)
+		return transposeLines(lines)
 	}
 	return lines
 }
 
-func transposed(lines [][]string) [][]string {
+func transposeLines(lines [][]string) [][]string {
 	out := make([][]string, len(lines[0]))
 	for j := range out {
 		for _, line := range lines {
@@ -145,7 +145,7 @@ func (r *Results) columnTitle(j int) string {
 		return c.Name
 	}
 	for i := range r.Study.Rows {
-		for _, o := range r.of(i, j) {
+		for _, o := range r.collectOutcomes(i, j) {
 			if o.NoiseRate > 0 {
 				return fmt.Sprintf("%s (%.1f %% wrong)", c.Name, 100*o.NoiseRate)
 			}
@@ -155,7 +155,7 @@ func (r *Results) columnTitle(j int) string {
 }
 
 func (s *Study) measureTitle(measure string) string {
-	if s.scale(measure) == 100 {
+	if s.computePrintScale(measure) == 100 {
 		name, last := strings.CutSuffix(measure, lastState)
 		if last {
 			return name + " %" + lastState
@@ -165,8 +165,8 @@ func (s *Study) measureTitle(measure string) string {
 	return measure
 }
 
-// explanation explains the tables.
-func (r *Results) explanation() string {
+// explainTables explains the tables.
+func (r *Results) explainTables() string {
 	least, most, untrained, trainings := math.MaxInt, 0, 0, 0
 	for at, all := range r.outcomes {
 		least, most = min(least, len(all)), max(most, len(all))
@@ -203,9 +203,9 @@ func (r *Results) explanation() string {
 	return text + "."
 }
 
-// counts returns how many comparisons were run, and their number in each state: "6 of 9 comparisons run, holds in 4,
-// does not in 1".
-func (v verdict) counts() string {
+// countStates returns how many comparisons were run, and their number in each state: "6 of 9 comparisons run, holds in
+// 4, does not in 1".
+func (v verdict) countStates() string {
 	s := fmt.Sprintf("%d of %s run, holds in %d", len(v.Comparisons), text.Plural(v.Of, "comparison"), v.Count(Holds))
 	if n := v.Count(Fails); n > 0 {
 		s += fmt.Sprintf(", does not in %d", n)
@@ -213,28 +213,28 @@ func (v verdict) counts() string {
 	return s
 }
 
-// says returns the state in words.
-func (v verdict) says() string {
+// describeState returns the state in words.
+func (v verdict) describeState() string {
 	if len(v.Comparisons) == 0 {
 		return "not run"
 	}
 	return string(v.State())
 }
 
-// sentence returns a verdict in one line: "PRISM above unfiltered at every rate: 8 of 8 comparisons run, holds in 7; in
-// the paper's numbers 8 of 8".
-func (v verdict) sentence(standIn bool) string {
-	return v.Claim.Say + ": " + v.numbers(standIn)
+// formatVerdict returns a verdict in one line: "PRISM above unfiltered at every rate: 8 of 8 comparisons run, holds in
+// 7; in the paper's numbers 8 of 8".
+func (v verdict) formatVerdict(standIn bool) string {
+	return v.Claim.Say + ": " + v.formatVerdictNumbers(standIn)
 }
 
-// numbers returns a verdict without its claim.
-func (v verdict) numbers(standIn bool) string {
+// formatVerdictNumbers returns a verdict without its claim.
+func (v verdict) formatVerdictNumbers(standIn bool) string {
 	if len(v.Comparisons) == 0 {
-		return v.says()
+		return v.describeState()
 	}
-	text := v.counts()
+	text := v.countStates()
 	if c := v.Comparisons[0]; v.Of == 1 {
-		text = fmt.Sprintf("%s, %s", c.State, c.numbers())
+		text = fmt.Sprintf("%s, %s", c.State, c.formatComparison())
 	}
 	if in, of := v.inPaper(); of > 0 && !standIn {
 		text += fmt.Sprintf("; in the paper's numbers %d of %d", in, of)
@@ -242,8 +242,8 @@ func (v verdict) numbers(standIn bool) string {
 	return text
 }
 
-// numbers returns a comparison in numbers: "+0.0123, 5 seeds, p 0.004, corrected 0.03".
-func (c Comparison) numbers() string {
+// formatComparison returns a comparison in numbers: "+0.0123, 5 seeds, p 0.004, corrected 0.03".
+func (c Comparison) formatComparison() string {
 	s := fmt.Sprintf("%+.4f, %s", c.Mean, text.Plural(c.N, "seed"))
 	if !math.IsNaN(c.P) {
 		s += fmt.Sprintf(", p %.2g, corrected %.2g", c.P, c.Holm)
@@ -254,28 +254,31 @@ func (c Comparison) numbers() string {
 	return s
 }
 
-// others returns a line for each comparison that does not hold, then for each undecided one. A single comparison is in
-// the sentence.
-func (v verdict) others() (lines []string) {
+// listUnheld returns a line for each comparison that does not hold, then for each undecided one. A single comparison is
+// in the sentence.
+func (v verdict) listUnheld() (lines []string) {
 	if v.Of == 1 {
 		return nil
 	}
 	for _, state := range []State{Fails, CannotSay} {
 		for _, c := range v.Comparisons {
 			if c.State == state {
-				lines = append(lines, fmt.Sprintf("%s: %s against %s: %s", c.State, c.Better, c.Than, c.numbers()))
+				lines = append(
+					lines,
+					fmt.Sprintf("%s: %s against %s: %s", c.State, c.Better, c.Than, c.formatComparison()),
+				)
 			}
 		}
 	}
 	return lines
 }
 
-// tested explains the comparisons.
-func tested(verdicts []verdict) string {
+// explainTests explains the comparisons.
+func explainTests(verdicts []verdict) string {
 	asks := map[question]bool{}
 	for _, v := range verdicts {
 		for _, c := range v.Comparisons {
-			asks[asked(v.Claim, c)] = true
+			asks[newQuestion(v.Claim, c)] = true
 		}
 	}
 	corrected := ""
@@ -297,21 +300,21 @@ func tested(verdicts []verdict) string {
 func (r *Results) Text(w io.Writer) error {
 	var b strings.Builder
 	s := r.Study
-	fmt.Fprintf(&b, "%s — %s, %s\n%s\n", s.Title, s.Paper, s.Source, r.explanation())
-	for _, m := range r.measures() {
+	fmt.Fprintf(&b, "%s — %s, %s\n%s\n", s.Title, s.Paper, s.Source, r.explainTables())
+	for _, m := range r.listMeasures() {
 		b.WriteString("\n")
-		text.Aligned(&b, r.grid(m), 0)
+		text.Aligned(&b, r.measureTable(m), 0)
 	}
-	if verdicts := r.verdicts(); len(verdicts) > 0 {
-		fmt.Fprintf(&b, "\nclaims\n%s\n", tested(verdicts))
+	if verdicts := r.testClaims(); len(verdicts) > 0 {
+		fmt.Fprintf(&b, "\nclaims\n%s\n", explainTests(verdicts))
 		for _, v := range verdicts {
-			fmt.Fprintf(&b, "  %s\n", v.sentence(r.StandIn))
-			for _, line := range v.others() {
+			fmt.Fprintf(&b, "  %s\n", v.formatVerdict(r.StandIn))
+			for _, line := range v.listUnheld() {
 				fmt.Fprintf(&b, "    %s\n", line)
 			}
 		}
 	}
-	for _, note := range r.notes() {
+	for _, note := range r.listNotes() {
 		fmt.Fprintf(&b, "\nnote: %s\n", note)
 	}
 	_, err := io.WriteString(w, b.String())

@@ -14,12 +14,12 @@ import (
 func (r *Results) Markdown(w io.Writer) error {
 	var b strings.Builder
 	s := r.Study
-	fmt.Fprintf(&b, "# %s\n\n%s, %s. %s\n", s.Title, s.Paper, s.Source, r.explanation())
-	for _, m := range r.measures() {
+	fmt.Fprintf(&b, "# %s\n\n%s, %s. %s\n", s.Title, s.Paper, s.Source, r.explainTables())
+	for _, m := range r.listMeasures() {
 		b.WriteString("\n" + r.MarkdownTable(m))
 	}
-	b.WriteString(r.claims())
-	for _, note := range r.notes() {
+	b.WriteString(r.writeClaimsPart())
+	for _, note := range r.listNotes() {
 		fmt.Fprintf(&b, "\n%s\n", note)
 	}
 	_, err := io.WriteString(w, b.String())
@@ -29,26 +29,26 @@ func (r *Results) Markdown(w io.Writer) error {
 // MarkdownTable returns the table of a measure, as on the page.
 func (r *Results) MarkdownTable(measure string) string {
 	var b strings.Builder
-	lines := r.grid(measure)
+	lines := r.measureTable(measure)
 	fmt.Fprintf(&b, "| %s |\n|---%s|\n",
-		strings.Join(escaped(lines[0]), " | "), strings.Repeat("|---:", len(lines[0])-1))
+		strings.Join(escapeCells(lines[0]), " | "), strings.Repeat("|---:", len(lines[0])-1))
 	for _, line := range lines[1:] {
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(escaped(line), " | "))
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(escapeCells(line), " | "))
 	}
 	return b.String()
 }
 
-// claims returns the part of the page about the claims; none: "".
-func (r *Results) claims() string {
-	verdicts := r.verdicts()
+// writeClaimsPart returns the part of the page about the claims; none: "".
+func (r *Results) writeClaimsPart() string {
+	verdicts := r.testClaims()
 	if len(verdicts) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s\n\n%s\n\n", claimsTitle, tested(verdicts))
+	fmt.Fprintf(&b, "\n%s\n\n%s\n\n", claimsTitle, explainTests(verdicts))
 	for _, v := range verdicts {
-		fmt.Fprintf(&b, "- **%s** – %s\n", v.says(), v.sentence(r.StandIn))
-		for _, line := range v.others() {
+		fmt.Fprintf(&b, "- **%s** – %s\n", v.describeState(), v.formatVerdict(r.StandIn))
+		for _, line := range v.listUnheld() {
 			fmt.Fprintf(&b, "  - %s\n", line)
 		}
 	}
@@ -58,7 +58,7 @@ func (r *Results) claims() string {
 // claimsTitle begins the part about the claims.
 const claimsTitle = "## Claims"
 
-func escaped(cells []string) []string {
+func escapeCells(cells []string) []string {
 	out := make([]string, len(cells))
 	for i, c := range cells {
 		out[i] = strings.ReplaceAll(c, "|", `\|`)
@@ -77,21 +77,23 @@ func (r *Results) CSV(w io.Writer) error {
 	table.Write(csvHead) // Error returns the writer's errors
 	for i, row := range r.Study.Rows {
 		for j, column := range r.Study.Columns {
-			all := r.of(i, j)
-			for _, seed := range sorted(all) {
+			all := r.collectOutcomes(i, j)
+			for _, seed := range listSortedKeys(all) {
 				o := all[seed]
-				for _, m := range r.measures() {
-					v, ok := r.values(i, j, m)[seed]
+				for _, m := range r.listMeasures() {
+					v, ok := r.collectValues(i, j, m)[seed]
 					if !ok {
 						continue
 					}
 					paper := ""
 					if p, ok := r.paperValue(side{i, j}, m); ok && !r.StandIn {
-						paper = number(p)
+						paper = formatResult(p)
 					}
 					table.Write([]string{
-						r.Study.Name, row.Name, column.Name, o.Data, column.Noise, number(column.Rate),
-						number(o.NoiseRate), strconv.Itoa(seed), m, number(v), paper, strconv.FormatFloat(o.Seconds,
+						r.Study.Name, row.Name, column.Name, o.Data, column.Noise, formatResult(column.Rate),
+						formatResult(
+							o.NoiseRate,
+						), strconv.Itoa(seed), m, formatResult(v), paper, strconv.FormatFloat(o.Seconds,
 							'f', 2, 64),
 					})
 				}
@@ -102,7 +104,7 @@ func (r *Results) CSV(w io.Writer) error {
 	return table.Error()
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+func formatResult(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
 // Write writes report.md, report.html and results.csv into a folder.
 func (r *Results) Write(dir string) error {

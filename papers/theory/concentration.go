@@ -26,15 +26,15 @@ type Estimator struct {
 
 // Estimators are those of the filter vMF-Sim.
 var Estimators = []Estimator{
-	{"banerjee", by(filters.KappaBanerjee)}, // R(D-R²)/(1-R²)
-	{"printed", by(filters.KappaPrinted)},   // R(D-R)/(1-R²)
-	{"sra", by(filters.KappaSra)},           // two Newton steps
+	{"banerjee", limitEstimator(filters.KappaBanerjee)}, // R(D-R²)/(1-R²)
+	{"printed", limitEstimator(filters.KappaPrinted)},   // R(D-R)/(1-R²)
+	{"sra", limitEstimator(filters.KappaSra)},           // two Newton steps
 	{"debiased", func(dim, n int, r float64) float64 {
-		return by(filters.KappaBanerjee)(dim, n, filters.Debiased(r, n))
+		return limitEstimator(filters.KappaBanerjee)(dim, n, filters.Debiased(r, n))
 	}},
 }
 
-func by(estimate filters.Estimator) func(dim, n int, r float64) float64 {
+func limitEstimator(estimate filters.Estimator) func(dim, n int, r float64) float64 {
 	return func(dim, _ int, r float64) float64 {
 		return estimate(dim, r, filters.DefaultLimits())
 	}

@@ -36,8 +36,8 @@ var pairColumns = map[string]column{
 	"q_minus":        func(p float64, k int) float64 { return Pairs(p, k).Negative },
 	"q_plus":         func(p float64, k int) float64 { return Pairs(p, k).Positive },
 	"q_plus_printed": func(p float64, k int) float64 { return pairsPrinted(p, k).Positive },
-	"Q":              func(p float64, k int) float64 { return margin(Pairs(p, k), float64(k)) },
-	"Q_printed":      func(p float64, k int) float64 { return margin(pairsPrinted(p, k), float64(k)) },
+	"Q":              func(p float64, k int) float64 { return computeMargin(Pairs(p, k), float64(k)) },
+	"Q_printed":      func(p float64, k int) float64 { return computeMargin(pairsPrinted(p, k), float64(k)) },
 	"q_plus_large_K": func(p float64, _ int) float64 { return largeK(p) },
 }
 
@@ -126,7 +126,7 @@ func goldenInverse(t *testing.T, c reference.Case) {
 
 func goldenOneToOne(t *testing.T, c reference.Case) {
 	known(t, c, "K", "s")
-	got := sampling(int(c.Param("K", 0)), int(c.Param("s", 0)))
+	got := countPairs(int(c.Param("K", 0)), int(c.Param("s", 0)))
 	for name, v := range map[string]float64{
 		"positive_pairs": float64(got.PositivePairs), "negative_pairs": float64(got.NegativePairs),
 		"all_triplets":       float64(got.Triplets),

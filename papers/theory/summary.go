@@ -76,7 +76,7 @@ type MarginLimit struct {
 
 // Describe computes the summary; settings out of range are an error.
 func Describe(s Setting) (Summary, error) {
-	if err := s.check(); err != nil {
+	if err := s.checkSetting(); err != nil {
 		return Summary{}, err
 	}
 	p, k := s.Rate, s.Classes
@@ -89,7 +89,7 @@ func Describe(s Setting) (Summary, error) {
 			FalseNegative: q.Negative,
 		},
 		Unhinged: UnhingedLimit{
-			Margin: margin(q, float64(k)), MarginPrinted: margin(printed, float64(k)),
+			Margin: computeMargin(q, float64(k)), MarginPrinted: computeMargin(printed, float64(k)),
 			Bound: unhingedBound(k), LargeK: 1, Holds: p <= unhingedBound(k),
 		},
 		Latent: latentTriplet(p, k),
@@ -108,7 +108,7 @@ func Describe(s Setting) (Summary, error) {
 		out.Marginal = append(out.Marginal, b)
 	}
 	if s.Each > 0 {
-		out.OneToOne = new(sampling(k, s.Each))
+		out.OneToOne = new(countPairs(k, s.Each))
 	}
 	return out, nil
 }
@@ -133,8 +133,8 @@ func MarginLimitOf(classes int, gamma float64) MarginLimit {
 	return m
 }
 
-// check returns an error for settings out of range, including NaN.
-func (s Setting) check() error {
+// checkSetting returns an error for settings out of range, including NaN.
+func (s Setting) checkSetting() error {
 	switch {
 	case !(s.Rate >= 0 && s.Rate < 1):
 		return fmt.Errorf("theory: noise rate is %v, expected 0 ≤ rate < 1", s.Rate)

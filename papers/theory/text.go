@@ -34,7 +34,7 @@ func (s Summary) Text(out io.Writer) error {
 	title("unhinged triplets, 1-1 sampling: noise below", fmt.Sprintf("K = %d", s.Classes), "many classes (eq. 25)",
 		"Q at p", "Q printed", "at p")
 	w.Row("000 eq. 22 and 24", text.Percent(s.Unhinged.Bound), text.Percent(s.Unhinged.LargeK),
-		text.Number(s.Unhinged.Margin), text.Number(s.Unhinged.MarginPrinted), holds(s.Unhinged.Holds))
+		text.Number(s.Unhinged.Margin), text.Number(s.Unhinged.MarginPrinted), formatHolds(s.Unhinged.Holds))
 	if o := s.OneToOne; o != nil {
 		w.Row(fmt.Sprintf("with w₋ = %s instead of 1/K = %s", text.Number(o.Weight), text.Number(o.WeightPrinted)),
 			text.Percent(o.Bound))
@@ -46,7 +46,7 @@ func (s Summary) Text(out io.Writer) error {
 		"printed (eq. 26)", "at p")
 	for _, b := range s.Triplet {
 		w.Row(fmt.Sprintf("η = %v", b.Eta), text.Percent(b.Bound), text.Percent(b.LargeK), text.Percent(b.Printed),
-			holds(b.Holds))
+			formatHolds(b.Holds))
 	}
 
 	title("marginal loss: noise below, for Q ≥ 0", fmt.Sprintf("K = %d", s.Classes), "many classes (eq. 37)",
@@ -57,12 +57,12 @@ func (s Summary) Text(out io.Writer) error {
 			z = text.Number(*b.NoisyPerClean)
 		}
 		w.Row(fmt.Sprintf("γ = %v", b.Gamma), text.Percent(b.Bound), text.Percent(b.LargeK), text.Percent(b.Half),
-			text.Percent(b.HalfLargeK), z, holds(b.Holds))
+			text.Percent(b.HalfLargeK), z, formatHolds(b.Holds))
 	}
 	return w.Flush()
 }
 
-func holds(ok bool) string {
+func formatHolds(ok bool) string {
 	if ok {
 		return "holds"
 	}

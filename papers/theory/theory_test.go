@@ -129,7 +129,7 @@ func TestBounds(t *testing.T) {
 		near(t, "eq. 26 as printed", 1-(2*p+p*p)*eta, 0)
 	}
 	// The exact weight instead of 1/K moves the bound; with many images a class it becomes 1/(K-1).
-	near(t, "exact weight", sampling(12, 5).Bound, root(Pairs, 12, 55./4, 4./55, 0))
+	near(t, "exact weight", countPairs(12, 5).Bound, root(Pairs, 12, 55./4, 4./55, 0))
 }
 
 // TestInverse: label noise → pair noise → label noise.

@@ -46,9 +46,9 @@ const (
 	margin = 24.0
 )
 
-// place returns the position of every point on the drawing, and the drawing's height. Both axes have the same
+// placePoints returns the position of every point on the drawing, and the drawing's height. Both axes have the same
 // scale, because distances count.
-func (m Map) place() (at [][2]float64, height float64) {
+func (m Map) placePoints() (at [][2]float64, height float64) {
 	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
 	for _, p := range m.Points {
 		for k, v := range [2]float64{p.X, p.Y} {
@@ -68,17 +68,17 @@ func (m Map) place() (at [][2]float64, height float64) {
 	return at, height
 }
 
-// radius returns the radius of a point: the more points, the smaller.
-func (m Map) radius() float64 {
+// computeRadius returns the radius of a point: the more points, the smaller.
+func (m Map) computeRadius() float64 {
 	return math.Round(10*min(7, 1.6+80/math.Sqrt(float64(len(m.Points)+1)))) / 10
 }
 
-// order returns the order in which points are drawn: grey ones first, otherwise random, so that no group hides
+// orderPoints returns the order in which points are drawn: grey ones first, otherwise random, so that no group hides
 // another.
-func (m Map) order() []int {
+func (m Map) orderPoints() []int {
 	order := rand.New(rand.NewPCG(uint64(len(m.Points)), 0x6f72646572)).Perm(len(m.Points)) // "order"
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(min(0, m.shade(a)), min(0, m.shade(b)))
+		return cmp.Compare(min(0, m.pickShade(a)), min(0, m.pickShade(b)))
 	})
 	return order
 }
@@ -86,8 +86,8 @@ func (m Map) order() []int {
 // shades is the number of colours on a scale.
 const shades = 32
 
-// shade returns the number of a point's colour, -1 for grey.
-func (m Map) shade(i int) int {
+// pickShade returns the number of a point's colour, -1 for grey.
+func (m Map) pickShade(i int) int {
 	p := m.Points[i]
 	if m.Scale == nil {
 		return max(p.Group, -1)
@@ -101,8 +101,8 @@ func (m Map) shade(i int) int {
 // named is the largest number of groups whose names are written on the drawing.
 const named = 24
 
-// signs finds a place for each group's name: the point with the most of its own group around it.
-func (m Map) signs(at [][2]float64) map[int][2]float64 {
+// placeGroupNames finds a place for each group's name: the point with the most of its own group around it.
+func (m Map) placeGroupNames(at [][2]float64) map[int][2]float64 {
 	// Of two groups one is often "all others", which lies everywhere.
 	if m.Scale != nil || len(m.Groups) > named || len(m.Groups) <= len(pair) {
 		return nil

@@ -81,7 +81,7 @@ func TestSVG(t *testing.T) {
 // Points keep their proportions and stay on the drawing; a group's name is where most of the group is.
 func TestPlace(t *testing.T) {
 	m := sample(400, 4)
-	at, height := m.place()
+	at, height := m.placePoints()
 	if height < lowest || height > side {
 		t.Errorf("height %v", height)
 	}
@@ -94,7 +94,7 @@ func TestPlace(t *testing.T) {
 	if math.Abs(wide+high) > 1e-9 || wide <= 0 {
 		t.Errorf("a unit is %v wide and %v high", wide, -high)
 	}
-	for g, sign := range m.signs(at) {
+	for g, sign := range m.placeGroupNames(at) {
 		if i := nearestOf(at, sign); m.Points[i].Group != g {
 			t.Errorf("the name of group %d stands in group %d", g, m.Points[i].Group)
 		}

@@ -31,7 +31,7 @@ func Colours(n int) (light, dark []string) {
 		return few[:n], fewDark[:n]
 	}
 	step := int(0.382 * float64(n)) // about the golden angle
-	for gcd(step, n) > 1 {
+	for computeGCD(step, n) > 1 {
 		step--
 	}
 	for i := range n {
@@ -47,7 +47,7 @@ func Colours(n int) (light, dark []string) {
 	return light, dark
 }
 
-func gcd(a, b int) int {
+func computeGCD(a, b int) int {
 	for b > 0 {
 		a, b = b, a%b
 	}

@@ -17,7 +17,7 @@ func (m Map) WriteSVG(w io.Writer) error {
 	if m.Scale != nil || len(names) > named {
 		names = nil
 	}
-	_, height := m.place()
+	_, height := m.placePoints()
 	rows := (len(names) + 4) / 5
 	foot := 40.0
 	if rows > 0 {
@@ -27,7 +27,7 @@ func (m Map) WriteSVG(w io.Writer) error {
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%[1]g" height="%[2]g" `+
 		`font-family="Helvetica, Arial, sans-serif">`, side, top+height+foot)
 	fmt.Fprintf(b, "\n<title>%s</title>\n", html.EscapeString(m.Title))
-	fmt.Fprintf(b, `<style>%s</style><rect width="100%%" height="100%%" fill="#fff"/>`, m.style())
+	fmt.Fprintf(b, `<style>%s</style><rect width="100%%" height="100%%" fill="#fff"/>`, m.writeStyles())
 	fmt.Fprintf(b, `<text x="%g" y="34" font-size="22" font-weight="bold" fill="#20242b">%s</text>`,
 		margin, html.EscapeString(text.Shortened(m.Title, 84)))
 	fmt.Fprintf(b, "\n<g transform=\"translate(0 %g)\">\n", top)
@@ -55,8 +55,8 @@ func (m Map) WriteSVG(w io.Writer) error {
 	return b.Flush()
 }
 
-// style returns the colours as CSS classes: c0, c1, … for groups or the scale, cn for points without either.
-func (m Map) style() string {
+// writeStyles returns the colours as CSS classes: c0, c1, … for groups or the scale, cn for points without either.
+func (m Map) writeStyles() string {
 	light, _ := Colours(len(m.Groups))
 	if m.Scale != nil {
 		light = scaleColours()
@@ -71,19 +71,19 @@ func (m Map) style() string {
 
 // drawPoints writes the points and, if there are few groups, their names.
 func (m Map) drawPoints(w io.Writer) {
-	at, _ := m.place()
-	r := m.radius()
+	at, _ := m.placePoints()
+	r := m.computeRadius()
 	fmt.Fprint(w, `<g class="points" fill-opacity="0.82">`)
-	for _, i := range m.order() {
+	for _, i := range m.orderPoints() {
 		class := "cn"
-		if s := m.shade(i); s >= 0 {
+		if s := m.pickShade(i); s >= 0 {
 			class = fmt.Sprintf("c%d", s)
 		}
 		fmt.Fprintf(w, `<circle class="p %s" cx="%.1f" cy="%.1f" r="%g"/>`, class, at[i][0], at[i][1], r)
 	}
 	fmt.Fprint(w, `</g><g class="signs" font-size="17" font-weight="bold" text-anchor="middle" fill="#20242b" `+
 		`stroke="#fff" stroke-width="4" stroke-linejoin="round" paint-order="stroke">`)
-	signs := m.signs(at)
+	signs := m.placeGroupNames(at)
 	for g, name := range m.Groups {
 		if p, ok := signs[g]; ok {
 			fmt.Fprintf(w, `<text class="s%d" x="%.1f" y="%.1f">%s</text>`,

@@ -20,7 +20,9 @@ func (m Map) WriteTable(w io.Writer, separator rune, cell func(string) string, c
 	lines := [][]string{{"path", "x", "y", "label", "true_label", "split", "score"}}
 	for _, p := range m.Points {
 		lines = append(lines, []string{
-			cell(p.Path), number(p.X), number(p.Y), cell(p.Label), cell(p.True), cell(p.Split), number(p.Score),
+			cell(
+				p.Path,
+			), formatCell(p.X), formatCell(p.Y), cell(p.Label), cell(p.True), cell(p.Split), formatCell(p.Score),
 		})
 	}
 	for i := range lines {
@@ -31,8 +33,8 @@ func (m Map) WriteTable(w io.Writer, separator rune, cell func(string) string, c
 	return c.WriteAll(lines)
 }
 
-// number returns the shortest text that parses back to v, or "" for NaN.
-func number(v float64) string {
+// formatCell returns the shortest text that parses back to v, or "" for NaN.
+func formatCell(v float64) string {
 	if math.IsNaN(v) {
 		return ""
 	}

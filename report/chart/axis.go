@@ -18,15 +18,15 @@ type tick struct {
 	label string
 }
 
-func (a axis) place(v float64) float64 {
+func (a axis) placeValue(v float64) float64 {
 	if a.log {
 		v = math.Log10(v)
 	}
 	return (v - a.from) / (a.to - a.from)
 }
 
-// shown reports whether an axis can show a value.
-func (a axis) shown(v float64) bool { return finite(v) && (!a.log || v > 0) }
+// canShow reports whether an axis can show a value.
+func (a axis) canShow(v float64) bool { return isFiniteValue(v) && (!a.log || v > 0) }
 
 // span collects the range of the values to be shown.
 type span struct {
@@ -36,17 +36,17 @@ type span struct {
 
 func newSpan(log bool) *span { return &span{math.Inf(1), math.Inf(-1), log} }
 
-func (s *span) add(values ...float64) {
+func (s *span) widenBy(values ...float64) {
 	for _, v := range values {
-		if finite(v) && (!s.log || v > 0) {
+		if isFiniteValue(v) && (!s.log || v > 0) {
 			s.from, s.to = math.Min(s.from, v), math.Max(s.to, v)
 		}
 	}
 }
 
-// axis returns an axis over the span, with round ticks. A linear one starts at 0 if zero is set or 0 is not
+// newAxis returns an axis over the span, with round ticks. A linear one starts at 0 if zero is set or 0 is not
 // far. percent writes shares; room adds a little space on both sides.
-func (s *span) axis(zero, percent, room bool) axis {
+func (s *span) newAxis(zero, percent, room bool) axis {
 	from, to := s.from, s.to
 	if s.log {
 		return s.logAxis()
@@ -54,7 +54,7 @@ func (s *span) axis(zero, percent, room bool) axis {
 	if zero || from > 0 && from < 0.4*to {
 		from = math.Min(from, 0)
 	}
-	from, to = opened(from, to)
+	from, to = widenRange(from, to)
 	if percent {
 		to = math.Min(to, math.Max(1, from+0.1)) // no share is above 100 %
 	}
@@ -69,9 +69,9 @@ func (s *span) axis(zero, percent, room bool) axis {
 	}
 	a := axis{from: from, to: to}
 	for _, v := range roundTicks(from, to) {
-		label := number(v)
+		label := formatTick(v)
 		if percent {
-			label = number(100*v) + " %"
+			label = formatTick(100*v) + " %"
 		}
 		a.ticks = append(a.ticks, tick{v, label})
 	}
@@ -81,7 +81,7 @@ func (s *span) axis(zero, percent, room bool) axis {
 // logAxis has ticks at powers of ten and, over short ranges, at twice and five times these.
 func (s *span) logAxis() axis {
 	from, to := s.from, s.to
-	if !finite(from) {
+	if !isFiniteValue(from) {
 		from, to = 1, 10
 	}
 	a := axis{from: math.Log10(from), to: math.Log10(to), log: true}
@@ -98,20 +98,20 @@ func (s *span) logAxis() axis {
 	for e := math.Floor(a.from); e <= a.to; e += every {
 		for _, m := range steps {
 			v := m * math.Pow(10, e)
-			if p := a.place(v); p >= 0 && p <= 1 {
-				a.ticks = append(a.ticks, tick{v, number(v)})
+			if p := a.placeValue(v); p >= 0 && p <= 1 {
+				a.ticks = append(a.ticks, tick{v, formatTick(v)})
 			}
 		}
 	}
 	return a
 }
 
-// opened widens a range of no value or a single value for an axis.
-func opened(from, to float64) (float64, float64) {
+// widenRange widens a range of no value or a single value for an axis.
+func widenRange(from, to float64) (float64, float64) {
 	switch {
 	case to > from:
 		return from, to
-	case !finite(from) || from == 0:
+	case !isFiniteValue(from) || from == 0:
 		return 0, 1
 	case from < 0:
 		return 1.5 * from, 0.5 * from
@@ -136,8 +136,8 @@ func roundTicks(from, to float64) []float64 {
 	return out
 }
 
-// number formats a tick: four figures, with k or M for thousands or millions.
-func number(v float64) string {
+// formatTick formats a tick: four figures, with k or M for thousands or millions.
+func formatTick(v float64) string {
 	v += 0 // no "-0"
 	for _, unit := range []struct {
 		from, size float64
@@ -150,9 +150,9 @@ func number(v float64) string {
 	return strings.Replace(fmt.Sprintf("%.4g", v), "-", "−", 1)
 }
 
-// named returns an axis of n named places. If the names do not fit into the room, only every second, third … is
+// newNamedAxis returns an axis of n named places. If the names do not fit into the room, only every second, third … is
 // written.
-func named(names []string, room float64) axis {
+func newNamedAxis(names []string, room float64) axis {
 	a := axis{from: -0.5, to: math.Max(float64(len(names))-0.5, 0.5)}
 	longest := 0
 	for _, n := range names {

@@ -38,45 +38,62 @@ func (b Boxes) WriteSVG(w io.Writer) error {
 	for i, p := range b.Places {
 		names[i], most = p.Name, max(most, len(p.Boxes))
 		for _, x := range p.Boxes {
-			ys.add(x.Low, x.Q1, x.Median, x.Q3, x.High)
-			ys.add(x.Beyond...)
+			ys.widenBy(x.Low, x.Q1, x.Median, x.Q3, x.High)
+			ys.widenBy(x.Beyond...)
 			if !seen[x.Name] {
 				seen[x.Name] = true
 				items = append(items, legendItem{x.Name, x.Tone})
 			}
 		}
 	}
-	c := newCanvas(b.Frame, named(names, width-90), ys.axis(false, b.Percent, true), items)
+	c := newCanvas(b.Frame, newNamedAxis(names, width-90), ys.newAxis(false, b.Percent, true), items)
 	slot := c.plotW / float64(max(len(b.Places), 1))
 	each := min(slot*0.72/float64(most), 46)
 	for i, p := range b.Places {
 		for j, x := range p.Boxes {
 			centre := c.px(float64(i)) + (float64(j)-float64(len(p.Boxes)-1)/2)*each
-			c.box(x, p.Name, centre, each*0.84)
+			c.drawBox(x, p.Name, centre, each*0.84)
 		}
 	}
-	return c.finish(w)
+	return c.finishDrawing(w)
 }
 
-func (c *canvas) box(b Box, place string, x, wide float64) {
+func (c *canvas) drawBox(b Box, place string, x, wide float64) {
 	for _, v := range []float64{b.Low, b.Q1, b.Median, b.Q3, b.High} {
-		if !c.y.shown(v) {
+		if !c.y.canShow(v) {
 			return
 		}
 	}
-	from, to := at(x-wide/2), at(x+wide/2)
+	from, to := formatPlace(x-wide/2), formatPlace(x+wide/2)
 	title := fmt.Sprintf("%s %s: median %.4g, quartiles %.4g and %.4g, whiskers %.4g and %.4g",
 		place, b.Name, b.Median, b.Q1, b.Q3, b.Low, b.High)
-	fmt.Fprintf(c, `<g %s><title>%s</title>`, both(b.Tone), html.EscapeString(title))
-	fmt.Fprintf(c, `<path class="wn-whisker" d="M%s %sV%sM%s %sV%sM%s %sH%sM%s %sH%s"/>`,
-		at(x), at(c.py(b.Low)), at(c.py(b.Q1)), at(x), at(c.py(b.Q3)), at(c.py(b.High)),
-		at(x-wide/4), at(c.py(b.Low)), at(x+wide/4), at(x-wide/4), at(c.py(b.High)), at(x+wide/4))
+	fmt.Fprintf(c, `<g %s><title>%s</title>`, setFillAndStroke(b.Tone), html.EscapeString(title))
+	fmt.Fprintf(
+		c,
+		`<path class="wn-whisker" d="M%s %sV%sM%s %sV%sM%s %sH%sM%s %sH%s"/>`,
+		formatPlace(
+			x,
+		),
+		formatPlace(c.py(b.Low)),
+		formatPlace(c.py(b.Q1)),
+		formatPlace(x),
+		formatPlace(c.py(b.Q3)),
+		formatPlace(c.py(b.High)),
+		formatPlace(
+			x-wide/4,
+		),
+		formatPlace(c.py(b.Low)),
+		formatPlace(x+wide/4),
+		formatPlace(x-wide/4),
+		formatPlace(c.py(b.High)),
+		formatPlace(x+wide/4),
+	)
 	fmt.Fprintf(c, `<rect class="wn-box" x="%s" y="%s" width="%s" height="%s"/>`,
-		from, at(c.py(b.Q3)), at(wide), at(c.py(b.Q1)-c.py(b.Q3)))
-	fmt.Fprintf(c, `<path class="wn-median" d="M%s %sH%s"/>`, from, at(c.py(b.Median)), to)
+		from, formatPlace(c.py(b.Q3)), formatPlace(wide), formatPlace(c.py(b.Q1)-c.py(b.Q3)))
+	fmt.Fprintf(c, `<path class="wn-median" d="M%s %sH%s"/>`, from, formatPlace(c.py(b.Median)), to)
 	for _, v := range b.Beyond {
-		if c.y.shown(v) {
-			fmt.Fprintf(c, `<circle class="wn-dot" cx="%s" cy="%s" r="1.8"/>`, at(x), at(c.py(v)))
+		if c.y.canShow(v) {
+			fmt.Fprintf(c, `<circle class="wn-dot" cx="%s" cy="%s" r="1.8"/>`, formatPlace(x), formatPlace(c.py(v)))
 		}
 	}
 	c.WriteString("</g>")

@@ -90,55 +90,80 @@ func newCanvas(f Frame, x, y axis, legend []legendItem) *canvas {
 	}
 	height := c.top + plotH + c.bottom
 	fmt.Fprintf(c, `<svg%s class="wn" viewBox="0 0 %g %s" role="img" aria-label="%s">`,
-		nameSpace, width, at(height), html.EscapeString(f.Title))
+		nameSpace, width, formatPlace(height), html.EscapeString(f.Title))
 	c.WriteString(style)
 	fmt.Fprintf(c, `<rect class="wn-paper" width="100%%" height="100%%"/>`)
 	if f.Titled && f.Title != "" {
 		title := html.EscapeString(text.Shortened(f.Title, int(c.plotW/7.4)))
-		fmt.Fprintf(c, `<text class="wn-title" x="%s" y="22">%s</text>`, at(c.left), title)
+		fmt.Fprintf(c, `<text class="wn-title" x="%s" y="22">%s</text>`, formatPlace(c.left), title)
 	}
-	c.axes()
-	c.marks()
+	c.drawAxes()
+	c.drawMarks()
 	return c
 }
 
-func (c *canvas) px(v float64) float64 { return c.left + c.x.place(v)*c.plotW }
-func (c *canvas) py(v float64) float64 { return c.top + (1-c.y.place(v))*plotH }
+func (c *canvas) px(v float64) float64 { return c.left + c.x.placeValue(v)*c.plotW }
+func (c *canvas) py(v float64) float64 { return c.top + (1-c.y.placeValue(v))*plotH }
 
-// axes draws the grid, its numbers, and the names of the axes.
-func (c *canvas) axes() {
+// drawAxes draws the grid, its numbers, and the names of the axes.
+func (c *canvas) drawAxes() {
 	for _, t := range c.y.ticks {
 		y := c.py(t.at)
-		fmt.Fprintf(c, `<path class="wn-grid" d="M%s %sH%s"/>`, at(c.left), at(y), at(c.left+c.plotW))
+		fmt.Fprintf(
+			c,
+			`<path class="wn-grid" d="M%s %sH%s"/>`,
+			formatPlace(c.left),
+			formatPlace(y),
+			formatPlace(c.left+c.plotW),
+		)
 		fmt.Fprintf(c, `<text class="wn-tick" x="%s" y="%s" text-anchor="end">%s</text>`,
-			at(c.left-6), at(y+4), html.EscapeString(t.label))
+			formatPlace(c.left-6), formatPlace(y+4), html.EscapeString(t.label))
 	}
 	base := c.top + plotH
 	for _, t := range c.x.ticks {
 		x := c.px(t.at)
-		fmt.Fprintf(c, `<path class="wn-foot" d="M%s %sv4"/>`, at(x), at(base))
+		fmt.Fprintf(c, `<path class="wn-foot" d="M%s %sv4"/>`, formatPlace(x), formatPlace(base))
 		fmt.Fprintf(c, `<text class="wn-tick" x="%s" y="%s" text-anchor="middle">%s</text>`,
-			at(x), at(base+17), html.EscapeString(t.label))
+			formatPlace(x), formatPlace(base+17), html.EscapeString(t.label))
 	}
-	fmt.Fprintf(c, `<path class="wn-foot" d="M%s %sH%s"/>`, at(c.left), at(base), at(c.left+c.plotW))
+	fmt.Fprintf(
+		c,
+		`<path class="wn-foot" d="M%s %sH%s"/>`,
+		formatPlace(c.left),
+		formatPlace(base),
+		formatPlace(c.left+c.plotW),
+	)
 	if c.frame.X != "" {
-		fmt.Fprintf(c, `<text class="wn-axis" x="%s" y="%s" text-anchor="middle">%s</text>`,
-			at(c.left+c.plotW/2), at(base+37), html.EscapeString(text.Shortened(c.frame.X, int(c.plotW/letter))))
+		fmt.Fprintf(
+			c,
+			`<text class="wn-axis" x="%s" y="%s" text-anchor="middle">%s</text>`,
+			formatPlace(
+				c.left+c.plotW/2,
+			),
+			formatPlace(base+37),
+			html.EscapeString(text.Shortened(c.frame.X, int(c.plotW/letter))),
+		)
 	}
 	if c.frame.Y != "" {
 		fmt.Fprintf(c, `<text class="wn-axis" transform="translate(14 %s) rotate(-90)" text-anchor="middle">%s</text>`,
-			at(c.top+plotH/2), html.EscapeString(text.Shortened(c.frame.Y, int(math.Floor(plotH/letter)))))
+			formatPlace(c.top+plotH/2), html.EscapeString(text.Shortened(c.frame.Y, int(math.Floor(plotH/letter)))))
 	}
 }
 
-// marks draws the vertical lines that are within the axis.
-func (c *canvas) marks() {
+// drawMarks draws the vertical lines that are within the axis.
+func (c *canvas) drawMarks() {
 	for _, m := range c.frame.Marks {
-		if p := c.x.place(m.At); !(p >= 0 && p <= 1) {
+		if p := c.x.placeValue(m.At); !(p >= 0 && p <= 1) {
 			continue
 		}
 		x := c.px(m.At)
-		fmt.Fprintf(c, `<path class="wn-mark" d="M%s %sV%s"/>`, at(x), at(c.top), at(c.top+plotH))
+		fmt.Fprintf(
+			c,
+			`<path class="wn-mark" d="M%s %sV%s"/>`,
+			formatPlace(x),
+			formatPlace(c.top),
+			formatPlace(c.top+plotH),
+		)
 		if m.Name == "" {
 			continue
 		}
@@ -150,13 +175,13 @@ func (c *canvas) marks() {
 			anchor = "end"
 		}
 		fmt.Fprintf(c, `<text class="wn-tick" x="%s" y="%s" text-anchor="%s">%s</text>`,
-			at(x), at(c.top-5), anchor, html.EscapeString(m.Name))
+			formatPlace(x), formatPlace(c.top-5), anchor, html.EscapeString(m.Name))
 	}
 }
 
-// finish draws the legend, closes the drawing and writes it.
-func (c *canvas) finish(w io.Writer) error {
-	c.legend()
+// finishDrawing draws the legend, closes the drawing and writes it.
+func (c *canvas) finishDrawing(w io.Writer) error {
+	c.drawLegend()
 	c.WriteString("</svg>\n")
 	_, err := w.Write(c.Bytes())
 	return err
@@ -175,8 +200,8 @@ func Inline(d Drawing) string {
 // Bare returns a drawing as a part of a page that has [Stylesheet] and allows no styles inside of it.
 func Bare(d Drawing) string { return strings.Replace(Inline(d), style, "", 1) }
 
-// at formats a place, to a tenth of a unit.
-func at(v float64) string {
+// formatPlace formats a place, to a tenth of a unit.
+func formatPlace(v float64) string {
 	text := fmt.Sprintf("%.1f", v)
 	text = strings.TrimSuffix(text, ".0")
 	if text == "-0" {
@@ -185,4 +210,4 @@ func at(v float64) string {
 	return text
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func isFiniteValue(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -116,8 +116,8 @@ func TestCount(t *testing.T) {
 
 // A value is drawn where its axis says: the test reads the places back.
 func TestPlaces(t *testing.T) {
-	c := newCanvas(Frame{}, (&span{from: 0, to: 10}).axis(false, false, false),
-		(&span{from: 1, to: 1000, log: true}).axis(false, false, false), nil)
+	c := newCanvas(Frame{}, (&span{from: 0, to: 10}).newAxis(false, false, false),
+		(&span{from: 1, to: 1000, log: true}).newAxis(false, false, false), nil)
 	if got, want := c.px(2.5), c.left+c.plotW/4; math.Abs(got-want) > 1e-9 {
 		t.Errorf("2.5 of 10 is at %v, expected %v", got, want)
 	}
@@ -130,7 +130,7 @@ func TestPlaces(t *testing.T) {
 		at[i] = float64(i)
 	}
 	long[5003], long[7001] = 9, -9
-	_, ys := thinned(at, long)
+	_, ys := thinLine(at, long)
 	var least, most float64
 	for _, y := range ys {
 		least, most = math.Min(least, y), math.Max(most, y)

@@ -30,52 +30,52 @@ func (l Lines) WriteSVG(w io.Writer) error {
 	xs, ys := newSpan(l.LogX), newSpan(l.LogY)
 	var items []legendItem
 	for _, s := range l.Series {
-		xs.add(s.X...)
-		ys.add(s.Y...)
-		ys.add(s.Low...)
-		ys.add(s.High...)
+		xs.widenBy(s.X...)
+		ys.widenBy(s.Y...)
+		ys.widenBy(s.Low...)
+		ys.widenBy(s.High...)
 		items = append(items, legendItem{s.Name, s.Tone})
 	}
 	for _, m := range l.Marks {
-		xs.add(m.At)
+		xs.widenBy(m.At)
 	}
-	c := newCanvas(l.Frame, xs.axis(false, false, false), ys.axis(false, l.Percent, true), items)
+	c := newCanvas(l.Frame, xs.newAxis(false, false, false), ys.newAxis(false, l.Percent, true), items)
 	for _, s := range l.Series {
-		c.band(s)
+		c.drawBand(s)
 	}
 	for _, s := range l.Series {
-		c.line(s)
+		c.drawLine(s)
 	}
-	return c.finish(w)
+	return c.finishDrawing(w)
 }
 
-// band fills the area between Low and High.
-func (c *canvas) band(s Line) {
+// drawBand fills the area between Low and High.
+func (c *canvas) drawBand(s Line) {
 	if len(s.Low) != len(s.X) || len(s.High) != len(s.X) {
 		return
 	}
 	var there, back []string
 	for i := range s.X {
-		if c.x.shown(s.X[i]) && c.y.shown(s.Low[i]) && c.y.shown(s.High[i]) {
-			x := at(c.px(s.X[i]))
-			there = append(there, x+","+at(c.py(s.High[i])))
-			back = append(back, x+","+at(c.py(s.Low[i])))
+		if c.x.canShow(s.X[i]) && c.y.canShow(s.Low[i]) && c.y.canShow(s.High[i]) {
+			x := formatPlace(c.px(s.X[i]))
+			there = append(there, x+","+formatPlace(c.py(s.High[i])))
+			back = append(back, x+","+formatPlace(c.py(s.Low[i])))
 		}
 	}
 	slices.Reverse(back)
 	there = append(there, back...)
 	if len(there) > 2 {
-		fmt.Fprintf(c, `<polygon class="wn-band" %s points="%s"/>`, fill(s.Tone), strings.Join(there, " "))
+		fmt.Fprintf(c, `<polygon class="wn-band" %s points="%s"/>`, setFill(s.Tone), strings.Join(there, " "))
 	}
 }
 
 // maxPoints is how many points of a line are drawn. More would be finer than the drawing can show.
 const maxPoints = 1200
 
-func (c *canvas) line(s Line) {
+func (c *canvas) drawLine(s Line) {
 	var xs, ys []float64
 	for i := range s.X {
-		if c.x.shown(s.X[i]) && c.y.shown(s.Y[i]) {
+		if c.x.canShow(s.X[i]) && c.y.canShow(s.Y[i]) {
 			xs, ys = append(xs, s.X[i]), append(ys, s.Y[i])
 		}
 	}
@@ -83,13 +83,13 @@ func (c *canvas) line(s Line) {
 	if len(xs) > maxPoints/4 {
 		class += " wn-fine"
 	}
-	xs, ys = thinned(xs, ys)
+	xs, ys = thinLine(xs, ys)
 	points := make([]string, len(xs))
 	for i := range xs {
-		x, y := at(c.px(xs[i])), at(c.py(ys[i]))
+		x, y := formatPlace(c.px(xs[i])), formatPlace(c.py(ys[i]))
 		points[i] = x + "," + y
 		if s.Dots || len(xs) == 1 { // a line through one point would be invisible
-			fmt.Fprintf(c, `<circle %s cx="%s" cy="%s" r="3.2"/>`, fill(s.Tone), x, y)
+			fmt.Fprintf(c, `<circle %s cx="%s" cy="%s" r="3.2"/>`, setFill(s.Tone), x, y)
 		}
 	}
 	if len(points) < 2 {
@@ -98,11 +98,11 @@ func (c *canvas) line(s Line) {
 	if s.Dashed {
 		class += " wn-dashed"
 	}
-	fmt.Fprintf(c, `<polyline class="%s" %s points="%s"/>`, class, stroke(s.Tone), strings.Join(points, " "))
+	fmt.Fprintf(c, `<polyline class="%s" %s points="%s"/>`, class, setStroke(s.Tone), strings.Join(points, " "))
 }
 
-// thinned reduces a long series to the minimum and maximum of each segment, so that peaks stay.
-func thinned(xs, ys []float64) ([]float64, []float64) {
+// thinLine reduces a long series to the minimum and maximum of each segment, so that peaks stay.
+func thinLine(xs, ys []float64) ([]float64, []float64) {
 	if len(xs) <= maxPoints {
 		return xs, ys
 	}
@@ -146,29 +146,38 @@ type Bars struct {
 // WriteSVG draws.
 func (h Histogram) WriteSVG(w io.Writer) error {
 	xs, ys := newSpan(h.LogX), newSpan(h.LogY)
-	ys.add(0) // a logarithmic span ignores it
+	ys.widenBy(0) // a logarithmic span ignores it
 	var items []legendItem
 	for _, s := range h.Bars {
-		xs.add(s.Edges...)
-		ys.add(s.Heights...)
+		xs.widenBy(s.Edges...)
+		ys.widenBy(s.Heights...)
 		items = append(items, legendItem{s.Name, s.Tone})
 	}
-	c := newCanvas(h.Frame, xs.axis(false, false, false), ys.axis(true, h.Percent, true), items)
+	c := newCanvas(h.Frame, xs.newAxis(false, false, false), ys.newAxis(true, h.Percent, true), items)
 	foot := c.top + plotH
 	if !h.LogY {
 		foot = c.py(0)
 	}
 	for _, s := range h.Bars {
 		for i, v := range s.Heights {
-			if !finite(v) || !(v > 0) {
+			if !isFiniteValue(v) || !(v > 0) {
 				continue
 			}
 			from, to := c.px(s.Edges[i]), c.px(s.Edges[i+1])
-			fmt.Fprintf(c, `<rect class="wn-bar" %s x="%s" y="%s" width="%s" height="%s"/>`,
-				both(s.Tone), at(from+0.4), at(c.py(v)), at(math.Max(to-from-0.8, 0.5)), at(foot-c.py(v)))
+			fmt.Fprintf(
+				c,
+				`<rect class="wn-bar" %s x="%s" y="%s" width="%s" height="%s"/>`,
+				setFillAndStroke(
+					s.Tone,
+				),
+				formatPlace(from+0.4),
+				formatPlace(c.py(v)),
+				formatPlace(math.Max(to-from-0.8, 0.5)),
+				formatPlace(foot-c.py(v)),
+			)
 		}
 	}
-	return c.finish(w)
+	return c.finishDrawing(w)
 }
 
 // Count sorts values into equal bins over [from, to] and returns bars whose heights are shares of the counted

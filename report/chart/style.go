@@ -17,17 +17,18 @@ var tones = []struct{ light, dark string }{
 
 // style is in every drawing. It defines colours as variables; a page's own colours for paper and text come
 // first.
-var style = "<style>" + variables(func(light, _ string) string { return light }) +
-	"@media screen and (prefers-color-scheme:dark){" + variables(func(_, dark string) string { return dark }) + "}" +
+var style = "<style>" + defineColours(func(light, _ string) string { return light }) +
+	"@media screen and (prefers-color-scheme:dark){" + defineColours(func(_, dark string) string { return dark }) +
+	"}" +
 	shapes + "</style>"
 
 // Stylesheet is the style of drawings that a page holds without it ([Bare]). It follows the page's colour scheme.
 func Stylesheet() string {
-	return variables(func(light, dark string) string { return "light-dark(" + light + "," + dark + ")" }) + shapes
+	return defineColours(func(light, dark string) string { return "light-dark(" + light + "," + dark + ")" }) + shapes
 }
 
-// variables defines the colours, each by what pick returns of the light and the dark one.
-func variables(pick func(light, dark string) string) string {
+// defineColours defines the colours, each by what pick returns of the light and the dark one.
+func defineColours(pick func(light, dark string) string) string {
 	var b strings.Builder
 	b.WriteString(".wn{")
 	for _, v := range []struct{ name, of, light, dark string }{
@@ -55,8 +56,8 @@ const shapes = ".wn{width:100%;height:auto;display:block}" +
 	".wn-bar{fill-opacity:.5;stroke-opacity:.9;stroke-width:.6}.wn-box{fill-opacity:.28;stroke-width:1.4}" +
 	".wn-whisker{stroke-width:1.4}.wn-median{stroke-width:2.6}.wn-dot{stroke:none;fill-opacity:.75}"
 
-// tone returns the colour of a series. Beyond the colours chosen by hand, hues are a golden angle apart.
-func tone(i int) string {
+// pickSeriesColour returns the colour of a series. Beyond the colours chosen by hand, hues are a golden angle apart.
+func pickSeriesColour(i int) string {
 	if i >= 0 && i < len(tones) {
 		return fmt.Sprintf("var(--wn%d)", i)
 	}
@@ -64,9 +65,9 @@ func tone(i int) string {
 }
 
 // Colours are attributes, not styles: a page's content security policy may allow no styles inside of it.
-func fill(i int) string   { return `fill="` + tone(i) + `"` }
-func stroke(i int) string { return `stroke="` + tone(i) + `"` }
-func both(i int) string   { return fill(i) + " " + stroke(i) }
+func setFill(i int) string          { return `fill="` + pickSeriesColour(i) + `"` }
+func setStroke(i int) string        { return `stroke="` + pickSeriesColour(i) + `"` }
+func setFillAndStroke(i int) string { return setFill(i) + " " + setStroke(i) }
 
 // legendItem is one name of the legend. Items without a name are not shown.
 type legendItem struct {
@@ -95,8 +96,8 @@ func (c *canvas) legendRows() int {
 	return rows
 }
 
-// legend draws the names below everything else.
-func (c *canvas) legend() {
+// drawLegend draws the names below everything else.
+func (c *canvas) drawLegend() {
 	y := c.top + plotH + c.bottom - rowHeight*float64(c.legendRows()) - 8
 	x := width
 	for _, it := range c.legendItems {
@@ -108,8 +109,14 @@ func (c *canvas) legend() {
 			x, y = c.left, y+rowHeight
 		}
 		name := html.EscapeString(text.Shortened(it.name, int((w-34)/spaced+0.5)))
-		fmt.Fprintf(c, `<rect %s x="%s" y="%s" width="11" height="11" rx="2.5"/>`, fill(it.tone), at(x), at(y-13))
-		fmt.Fprintf(c, `<text class="wn-name" x="%s" y="%s">%s</text>`, at(x+16), at(y-3), name)
+		fmt.Fprintf(
+			c,
+			`<rect %s x="%s" y="%s" width="11" height="11" rx="2.5"/>`,
+			setFill(it.tone),
+			formatPlace(x),
+			formatPlace(y-13),
+		)
+		fmt.Fprintf(c, `<text class="wn-name" x="%s" y="%s">%s</text>`, formatPlace(x+16), formatPlace(y-3), name)
 		x += w
 	}
 }

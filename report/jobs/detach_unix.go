@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// detach gives a process a session of its own: neither Ctrl-C in the server's terminal nor its end reach it.
-func detach(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+// detachProcess gives a process a session of its own: neither Ctrl-C in the server's terminal nor its end reach it.
+func detachProcess(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -133,7 +133,7 @@ func New(c Config) *Runner {
 		r.job = job
 	case !errors.Is(err, fs.ErrNotExist):
 		done := "it cannot be set aside"
-		if to, failed := setAside(r.file()); failed == nil {
+		if to, failed := setAside(r.nameJobFile()); failed == nil {
 			done = "set aside as " + to
 		}
 		c.Note("the last job is not shown: %v: %s", err, done)
@@ -160,10 +160,10 @@ const mostFile = 1 << 16
 
 // readJob reads the file of a job, and builds its command from the offers.
 func (r *Runner) readJob() (*Job, error) {
-	if err := regular.CheckOwn(r.file()); err != nil {
+	if err := regular.CheckOwn(r.nameJobFile()); err != nil {
 		return nil, err
 	}
-	text, err := regular.ReadFile(r.file(), mostFile)
+	text, err := regular.ReadFile(r.nameJobFile(), mostFile)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (r *Runner) readJob() (*Job, error) {
 		Made   string   `json:"made"`
 	}
 	if err := seal.Unmarshal(text, &stored); err != nil {
-		return nil, fmt.Errorf("%s: %w", r.file(), err)
+		return nil, fmt.Errorf("%s: %w", r.nameJobFile(), err)
 	}
 	job := stored.Job
 	err = fmt.Errorf("found the kind %.40q of version %d, expected a job that is offered here", job.Kind, job.Version)
@@ -187,7 +187,7 @@ func (r *Runner) readJob() (*Job, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.file(), err)
+		return nil, fmt.Errorf("%s: %w", r.nameJobFile(), err)
 	}
 	return &job, nil
 }
@@ -235,26 +235,26 @@ func (j *Job) matchWords(o Offer, words []string) error {
 	return fmt.Errorf("found the command %.200q, expected one that is offered here", strings.Join(words, " "))
 }
 
-func (r *Runner) file() string { return r.c.Base + FileEnding }
-func (r *Runner) log() string  { return r.c.Base + LogEnding }
+func (r *Runner) nameJobFile() string { return r.c.Base + FileEnding }
+func (r *Runner) nameLogFile() string { return r.c.Base + LogEnding }
 
 // Running reports whether a job runs, and its command.
 func (r *Runner) Running() (command string, runs bool) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.look()
-	if r.job == nil || r.state() != Running {
+	r.noteEarlierEnd()
+	if r.job == nil || r.describeJob() != Running {
 		return "", false
 	}
-	return r.command(r.job.Words), true
+	return r.quoteCommand(r.job.Words), true
 }
 
-func (r *Runner) command(words []string) string {
+func (r *Runner) quoteCommand(words []string) string {
 	return r.c.Quoted(append([]string{"winnow"}, words...))
 }
 
-// alive reports whether the job's process lives. It holds the lock of its log, which ends with it.
-func (r *Runner) alive() bool {
+// isAlive reports whether the job's process lives. It holds the lock of its log, which ends with it.
+func (r *Runner) isAlive() bool {
 	if r.ended != nil {
 		select {
 		case <-r.ended:
@@ -263,7 +263,7 @@ func (r *Runner) alive() bool {
 			return true
 		}
 	}
-	f, err := regular.OpenOwn(r.log(), os.O_RDWR, 0)
+	f, err := regular.OpenOwn(r.nameLogFile(), os.O_RDWR, 0)
 	if err != nil {
 		return false
 	}
@@ -272,32 +272,32 @@ func (r *Runner) alive() bool {
 	return err == nil && !free
 }
 
-// look notes the end of a job that an earlier server started: nothing tells its exit status. r.mutex is held.
-func (r *Runner) look() {
-	if r.job == nil || !r.job.Ended.IsZero() || r.alive() {
+// noteEarlierEnd notes the end of a job that an earlier server started: nothing tells its exit status. r.mutex is held.
+func (r *Runner) noteEarlierEnd() {
+	if r.job == nil || !r.job.Ended.IsZero() || r.isAlive() {
 		return
 	}
 	if r.ended == nil { // else the goroutine that waits for it notes the end
-		r.end(nil)
+		r.noteEnd(nil)
 	}
 }
 
-// end notes the end of the job. r.mutex is held.
-func (r *Runner) end(exit *int) {
+// noteEnd notes the end of the job. r.mutex is held.
+func (r *Runner) noteEnd(exit *int) {
 	r.job.Ended, r.job.Exit = r.c.Now(), exit
-	_ = r.write(r.job) // it would be noted again
-	if r.state() == Done && r.c.Done != nil {
+	_ = r.writeJob(r.job) // it would be noted again
+	if r.describeJob() == Done && r.c.Done != nil {
 		go r.c.Done(*r.job)
 	}
 }
 
-// state says where the job stands. r.mutex is held.
-func (r *Runner) state() State {
+// describeJob says where the job stands. r.mutex is held.
+func (r *Runner) describeJob() State {
 	j := r.job
 	switch {
 	case j.Ended.IsZero():
 		return Running
-	case j.Exit != nil && *j.Exit == 0, j.Exit == nil && r.made():
+	case j.Exit != nil && *j.Exit == 0, j.Exit == nil && r.hasMadeFiles():
 		return Done
 	case j.Asked, j.Exit == nil:
 		return Stopped
@@ -305,16 +305,16 @@ func (r *Runner) state() State {
 	return Failed
 }
 
-// made reports whether the last file that the job makes is newer than its start.
-func (r *Runner) made() bool {
+// hasMadeFiles reports whether the last file that the job makes is newer than its start.
+func (r *Runner) hasMadeFiles() bool {
 	info, err := os.Stat(r.job.Made[len(r.job.Made)-1])
 	return err == nil && !info.ModTime().Before(r.job.Started.Truncate(time.Second))
 }
 
-func (r *Runner) write(job *Job) error {
+func (r *Runner) writeJob(job *Job) error {
 	text, err := seal.Marshal(job)
 	if err == nil {
-		err = atomicfile.WriteOwn(r.file(), func(w io.Writer) error { _, err := w.Write(text); return err })
+		err = atomicfile.WriteOwn(r.nameJobFile(), func(w io.Writer) error { _, err := w.Write(text); return err })
 	}
 	if err != nil {
 		return fmt.Errorf("jobs: %w", err)
@@ -340,7 +340,7 @@ func (r *Runner) Start(kind string, chosen map[string]string) error {
 	if err := job.buildCommand(offer); err != nil {
 		return err
 	}
-	return r.start(job)
+	return r.startProcess(job)
 }
 
 // findOffer returns the offer of a kind of job that can be started now.
@@ -368,61 +368,61 @@ func (r *Runner) Again() error {
 	}
 	if err != nil || !slices.Equal(job.Words, last.Words) {
 		return reply.Refuse(http.StatusConflict, "the job is not offered any more; in a terminal it is: %s",
-			r.command(last.Words))
+			r.quoteCommand(last.Words))
 	}
 	for _, file := range job.Made {
 		if _, err := os.Lstat(file); err == nil {
 			return reply.Refuse(http.StatusConflict, "%s is there already: start a new job", file)
 		}
 	}
-	return r.start(job)
+	return r.startProcess(job)
 }
 
-// start writes the file of a job and starts its process. If it returns an error, nothing runs.
-func (r *Runner) start(job Job) error {
+// startProcess writes the file of a job and starts its process. If it returns an error, nothing runs.
+func (r *Runner) startProcess(job Job) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.look()
-	if r.job != nil && r.state() == Running {
-		return reply.Refuse(http.StatusConflict, "one job at a time: this one runs: %s", r.command(r.job.Words))
+	r.noteEarlierEnd()
+	if r.job != nil && r.describeJob() == Running {
+		return reply.Refuse(http.StatusConflict, "one job at a time: this one runs: %s", r.quoteCommand(r.job.Words))
 	}
-	log, err := regular.OpenOwn(r.log(), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	log, err := regular.OpenOwn(r.nameLogFile(), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
 		return fmt.Errorf("jobs: %w: remove it", err)
 	}
 	defer log.Close() // the process keeps its own, and with it the lock
 	if free, err := lock.File(log); err == nil && !free {
-		return reply.Refuse(http.StatusConflict, "another server's job holds %s", r.log())
+		return reply.Refuse(http.StatusConflict, "another server's job holds %s", r.nameLogFile())
 	}
 	if err := log.Truncate(0); err != nil {
 		return fmt.Errorf("jobs: %w", err)
 	}
 	job.Started = r.c.Now()
-	if err := r.write(&job); err != nil {
+	if err := r.writeJob(&job); err != nil {
 		return err
 	}
 	process := exec.Command(r.c.Program, job.Words...)
 	process.Stdout, process.Stderr = log, log
-	detach(process)
+	detachProcess(process)
 	if err = process.Start(); err == nil {
 		job.PID = process.Process.Pid
-		if err = r.write(&job); err != nil { // another server could not stop it
+		if err = r.writeJob(&job); err != nil { // another server could not stop it
 			_ = process.Process.Kill() // it lives: nothing has waited for it
 			_ = process.Wait()
 		}
 	}
 	if err != nil {
 		job.Ended, r.job, r.ended = r.c.Now(), &job, nil
-		_ = r.write(&job) // else its end is noted later: nothing holds the log
+		_ = r.writeJob(&job) // else its end is noted later: nothing holds the log
 		return fmt.Errorf("jobs: %w", err)
 	}
 	r.job, r.ended = &job, make(chan struct{})
-	go r.wait(process, r.ended)
+	go r.waitForProcess(process, r.ended)
 	return nil
 }
 
-// wait notes the end of a process.
-func (r *Runner) wait(process *exec.Cmd, ended chan struct{}) {
+// waitForProcess notes the end of a process.
+func (r *Runner) waitForProcess(process *exec.Cmd, ended chan struct{}) {
 	_ = process.Wait() // its state tells all
 	exit := process.ProcessState.ExitCode()
 	r.mutex.Lock()
@@ -432,19 +432,19 @@ func (r *Runner) wait(process *exec.Cmd, ended chan struct{}) {
 	if exit < 0 { // killed
 		status = nil
 	}
-	r.end(status)
+	r.noteEnd(status)
 }
 
 // Stop asks the job to end. It keeps what it has done.
 func (r *Runner) Stop() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.look()
-	if r.job == nil || r.state() != Running {
+	r.noteEarlierEnd()
+	if r.job == nil || r.describeJob() != Running {
 		return reply.Refuse(http.StatusConflict, "no job runs")
 	}
 	r.job.Asked = true
-	if err := r.write(r.job); err != nil {
+	if err := r.writeJob(r.job); err != nil {
 		return err
 	}
 	process, err := os.FindProcess(r.job.PID)

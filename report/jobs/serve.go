@@ -32,29 +32,35 @@ func (r *Runner) View() View {
 	v := View{Offers: []Offer{}}
 	for _, o := range r.c.Offers() {
 		if !o.Over {
-			v.Offers = append(v.Offers, r.said(o))
+			v.Offers = append(v.Offers, r.withCommands(o))
 		}
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.look()
+	r.noteEarlierEnd()
 	if r.job == nil {
 		return v
 	}
-	v.Job = &Shown{Kind: r.job.Kind, Command: r.command(r.job.Words), State: r.state(), Started: r.job.Started,
-		Made: r.job.Made[len(r.job.Made)-1], Log: r.log()}
-	v.Job.Stages, v.Job.Lines = readTail(r.log())
+	v.Job = &Shown{
+		Kind:    r.job.Kind,
+		Command: r.quoteCommand(r.job.Words),
+		State:   r.describeJob(),
+		Started: r.job.Started,
+		Made:    r.job.Made[len(r.job.Made)-1],
+		Log:     r.nameLogFile(),
+	}
+	v.Job.Stages, v.Job.Lines = readTail(r.nameLogFile())
 	return v
 }
 
-// said returns an offer with its commands.
-func (r *Runner) said(o Offer) Offer {
+// withCommands returns an offer with its commands.
+func (r *Runner) withCommands(o Offer) Offer {
 	usual := map[string]string{}
 	for _, c := range o.Choices {
 		usual[c.Name] = c.Values[0].Value
 	}
 	words, _ := o.Words(usual)
-	o.Command = r.command(words)
+	o.Command = r.quoteCommand(words)
 	o.Choices = slices.DeleteFunc(append([]Choice{}, o.Choices...), func(c Choice) bool { return c.Fixed })
 	for i, c := range o.Choices {
 		o.Choices[i].Values = append([]Value{}, c.Values...)
@@ -62,7 +68,7 @@ func (r *Runner) said(o Offer) Offer {
 			chosen := maps.Clone(usual)
 			chosen[c.Name] = v.Value
 			words, _ := o.Words(chosen)
-			o.Choices[i].Values[k].Command = r.command(words)
+			o.Choices[i].Values[k].Command = r.quoteCommand(words)
 		}
 	}
 	return o

@@ -55,15 +55,16 @@ type Audit struct {
 	page string
 }
 
-// find searches, breadth first. It follows no links and looks into no run, no feature store and not among the images.
-func (s *Search) find(ctx context.Context) Found {
+// findFolders searches, breadth first. It follows no links and looks into no run, no feature store and not among the
+// images.
+func (s *Search) findFolders(ctx context.Context) Found {
 	f := Found{searched: searched{In: s.Folders, Deepest: deepest}}
 	type place struct {
 		dir   string
 		depth int
 	}
 	var queue []place
-	seen, images := map[string]bool{}, absolute(s.Root)
+	seen, images := map[string]bool{}, makeSourceAbsolute(s.Root)
 	for _, dir := range s.Folders {
 		queue = append(queue, place{dir, 0})
 	}
@@ -93,7 +94,7 @@ func (s *Search) find(ctx context.Context) Found {
 		if err != nil {
 			continue
 		}
-		f.Audits = append(f.Audits, audits(at.dir, entries)...)
+		f.Audits = append(f.Audits, findAudits(at.dir, entries)...)
 		if at.depth == deepest || full == images && at.depth > 0 {
 			continue
 		}
@@ -114,8 +115,8 @@ func (s *Search) find(ctx context.Context) Found {
 // ours are the endings of folders that hold no runs.
 var ours = []string{".features", ".thumbs", ".finetune", ".parts"}
 
-// absolute returns a source's absolute path, "" if it has none.
-func absolute(s location.Source) string {
+// makeSourceAbsolute returns a source's absolute path, "" if it has none.
+func makeSourceAbsolute(s location.Source) string {
 	if s.IsZero() {
 		return ""
 	}
@@ -132,12 +133,12 @@ func (s *Search) isOf(_ string, facts folder.Facts) bool {
 	if manifest.IsZero() {
 		return false
 	}
-	return absolute(manifest) == absolute(s.Manifest) ||
-		absolute(imageroot.Resolve(root, manifest)) == absolute(s.Root)
+	return makeSourceAbsolute(manifest) == makeSourceAbsolute(s.Manifest) ||
+		makeSourceAbsolute(imageroot.Resolve(root, manifest)) == makeSourceAbsolute(s.Root)
 }
 
-// audits returns the audits in a folder: lists with a page and the vectors of their images beside them.
-func audits(dir string, entries []os.DirEntry) (list []Audit) {
+// findAudits returns the audits in a folder: lists with a page and the vectors of their images beside them.
+func findAudits(dir string, entries []os.DirEntry) (list []Audit) {
 	names := map[string]bool{}
 	for _, e := range entries {
 		names[e.Name()] = true
@@ -166,7 +167,7 @@ const mostPage = 64 << 20
 
 func (s *Server) getAudit(w http.ResponseWriter, req *http.Request) {
 	key := req.URL.Query().Get("audit")
-	_, found := s.look(req.Context(), false)
+	_, found := s.searchAgain(req.Context(), false)
 	at := slices.IndexFunc(found.Audits, func(a Audit) bool { return a.Key == key })
 	if at < 0 {
 		reply.Error(w, reply.Refuse(http.StatusNotFound, "no audit has the key %.40q: look at the list again", key))

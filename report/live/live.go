@@ -56,7 +56,7 @@ func New(c Config) *Server {
 	}
 	s := &Server{c: c, runs: map[string]*watched{}, reports: map[string][]byte{}}
 	s.ending, s.end = context.WithCancel(context.Background())
-	s.list(c.Runs)
+	s.listRuns(c.Runs)
 	return s
 }
 
@@ -73,8 +73,8 @@ func Key(dir string) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// list makes runs of the folders the listed ones, in this order. s.mutex is held, or s is new.
-func (s *Server) list(dirs []string) {
+// listRuns makes runs of the folders the listed ones, in this order. s.mutex is held, or s is new.
+func (s *Server) listRuns(dirs []string) {
 	s.order = s.order[:0]
 	for _, dir := range dirs {
 		key := Key(dir)
@@ -88,13 +88,13 @@ func (s *Server) list(dirs []string) {
 // between is how long a search is not repeated.
 const between = 10 * time.Second
 
-// look searches again if the last search is some time ago, or at once.
-func (s *Server) look(ctx context.Context, now bool) ([]*watched, Found) {
+// searchAgain searches again if the last search is some time ago, or at once.
+func (s *Server) searchAgain(ctx context.Context, now bool) ([]*watched, Found) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.c.Search != nil && (now || s.scanned.IsZero() || s.c.Now().Sub(s.scanned) > between) {
-		s.found, s.scanned = s.c.Search.find(ctx), s.c.Now()
-		s.list(append(append([]string{}, s.c.Runs...), s.found.Runs...))
+		s.found, s.scanned = s.c.Search.findFolders(ctx), s.c.Now()
+		s.listRuns(append(append([]string{}, s.c.Runs...), s.found.Runs...))
 	}
 	var list []*watched
 	for _, key := range s.order {
@@ -103,8 +103,8 @@ func (s *Server) look(ctx context.Context, now bool) ([]*watched, Found) {
 	return list, s.found
 }
 
-// run returns the run of a key.
-func (s *Server) run(key string) (*watched, error) {
+// findWatchedRun returns the run of a key.
+func (s *Server) findWatchedRun(key string) (*watched, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if w := s.runs[key]; w != nil {
@@ -139,21 +139,21 @@ func (s *Server) Handler() http.Handler {
 }
 
 func (s *Server) getRuns(w http.ResponseWriter, req *http.Request) {
-	runs, found := s.look(req.Context(), req.URL.Query().Has("look"))
+	runs, found := s.searchAgain(req.Context(), req.URL.Query().Has("look"))
 	list := struct {
 		Runs   []brief  `json:"runs"`
 		Audits []Audit  `json:"audits"`
 		Search searched `json:"search"`
 	}{[]brief{}, []Audit{}, found.searched}
 	for _, r := range runs {
-		list.Runs = append(list.Runs, r.brief())
+		list.Runs = append(list.Runs, r.describeBriefly())
 	}
 	list.Audits = append(list.Audits, found.Audits...)
 	reply.JSON(w, http.StatusOK, list)
 }
 
 func (s *Server) getCompared(w http.ResponseWriter, req *http.Request) {
-	dirs, _, err := s.named(req.URL.Query())
+	dirs, _, err := s.parseRunNames(req.URL.Query())
 	var words []string
 	if err == nil {
 		words, err = report.InWords(dirs)
@@ -166,12 +166,12 @@ func (s *Server) getCompared(w http.ResponseWriter, req *http.Request) {
 }
 
 func (s *Server) getRun(w http.ResponseWriter, req *http.Request) {
-	r, err := s.run(req.URL.Query().Get("run"))
+	r, err := s.findWatchedRun(req.URL.Query().Get("run"))
 	if err != nil {
 		reply.Error(w, err)
 		return
 	}
-	reply.JSON(w, http.StatusOK, r.view())
+	reply.JSON(w, http.StatusOK, r.describeRun())
 }
 
 // thumbSide is the side of a dropped image's picture, in pixels.
@@ -179,10 +179,10 @@ const thumbSide = 160
 
 func (s *Server) getThumb(w http.ResponseWriter, req *http.Request) {
 	values := req.URL.Query()
-	r, err := s.run(values.Get("run"))
+	r, err := s.findWatchedRun(values.Get("run"))
 	var data []byte
 	if err == nil {
-		data, err = r.thumb(req.Context(), values.Get("image"))
+		data, err = r.makeDroppedThumbnail(req.Context(), values.Get("image"))
 	}
 	if err != nil {
 		if errors.As(err, new(*pictures.Unreadable)) {
@@ -198,7 +198,7 @@ func (s *Server) getThumb(w http.ResponseWriter, req *http.Request) {
 
 // getReport sends the page of a run. It is made when it is first asked for, also if the client does not wait.
 func (s *Server) getReport(w http.ResponseWriter, req *http.Request) {
-	dirs, sums, err := s.named(req.URL.Query())
+	dirs, sums, err := s.parseRunNames(req.URL.Query())
 	switch {
 	case err != nil:
 	case len(dirs) > 1:
@@ -229,18 +229,18 @@ func (s *Server) getReport(w http.ResponseWriter, req *http.Request) {
 // mostReports is how many reports are kept in memory.
 const mostReports = 8
 
-// named returns the folders of the runs that a request names, and what tells their present state from others.
-func (s *Server) named(values url.Values) (dirs []string, state string, err error) {
+// parseRunNames returns the folders of the runs that a request names, and what tells their present state from others.
+func (s *Server) parseRunNames(values url.Values) (dirs []string, state string, err error) {
 	keys := values["run"]
 	if len(keys) < 1 || len(keys) > 6 {
 		return nil, "", reply.Refuse(http.StatusBadRequest, "run: found %d runs, expected 1 to 6", len(keys))
 	}
 	for _, key := range keys {
-		r, err := s.run(key)
+		r, err := s.findWatchedRun(key)
 		if err != nil {
 			return nil, "", err
 		}
-		b := r.brief()
+		b := r.describeBriefly()
 		if b.State != Finished {
 			return nil, "", reply.Refuse(http.StatusConflict, "%s is not finished: its report is made when it is",
 				r.dir)

@@ -119,13 +119,21 @@ func TestRunWhileItTrains(t *testing.T) {
 		t.Errorf("at its start: %+v", v)
 	}
 	for step := 1; step <= 4; step++ {
-		add(t, metrics, fmt.Sprintf(`{"step":%d,"epoch":%d,"loss":%d,"loss_per_pair":0.25,"rows":10,"kept":8,"kept_share":0.8}`,
-			step, (step+1)/2, 10*step)+"\n")
+		add(
+			t,
+			metrics,
+			fmt.Sprintf(`{"step":%d,"epoch":%d,"loss":%d,"loss_per_pair":0.25,"rows":10,"kept":8,"kept_share":0.8}`,
+				step, (step+1)/2, 10*step)+"\n",
+		)
 	}
 	add(t, metrics, `{"step":4,"epoch":2,"validation":0.7,"best":true}`+"\n")
-	add(t, filepath.Join(run, train.DiagnosticsFile), `{"step":4,"epoch":2,"bank":9,"judged":[{"judge":"vmf","steps":4,`+
-		`"rows":40,"kept":32,"kept_share":0.8,"nothing_known":0,"scores":{},"dropped":[{"row":7,"score":0.1,`+
-		`"path":"cat/1.png","label":"cat"}]}]}`+"\n")
+	add(
+		t,
+		filepath.Join(run, train.DiagnosticsFile),
+		`{"step":4,"epoch":2,"bank":9,"judged":[{"judge":"vmf","steps":4,`+
+			`"rows":40,"kept":32,"kept_share":0.8,"nothing_known":0,"scores":{},"dropped":[{"row":7,"score":0.1,`+
+			`"path":"cat/1.png","label":"cat"}]}]}`+"\n",
+	)
 	now = now.Add(10 * time.Second)
 	v := see()
 	if v.Left == nil || *v.Left != 10 || v.Step != 4 || v.Epoch != 2 || v.Epochs != 4 || *v.Best != .7 ||
@@ -231,7 +239,7 @@ func TestSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	search := &Search{Folders: []string{dir, dir}, Manifest: location.At(root), Root: location.At(root)}
-	f := search.find(context.Background())
+	f := search.findFolders(context.Background())
 	if diff := cmp.Diff([]string{at("runs/mended"), at("a/b/c"), at("run")}, f.Runs); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -111,8 +111,8 @@ type view struct {
 	Command   string    `json:"command"` // that makes the report
 }
 
-// read reads what is new. w.mutex is held. It returns nil if the training has not begun.
-func (w *watched) read() (c *report.Course, err error) {
+// readNewSteps reads what is new. w.mutex is held. It returns nil if the training has not begun.
+func (w *watched) readNewSteps() (c *report.Course, err error) {
 	if w.course == nil {
 		c, err = report.OpenCourse(w.dir)
 	} else {
@@ -129,8 +129,8 @@ func (w *watched) read() (c *report.Course, err error) {
 	return c, nil
 }
 
-// state says where the training stands.
-func (w *watched) state(c *report.Course) State {
+// judgeTrainingState says where the training stands.
+func (w *watched) judgeTrainingState(c *report.Course) State {
 	switch {
 	case c == nil:
 		return Preparing
@@ -145,23 +145,23 @@ func (w *watched) state(c *report.Course) State {
 	return Failed
 }
 
-// brief describes the run for the list.
-func (w *watched) brief() brief {
+// describeBriefly describes the run for the list.
+func (w *watched) describeBriefly() brief {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	b, _ := w.standing()
+	b, _ := w.readStanding()
 	return b
 }
 
-// standing reads the run and says where it stands. w.mutex is held.
-func (w *watched) standing() (brief, report.Standing) {
+// readStanding reads the run and says where it stands. w.mutex is held.
+func (w *watched) readStanding() (brief, report.Standing) {
 	b := brief{Key: w.key, Name: filepath.Base(filepath.Clean(w.dir)), Dir: w.dir}
-	c, err := w.read()
+	c, err := w.readNewSteps()
 	if err != nil {
 		b.State, b.Error = Failed, err.Error()
 		return b, report.Standing{}
 	}
-	if b.State = w.state(c); c == nil {
+	if b.State = w.judgeTrainingState(c); c == nil {
 		return b, report.Standing{}
 	}
 	s := c.Standing()
@@ -173,12 +173,12 @@ func (w *watched) standing() (brief, report.Standing) {
 			b.Validation = s.Best
 		}
 	}
-	w.note(b)
+	w.noteFirstStep(b)
 	return b, s
 }
 
-// note remembers the first step that was seen of a training at work, from which its pace is known.
-func (w *watched) note(b brief) {
+// noteFirstStep remembers the first step that was seen of a training at work, from which its pace is known.
+func (w *watched) noteFirstStep(b brief) {
 	switch {
 	case b.State != Running:
 		w.first = nil
@@ -187,8 +187,8 @@ func (w *watched) note(b brief) {
 	}
 }
 
-// left returns the seconds that a training will take at its pace so far; nil: not known yet.
-func (w *watched) left(b brief) *float64 {
+// estimateSecondsLeft returns the seconds that a training will take at its pace so far; nil: not known yet.
+func (w *watched) estimateSecondsLeft(b brief) *float64 {
 	if w.first == nil || b.Step <= w.first.step {
 		return nil
 	}
@@ -197,27 +197,27 @@ func (w *watched) left(b brief) *float64 {
 	return &left
 }
 
-// view describes how the run goes.
-func (w *watched) view() view {
+// describeRun describes how the run goes.
+func (w *watched) describeRun() view {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	b, s := w.standing()
+	b, s := w.readStanding()
 	v := view{brief: b, Dropped: []dropped{}, First: []drawing{}, Others: []drawing{}}
 	if c := w.course; c != nil && b.Error == "" {
 		v.Best, v.BestEpoch, v.Kept, v.Loss, v.PerPair = s.Best, s.BestEpoch, s.Kept, s.PairLoss, s.PerPair
-		v.LossNote, v.Left, v.Patience = c.LossNote(), w.left(b), c.Settings.Validation.Patience > 0
+		v.LossNote, v.Left, v.Patience = c.LossNote(), w.estimateSecondsLeft(b), c.Settings.Validation.Patience > 0
 		if c.Facts.Screening != nil {
 			v.Screened = c.Facts.Screening.String()
 		}
 		first, others := c.Charts()
-		v.First, v.Others = drawn(first), drawn(others)
+		v.First, v.Others = drawCharts(first), drawCharts(others)
 		var list []train.Dropped
 		list, v.Judged, v.Filter = c.Dropped()
 		for _, d := range list {
 			w.paths[d.Row] = d.Path
 			v.Dropped = append(v.Dropped, dropped{
 				Image: d.Row, Path: d.Path, Label: w.c.Called(d.Label), Score: d.Score,
-				Picture: w.pictures(c, d.Path) != nil,
+				Picture: w.runPictures(c, d.Path) != nil,
 			})
 		}
 		if r := c.Result; r != nil {
@@ -228,7 +228,7 @@ func (w *watched) view() view {
 	return v
 }
 
-func drawn(charts []chart.Drawing) []drawing {
+func drawCharts(charts []chart.Drawing) []drawing {
 	list := []drawing{}
 	for _, d := range charts {
 		list = append(list, drawing{d.Caption(), chart.Bare(d)})
@@ -236,8 +236,8 @@ func drawn(charts []chart.Drawing) []drawing {
 	return list
 }
 
-// pictures returns the run's images, path one of them; nil if they are not at hand. w.mutex is held.
-func (w *watched) pictures(c *report.Course, path string) *pictures.Pictures {
+// runPictures returns the run's images, path one of them; nil if they are not at hand. w.mutex is held.
+func (w *watched) runPictures(c *report.Course, path string) *pictures.Pictures {
 	if w.shown == nil && w.noShown == nil {
 		data := c.Settings.Data
 		root, err := imageroot.OpenClosed(context.Background(),
@@ -255,8 +255,8 @@ func (w *watched) pictures(c *report.Course, path string) *pictures.Pictures {
 	return w.shown
 }
 
-// thumb returns a small picture of an image whose label the filter dropped.
-func (w *watched) thumb(ctx context.Context, image string) ([]byte, error) {
+// makeDroppedThumbnail returns a small picture of an image whose label the filter dropped.
+func (w *watched) makeDroppedThumbnail(ctx context.Context, image string) ([]byte, error) {
 	row, err := strconv.Atoi(image)
 	if err != nil {
 		return nil, reply.Refuse(http.StatusBadRequest, "image: found %.40q, expected a number", image)

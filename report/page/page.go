@@ -180,13 +180,13 @@ func (r Report) WriteHTML(w io.Writer) error {
 		"begin":   pagestyle.Page{Command: r.Command, Title: r.Title, Style: style + QueryStyle}.Begin,
 		"finish":  func() template.HTML { return pagestyle.End },
 		"uri":     dataURI,
-		"tiny":    tiny,
+		"tiny":    isTinyPicture,
 		"legend":  func() template.HTML { return QueryLegend },
 		"queries": Queries,
-		"breaks":  breakable,
-		"tail":    tail,
-		"percent": func(v float64) string { return measured("%.1f", 100*v) },
-		"number":  func(v float64) string { return measured("%.3f", v) },
+		"breaks":  breakName,
+		"tail":    shortenPath,
+		"percent": func(v float64) string { return formatMeasured("%.1f", 100*v) },
+		"number":  func(v float64) string { return formatMeasured("%.3f", v) },
 		"recall": func(r eval.Retrieval, k int) float64 {
 			if v, ok := r.Recall[k]; ok {
 				return v
@@ -214,22 +214,22 @@ func (r Report) WriteHTML(w io.Writer) error {
 	return page.Execute(w, r)
 }
 
-// measured formats a number, or a dash if it is not finite.
-func measured(format string, v float64) string {
-	if !finite(v) {
+// formatMeasured formats a number, or a dash if it is not finite.
+func formatMeasured(format string, v float64) string {
+	if !isFiniteNumber(v) {
 		return "–"
 	}
 	return fmt.Sprintf(format, v)
 }
 
-// tail returns the last two elements of a path: the folder and the file.
-func tail(file string) string {
+// shortenPath returns the last two elements of a path: the folder and the file.
+func shortenPath(file string) string {
 	parts := strings.Split(file, "/")
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// breakable returns a name that may break after the characters that separate the parts of file names.
-func breakable(name string) template.HTML {
+// breakName returns a name that may break after the characters that separate the parts of file names.
+func breakName(name string) template.HTML {
 	return template.HTML(breaks.Replace(template.HTMLEscapeString(name)))
 }
 
@@ -237,9 +237,9 @@ var breaks = strings.NewReplacer("/", "/<wbr>", "_", "_<wbr>", ".", ".<wbr>", "-
 
 const pngHead = "\x89PNG\r\n\x1a\n"
 
-// tiny reports whether a picture has so few pixels that each should be visible: a PNG at most 64 wide, by its
+// isTinyPicture reports whether a picture has so few pixels that each should be visible: a PNG at most 64 wide, by its
 // header.
-func tiny(data []byte) bool {
+func isTinyPicture(data []byte) bool {
 	return len(data) >= 24 && bytes.HasPrefix(data, []byte(pngHead)) && binary.BigEndian.Uint32(data[16:]) <= 64
 }
 
@@ -253,4 +253,4 @@ func dataURI(data []byte) template.URL {
 	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data))
 }
 
-func finite(v float64) bool { return v-v == 0 }
+func isFiniteNumber(v float64) bool { return v-v == 0 }

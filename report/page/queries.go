@@ -38,7 +38,7 @@ const QueryLegend template.HTML = `<p class="soft">Query pictures and their near
 
 // Queries renders cards as a part of a page whose style includes [QueryStyle].
 func Queries(cards []QueryCard) (template.HTML, error) {
-	functions := template.FuncMap{"uri": dataURI, "tiny": tiny, "breaks": breakable, "tail": tail}
+	functions := template.FuncMap{"uri": dataURI, "tiny": isTinyPicture, "breaks": breakName, "tail": shortenPath}
 	part, err := template.New("queries").Funcs(functions).Parse(queriesPart)
 	if err != nil {
 		return "", err

@@ -19,14 +19,14 @@ type verdicts struct {
 	answers int
 }
 
-// agreement compares the answers of reviewers who were sure: keep, drop and each new label are answers. It returns nil
-// if no image has two.
+// compareReviewers compares the answers of reviewers who were sure: keep, drop and each new label are answers. It
+// returns nil if no image has two.
 //
 // Of two reviewers it is Cohen's kappa (A coefficient of agreement for nominal scales, Educational and Psychological
 // Measurement 20, 1960), of more that of Fleiss (Measuring nominal scale agreement among many raters, Psychological
 // Bulletin 76, 1971), where images may have answers of different numbers of reviewers. The interval is that of the
 // jackknife over images.
-func (d *decided) agreement() *agreement {
+func (d *decided) compareReviewers() *agreement {
 	type said struct {
 		action uint8
 		label  int32
@@ -40,7 +40,7 @@ func (d *decided) agreement() *agreement {
 		}
 		var list, names []int32
 		for _, w := range votes {
-			if !settled(w.action) {
+			if !settlesLabel(w.action) {
 				continue
 			}
 			key := said{w.action, w.label}
@@ -70,7 +70,7 @@ func (d *decided) agreement() *agreement {
 			}
 		}
 	}
-	a.Agreed, a.Kappa, a.Low, a.High = v.kappa(a.Measure == "cohen")
+	a.Agreed, a.Kappa, a.Low, a.High = v.computeKappaInterval(a.Measure == "cohen")
 	return a
 }
 
@@ -82,8 +82,8 @@ type tallies struct {
 	first, second []float64 // of each answer, of the first and second reviewer
 }
 
-// add adds an image, or takes it away again.
-func (t *tallies) add(item []int32, by float64) {
+// addImage adds an image, or takes it away again.
+func (t *tallies) addImage(item []int32, by float64) {
 	pairs, same := 0.0, 0.0
 	for i, a := range item {
 		for _, b := range item[i+1:] {
@@ -101,9 +101,9 @@ func (t *tallies) add(item []int32, by float64) {
 	t.images += by
 }
 
-// kappa returns the share of alike pairs, and kappa = (agreed - chance)/(1 - chance). If all answers are the same one,
-// it is 1.
-func (t *tallies) kappa(two bool) (agreed, chance, kappa float64) {
+// computeKappa returns the share of alike pairs, and kappa = (agreed - chance)/(1 - chance). If all answers are the
+// same one, it is 1.
+func (t *tallies) computeKappa(two bool) (agreed, chance, kappa float64) {
 	agreed = t.alike / t.images
 	for k := range t.all {
 		if two {
@@ -118,23 +118,23 @@ func (t *tallies) kappa(two bool) (agreed, chance, kappa float64) {
 	return agreed, chance, (agreed - chance) / (1 - chance)
 }
 
-// kappa returns the share of alike pairs, kappa and its interval. With one image it is -1 to 1.
-func (v *verdicts) kappa(two bool) (agreed, kappa, low, high float64) {
+// computeKappaInterval returns the share of alike pairs, kappa and its interval. With one image it is -1 to 1.
+func (v *verdicts) computeKappaInterval(two bool) (agreed, kappa, low, high float64) {
 	t := tallies{all: make([]float64, v.answers), first: make([]float64, v.answers),
 		second: make([]float64, v.answers)}
 	for _, item := range v.items {
-		t.add(item, 1)
+		t.addImage(item, 1)
 	}
-	agreed, chance, kappa := t.kappa(two)
+	agreed, chance, kappa := t.computeKappa(two)
 	n := float64(len(v.items))
 	if n < 2 {
 		return agreed, kappa, -1, 1
 	}
 	sum, square := 0.0, 0.0
 	for _, item := range v.items {
-		t.add(item, -1)
-		_, _, k := t.kappa(two)
-		t.add(item, 1)
+		t.addImage(item, -1)
+		_, _, k := t.computeKappa(two)
+		t.addImage(item, 1)
 		sum, square = sum+k, square+k*k
 	}
 	vary := max(square-sum*sum/n, 0) * (n - 1) / n

@@ -37,8 +37,8 @@ func (u *upload) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// forget ends the count of the image.
-func (u *upload) forget() { u.all.Add(-u.bytes) }
+// forgetUpload ends the count of the image.
+func (u *upload) forgetUpload() { u.all.Add(-u.bytes) }
 
 // alike is a row that a search found.
 type alike struct {
@@ -62,13 +62,22 @@ var ErrNotImage = errors.New("the file cannot be read as an image")
 // getSimilar finds images like one of the manifest, or like the centre of several.
 func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
-	keys, n, tab, reviewer := p.get("key"), p.number("n", 24, 1, mostSimilar), p.get("tab"), p.reviewer()
+	keys, n, tab, reviewer := p.getValue(
+		"key",
+	), p.getNumber(
+		"n",
+		24,
+		1,
+		mostSimilar,
+	), p.getValue(
+		"tab",
+	), p.getReviewer()
 	list := strings.Split(keys, ",")
 	if len(list) > mostCentre {
-		p.fail("key: found %d images, expected at most %d", len(list), mostCentre)
+		p.failWith("key: found %d images, expected at most %d", len(list), mostCentre)
 	}
-	if err := p.done(); err != nil {
-		return nil, bad(err)
+	if err := p.getFirstFailure(); err != nil {
+		return nil, asBadRequest(err)
 	}
 	if r.Finder == nil {
 		return nil, reply.Refuse(http.StatusNotFound,
@@ -80,23 +89,23 @@ func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error)
 		if image == none {
 			return nil, reply.Refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
 		}
-		asked[i], paths[i] = image, r.table.path(image)
+		asked[i], paths[i] = image, r.table.getImagePath(image)
 	}
-	ctx, leave, err := r.searches.enter(req.Context(), tab)
+	ctx, leave, err := r.searches.enterQueue(req.Context(), tab)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	out, err := r.found(ctx, reviewer, func(ctx context.Context) ([]Found, error) {
+	out, err := r.showFound(ctx, reviewer, func(ctx context.Context) ([]Found, error) {
 		return r.Finder.Similar(ctx, paths, n)
 	})
-	out.Query = r.table.pics(asked)
+	out.Query = r.table.newPics(asked)
 	return out, err
 }
 
 // postSearch searches for an uploaded image.
 func (r *Reviewer) postSearch(w http.ResponseWriter, req *http.Request) {
-	v, err := r.search(w, req)
+	v, err := r.searchSimilar(w, req)
 	if err != nil {
 		answerError(w, err)
 		return
@@ -104,11 +113,11 @@ func (r *Reviewer) postSearch(w http.ResponseWriter, req *http.Request) {
 	reply.JSON(w, http.StatusOK, v)
 }
 
-func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error) {
+func (r *Reviewer) searchSimilar(w http.ResponseWriter, req *http.Request) (any, error) {
 	p := &parameters{values: req.URL.Query()}
-	n, tab, reviewer := p.number("n", 24, 1, mostSimilar), p.get("tab"), p.reviewer()
-	if err := p.done(); err != nil {
-		return nil, bad(err)
+	n, tab, reviewer := p.getNumber("n", 24, 1, mostSimilar), p.getValue("tab"), p.getReviewer()
+	if err := p.getFirstFailure(); err != nil {
+		return nil, asBadRequest(err)
 	}
 	if r.Finder == nil {
 		return nil, reply.Refuse(http.StatusNotFound,
@@ -123,17 +132,24 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 			"content type is %.80q, expected image/jpeg or another image", given)
 	}
 	sent := &upload{Reader: http.MaxBytesReader(w, req.Body, mostUpload), all: &r.uploaded}
-	defer sent.forget()
+	defer sent.forgetUpload()
 	data, err := readBody(sent)
 	if err != nil {
 		return nil, err
 	}
-	ctx, leave, err := r.searches.enter(req.Context(), tab) // with its body: a slow one takes no place in the queue
+	ctx, leave, err := r.searches.enterQueue(
+		req.Context(),
+		tab,
+	) // with its body: a slow one takes no place in the queue
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	return r.found(ctx, reviewer, func(ctx context.Context) ([]Found, error) { return r.Finder.Search(ctx, data, n) })
+	return r.showFound(
+		ctx,
+		reviewer,
+		func(ctx context.Context) ([]Found, error) { return r.Finder.Search(ctx, data, n) },
+	)
 }
 
 // noUploads says in one line why a file cannot be searched for.
@@ -146,15 +162,15 @@ func noUploads(err error) string {
 	return said
 }
 
-// found runs a search and returns its results, as a reviewer sees them.
-func (r *Reviewer) found(ctx context.Context, reviewer string,
+// showFound runs a search and returns its results, as a reviewer sees them.
+func (r *Reviewer) showFound(ctx context.Context, reviewer string,
 	look func(context.Context) ([]Found, error)) (out foundAlike, err error) {
-	list, err := r.searches.run(ctx, look)
+	list, err := r.searches.runInTurn(ctx, look)
 	switch {
 	case errors.Is(err, ErrNoVector):
 		return out, reply.Refuse(http.StatusNotFound, "%v", err)
 	case errors.Is(err, ErrNotImage):
-		return out, bad(err)
+		return out, asBadRequest(err)
 	case err != nil:
 		return out, err
 	}
@@ -163,8 +179,8 @@ func (r *Reviewer) found(ctx context.Context, reviewer string,
 	eyes := r.decided.numberOf(reviewer)
 	out.Rows = []alike{}
 	for _, f := range list {
-		if image, ok := r.table.find(f.Path); ok { // else it is in the store, but not in the manifest
-			out.Rows = append(out.Rows, alike{r.row(r.table.place[image], eyes), f.Similarity})
+		if image, ok := r.table.findImage(f.Path); ok { // else it is in the store, but not in the manifest
+			out.Rows = append(out.Rows, alike{r.newRowWithReason(r.table.place[image], eyes), f.Similarity})
 		}
 	}
 	out.Total = len(out.Rows)

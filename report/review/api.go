@@ -10,8 +10,8 @@ import (
 	"winnow/report/review/decisions"
 )
 
-// get returns a handler that answers with the result of find as JSON.
-func get(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
+// handleGet returns a handler that answers with the result of find as JSON.
+func handleGet(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		values, err := url.ParseQuery(req.URL.RawQuery)
 		if err != nil {
@@ -27,8 +27,8 @@ func get(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
 	}
 }
 
-// post returns a handler for a change: do receives the request's JSON and returns status and answer.
-func post[T any](do func(body T) (int, any, error)) http.HandlerFunc {
+// handlePost returns a handler for a change: do receives the request's JSON and returns status and answer.
+func handlePost[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		var body T
 		if err := reply.Read(req, &body); err != nil {
@@ -55,8 +55,8 @@ func answerError(w http.ResponseWriter, err error) {
 			"winnow again"})
 }
 
-// bad turns an error into one with status 400.
-func bad(err error) error {
+// asBadRequest turns an error into one with status 400.
+func asBadRequest(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -65,7 +65,7 @@ func bad(err error) error {
 
 func (r *Reviewer) getSession(_ *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
-	return r.session(), bad(p.done())
+	return r.newSession(), asBadRequest(p.getFirstFailure())
 }
 
 func (r *Reviewer) getRows(_ *http.Request, values url.Values) (any, error) {
@@ -73,12 +73,12 @@ func (r *Reviewer) getRows(_ *http.Request, values url.Values) (any, error) {
 	defer r.mutex.RUnlock()
 	q, err := parseQuery(values, r.decided, &r.plane)
 	if err != nil {
-		return nil, bad(err)
+		return nil, asBadRequest(err)
 	}
-	total, page := r.decided.find(q, &r.texts)
+	total, page := r.decided.findPage(q, &r.texts)
 	rows := make([]row, len(page))
 	for i, id := range page {
-		rows[i] = r.row(id, q.eyes)
+		rows[i] = r.newRowWithReason(id, q.eyes)
 	}
 	return map[string]any{"total": total, "offset": q.offset, "rows": rows}, nil
 }
@@ -87,38 +87,38 @@ func (r *Reviewer) getTypical(_ *http.Request, values url.Values) (any, error) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	p := &parameters{values: values}
-	class, n := p.class("class", r.table), p.number("n", 6, 0, mostTypical)
+	class, n := p.getClass("class", r.table), p.getNumber("n", 6, 0, mostTypical)
 	if p.err == nil && class == none {
-		p.fail("class: is missing")
+		p.failWith("class: is missing")
 	}
-	if err := p.done(); err != nil {
-		return nil, bad(err)
+	if err := p.getFirstFailure(); err != nil {
+		return nil, asBadRequest(err)
 	}
-	return map[string]any{"class": r.table.classes[class], "pictures": r.decided.typical(class, n)}, nil
+	return map[string]any{"class": r.table.classes[class], "pictures": r.decided.findTypical(class, n)}, nil
 }
 
 func (r *Reviewer) getConfusions(_ *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
-	most := p.number("limit", 100, 0, mostPairs)
-	if err := p.done(); err != nil {
-		return nil, bad(err)
+	most := p.getNumber("limit", 100, 0, mostPairs)
+	if err := p.getFirstFailure(); err != nil {
+		return nil, asBadRequest(err)
 	}
-	return map[string]any{"pairs": r.confusions(most)}, nil
+	return map[string]any{"pairs": r.listConfusions(most)}, nil
 }
 
 func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
-	since, reviewer := p.number("since", 0, 0, 1<<62), p.reviewer()
-	if err := p.done(); err != nil {
-		return nil, bad(err)
+	since, reviewer := p.getNumber("since", 0, 0, 1<<62), p.getReviewer()
+	if err := p.getFirstFailure(); err != nil {
+		return nil, asBadRequest(err)
 	}
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	version, images := r.decided.since(int64(since), mostChanges)
-	now := r.progress(images)
+	version, images := r.decided.listChangedSince(int64(since), mostChanges)
+	now := r.reportLearned(images)
 	return map[string]any{
 		"audit": r.table.sum, "version": version, "more": version < now.Version,
-		"changed": r.decided.states(images, r.decided.numberOf(reviewer)),
+		"changed": r.decided.listStatesFor(images, r.decided.numberOf(reviewer)),
 		"counts":  now.Counts, "whole": now.Whole, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes,
 		"reviewers": now.Reviewers, "learned": now.Learned, "tags": now.Tags,
 	}, nil
@@ -147,10 +147,10 @@ type historyEntry struct {
 
 func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
-	offset, limit := p.number("offset", 0, 0, 1<<40), p.number("limit", 50, 0, mostHistory)
-	reviewer := p.reviewer()
-	if err := p.done(); err != nil {
-		return nil, bad(err)
+	offset, limit := p.getNumber("offset", 0, 0, 1<<40), p.getNumber("limit", 50, 0, mostHistory)
+	reviewer := p.getReviewer()
+	if err := p.getFirstFailure(); err != nil {
+		return nil, asBadRequest(err)
 	}
 	total, list, err := r.Decisions.History(offset, limit)
 	if err != nil {
@@ -167,10 +167,10 @@ func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
 			BeforeAction: e.BeforeAction, BeforeLabel: e.BeforeLabel, BeforeNote: e.BeforeNote,
 			Path: e.Path, Undone: e.Undone, Give: e.Given, Take: e.Taken,
 		}
-		if image, ok := r.table.find(e.Path); ok {
+		if image, ok := r.table.findImage(e.Path); ok {
 			key := keyOf(image)
 			entries[i].Key = &key
-			if e.Reviewer != reviewer && r.decided.vote(image, who).action == undecided {
+			if e.Reviewer != reviewer && r.decided.getVote(image, who).action == undecided {
 				entries[i] = historyEntry{N: e.N, At: e.At.UTC(), Reviewer: e.Reviewer, Path: e.Path, Undone: e.Undone,
 					Key: &key, Hidden: true}
 			}
@@ -200,15 +200,15 @@ func (r *Reviewer) postDecide(body struct {
 			"winnow now reviews another audit here: reload the page")
 	}
 	decide := func(by decisions.Author) ([]decisions.Image, error) {
-		changes, err := r.changes(body.Decisions, by.Reviewer)
+		changes, err := r.convertChanges(body.Decisions, by.Reviewer)
 		if err != nil {
-			return nil, bad(err)
+			return nil, asBadRequest(err)
 		}
 		for i := range changes {
 			if changes[i].Stands {
 				continue
 			}
-			changes[i].Picture = r.look(changes[i].Path)
+			changes[i].Picture = r.lookAtPicture(changes[i].Path)
 		}
 		made, err := r.Decisions.Decide(by, changes)
 		if err != nil {
@@ -241,15 +241,18 @@ func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisio
 			len(by.Tab), mostTab)
 	}
 	if err := decisions.CheckReviewer(by.Reviewer); err != nil {
-		return 0, nil, bad(err)
+		return 0, nil, asBadRequest(err)
 	}
-	states, a, err := r.change(by.Reviewer, func() ([]decisions.Image, error) { return apply(decisions.Author(by)) })
+	states, a, err := r.makeChange(
+		by.Reviewer,
+		func() ([]decisions.Image, error) { return apply(decisions.Author(by)) },
+	)
 	var conflict *decisions.Conflict
 	switch {
 	case errors.As(err, &conflict):
 		return http.StatusConflict, map[string]any{"conflicts": states, "error": conflict.Error()}, nil
 	case errors.Is(err, decisions.ErrTags):
-		return 0, nil, bad(err)
+		return 0, nil, asBadRequest(err)
 	case errors.Is(err, decisions.ErrNothing):
 		return 0, nil, reply.Refuse(http.StatusNotFound, "%v", err)
 	case err != nil:

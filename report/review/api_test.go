@@ -176,7 +176,8 @@ func TestDecideRefuses(t *testing.T) {
 			t.Errorf("%.100s: %d %s, expected %q", body, status, text, want)
 		}
 	}
-	if status, _ := w.ask("POST", "/api/decide", `{"tab":"`+strings.Repeat("x", reply.MostJSON)+`"}`, nil); status != 413 {
+	if status, _ := w.ask("POST", "/api/decide", `{"tab":"`+strings.Repeat("x", reply.MostJSON)+`"}`,
+		nil); status != 413 {
 		t.Errorf("a body too large: %d", status)
 	}
 	if w.review.Decisions.Version() != 0 || w.review.Decided() != 0 {
@@ -551,7 +552,7 @@ func TestSimilar(t *testing.T) {
 	if status := send("image/png", pngOf(9, 9)); status != 404 {
 		t.Errorf("without a network: %d", status)
 	}
-	if why := w.review.session().NoUpload; !strings.Contains(why, "the network has moved; name it") {
+	if why := w.review.newSession().NoUpload; !strings.Contains(why, "the network has moved; name it") {
 		t.Errorf("without a network the page says %q", why)
 	}
 	w.review.Finder = nil

@@ -17,8 +17,8 @@ type why struct {
 	Copy  *pic      `json:"copy"`  // of which it is a copy that is decided; null: of none
 }
 
-// why returns why an image is shown to people, or nil if it was not chosen.
-func (r *Reviewer) why(id int32) *why {
+// explainWhyShown returns why an image is shown to people, or nil if it was not chosen.
+func (r *Reviewer) explainWhyShown(id int32) *why {
 	if r.learning == nil {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (r *Reviewer) why(id int32) *why {
 	w := &why{How: q.How, Wrong: q.Wrong}
 	if q.How == learn.Copied {
 		if of := r.copyOf(id); of != none {
-			p := r.table.pic(r.table.list[of].image)
+			p := r.table.newPic(r.table.list[of].image)
 			w.Copy = &p
 		}
 	}
@@ -43,16 +43,16 @@ func (r *Reviewer) copyOf(id int32) int32 {
 	e := &t.list[id]
 	for _, image := range t.groups[t.groupOf[e.image]] {
 		if other := t.id[image]; other != none && other != id && t.list[other].given == e.given &&
-			settled(r.decided.action[image]) {
+			settlesLabel(r.decided.action[image]) {
 			return other
 		}
 	}
 	return none
 }
 
-// begins returns how many of the first random images are still to be drawn, and these images. With the first image that
-// is shown for another reason, the check is over.
-func (l *learning) begins() (left int, drawn []int32) {
+// listFirstDraws returns how many of the first random images are still to be drawn, and these images. With the first
+// image that is shown for another reason, the check is over.
+func (l *learning) listFirstDraws() (left int, drawn []int32) {
 	if len(l.log) > 0 && (len(l.asked) == 0 || l.asked[0].change >= l.log[0].Seq) { // not the first review
 		return 0, nil
 	}
@@ -72,9 +72,9 @@ func (l *learning) begins() (left int, drawn []int32) {
 	return l.Check - len(drawn), drawn
 }
 
-// mine returns the open questions to a reviewer in the order asked: the draws, which everybody is asked, and what was
-// chosen for the reviewer. With all it also returns what was chosen for others.
-func (r *Reviewer) mine(reviewer string, all bool) (list []int32) {
+// openQuestions returns the open questions to a reviewer in the order asked: the draws, which everybody is asked, and
+// what was chosen for the reviewer. With all it also returns what was chosen for others.
+func (r *Reviewer) openQuestions(reviewer string, all bool) (list []int32) {
 	l, d := r.learning, r.decided
 	who, seen := d.numberOf(reviewer), map[int32]bool{}
 	for i := range l.asked {
@@ -83,8 +83,8 @@ func (r *Reviewer) mine(reviewer string, all bool) (list []int32) {
 		image := r.table.list[id].image
 		last := &l.asked[l.latest[id]]
 		switch {
-		case seen[id] || last.withdrawn || d.vote(image, who).action != undecided:
-		case q.How == learn.Random, !settled(d.action[image]) && (all || q.reviewer == reviewer):
+		case seen[id] || last.withdrawn || d.getVote(image, who).action != undecided:
+		case q.How == learn.Random, !settlesLabel(d.action[image]) && (all || q.reviewer == reviewer):
 			seen[id] = true
 			list = append(list, id)
 		}
@@ -115,21 +115,21 @@ func (r *Reviewer) postNext(body struct {
 			"1 to %d", body.Offset, body.Limit, mostRows)
 	}
 	if err := decisions.CheckReviewer(body.Reviewer); err != nil {
-		return 0, nil, bad(err)
+		return 0, nil, asBadRequest(err)
 	}
 	r.deciding.Lock() // no decision comes in between
 	defer r.deciding.Unlock()
-	s := r.learn()
+	s := r.learnState()
 	l := r.learning
 	r.mutex.RLock()
-	list := r.mine(body.Reviewer, false)
-	left, drawn := l.begins()
+	list := r.openQuestions(body.Reviewer, false)
+	left, drawn := l.listFirstDraws()
 	r.mutex.RUnlock()
 	// The rest of the check is answered before other images are chosen, by what it taught.
 	ending := left == 0 && len(list) > body.Offset && slices.Contains(drawn, int32(l.asked[len(l.asked)-1].Image)) &&
 		slices.Contains(drawn, list[len(list)-1])
 	for tries := 0; !ending && len(list) < body.Offset+body.Limit && tries < 3; tries++ {
-		fresh, checks := r.choose(s, body.Offset+body.Limit-len(list), body.Reviewer)
+		fresh, checks := r.chooseQuestions(s, body.Offset+body.Limit-len(list), body.Reviewer)
 		if len(fresh) == 0 {
 			break
 		}
@@ -137,7 +137,7 @@ func (r *Reviewer) postNext(body struct {
 			return 0, nil, err
 		}
 		r.mutex.Lock()
-		list = r.mine(body.Reviewer, false)
+		list = r.openQuestions(body.Reviewer, false)
 		r.mutex.Unlock()
 		if checks && len(list) > body.Offset { // what comes next learns from the check
 			break
@@ -146,8 +146,8 @@ func (r *Reviewer) postNext(body struct {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if !ending && len(list) < body.Offset+body.Limit { // what others were asked and left
-		for _, id := range r.mine(body.Reviewer, true) {
-			if left, _ := l.begins(); left == 0 && !slices.Contains(list, id) {
+		for _, id := range r.openQuestions(body.Reviewer, true) {
+			if left, _ := l.listFirstDraws(); left == 0 && !slices.Contains(list, id) {
 				list = append(list, id)
 			}
 		}
@@ -157,7 +157,7 @@ func (r *Reviewer) postNext(body struct {
 	who := d.numberOf(body.Reviewer)
 	page := nextPage{Offset: body.Offset, Rows: []row{}}
 	for _, id := range list[min(body.Offset, len(list)):min(body.Offset+body.Limit, len(list))] {
-		page.Rows = append(page.Rows, r.row(id, who))
+		page.Rows = append(page.Rows, r.newRowWithReason(id, who))
 	}
 	random := map[int32]bool{}
 	for i := range l.asked {
@@ -165,18 +165,18 @@ func (r *Reviewer) postNext(body struct {
 	}
 	for id := range r.table.list {
 		image := r.table.list[id].image
-		if d.vote(image, who).action == undecided && (!settled(d.action[image]) || random[int32(id)]) {
+		if d.getVote(image, who).action == undecided && (!settlesLabel(d.action[image]) || random[int32(id)]) {
 			page.Total++
 		}
 	}
 	page.Total = max(page.Total, len(list))
-	page.applied = r.progress(nil)
+	page.applied = r.reportLearned(nil)
 	return http.StatusOK, page, nil
 }
 
-// choose returns new questions of a state for a reviewer, and whether these belong to the check that a review begins
-// with.
-func (r *Reviewer) choose(s *learn.State, n int, reviewer string) (fresh []askedQuestion, checks bool) {
+// chooseQuestions returns new questions of a state for a reviewer, and whether these belong to the check that a review
+// begins with.
+func (r *Reviewer) chooseQuestions(s *learn.State, n int, reviewer string) (fresh []askedQuestion, checks bool) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	l, d := r.learning, r.decided
@@ -188,12 +188,12 @@ func (r *Reviewer) choose(s *learn.State, n int, reviewer string) (fresh []asked
 		}
 	}
 	goal := l.Goal
-	if left, _ := l.begins(); left > 0 {
+	if left, _ := l.listFirstDraws(); left > 0 {
 		goal, n, checks = learn.Measure, min(n, left), true
 	}
-	version := d.version()
+	version := d.getStoreVersion()
 	questions := s.Next(n, goal, learn.Showing{Already: l.ahead[version], Skip: func(i int) bool {
-		return open[i] || d.vote(r.table.list[i].image, who).action != undecided
+		return open[i] || d.getVote(r.table.list[i].image, who).action != undecided
 	}})
 	fresh = make([]askedQuestion, len(questions))
 	for i, q := range questions {
@@ -214,7 +214,7 @@ func (r *Reviewer) putQuestions(list []askedQuestion) error {
 		if err != nil {
 			return err
 		}
-		stored[i] = decisions.Question{Path: r.table.path(r.table.list[q.Image].image), Reviewer: q.reviewer,
+		stored[i] = decisions.Question{Path: r.table.getImagePath(r.table.list[q.Image].image), Reviewer: q.reviewer,
 			Change: q.change, Text: string(text)}
 	}
 	if err := r.Decisions.Ask(stored); err != nil {
@@ -223,7 +223,7 @@ func (r *Reviewer) putQuestions(list []askedQuestion) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	for _, q := range list {
-		r.learning.ask(q)
+		r.learning.addQuestion(q)
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func (r *Reviewer) postSkip(struct{}) (int, any, error) {
 	defer r.deciding.Unlock()
 	r.mutex.RLock()
 	l, d := r.learning, r.decided
-	_, drawn := l.begins()
+	_, drawn := l.listFirstDraws()
 	var back []askedQuestion
 	for _, id := range drawn {
 		if d.action[r.table.list[id].image] == undecided {
@@ -246,8 +246,10 @@ func (r *Reviewer) postSkip(struct{}) (int, any, error) {
 			back = append(back, q)
 		}
 	}
-	if left, _ := l.begins(); left > 0 && len(back) == 0 { // nothing is withdrawn but what would have come
-		back = []askedQuestion{{Question: learn.Question{How: learn.Random}, change: d.version(), withdrawn: true}}
+	if left, _ := l.listFirstDraws(); left > 0 && len(back) == 0 { // nothing is withdrawn but what would have come
+		back = []askedQuestion{
+			{Question: learn.Question{How: learn.Random}, change: d.getStoreVersion(), withdrawn: true},
+		}
 	}
 	r.mutex.RUnlock()
 	if err := r.putQuestions(back); err != nil {
@@ -255,5 +257,5 @@ func (r *Reviewer) postSkip(struct{}) (int, any, error) {
 	}
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	return http.StatusOK, r.progress(nil), nil
+	return http.StatusOK, r.reportLearned(nil), nil
 }

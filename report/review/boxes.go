@@ -24,7 +24,7 @@ func (r *Reviewer) writeBoxes(out *labelstudio.Writer, list []int32) (tasks int,
 	var pictures []string
 	crops := map[string][]int32{}
 	for _, image := range list {
-		file, _, cropped := datasets.CutCrop(r.table.path(image))
+		file, _, cropped := datasets.CutCrop(r.table.getImagePath(image))
 		if !cropped {
 			return 0, fmt.Errorf("%s: is a whole picture, expected a crop as the others: Label Studio labels one "+
 				"or the other", file)
@@ -47,22 +47,30 @@ func (r *Reviewer) writeBoxes(out *labelstudio.Writer, list []int32) (tasks int,
 		}
 		s := labelstudio.Sent{Image: path.Join(r.Root.Base(), file), Version: "winnow"}
 		if r.AuditFile != "" {
-			s.Version = r.version()
+			s.Version = r.auditVersion()
 		}
 		slices.Sort(crops[file])
 		for _, image := range crops[file] {
 			if r.decided.action[image] == drop {
 				continue
 			}
-			_, c, _ := datasets.CutCrop(r.table.path(image))
-			b := labelstudio.SentBox{ID: labelstudio.BoxID(r.table.path(image)), Label: r.table.label(image), X: c.X,
-				Y: c.Y, W: c.W, H: c.H, PictureW: int(width), PictureH: int(height)}
+			_, c, _ := datasets.CutCrop(r.table.getImagePath(image))
+			b := labelstudio.SentBox{
+				ID:       labelstudio.BoxID(r.table.getImagePath(image)),
+				Label:    r.table.nameGivenLabel(image),
+				X:        c.X,
+				Y:        c.Y,
+				W:        c.W,
+				H:        c.H,
+				PictureW: int(width),
+				PictureH: int(height),
+			}
 			if id := r.table.id[image]; id != none && r.table.list[id].suggested != r.table.list[id].given {
-				b.Label, b.Score = r.table.classes[r.table.list[id].suggested], number(r.table.list[id].better)
+				b.Label, b.Score = r.table.classes[r.table.list[id].suggested], numberOrNil(r.table.list[id].better)
 			}
 			switch r.decided.action[image] {
 			case keep:
-				b.Label, b.Score = r.table.label(image), nil
+				b.Label, b.Score = r.table.nameGivenLabel(image), nil
 			case relabel:
 				b.Label, b.Score = r.table.classes[r.decided.label[image]], nil
 			}
@@ -96,7 +104,7 @@ func (t *taker) addBoxes(task *labelstudio.Task) (ok bool, err error) {
 	if t.boxIDs == nil {
 		t.boxIDs = map[string]int32{}
 		for image := range t.Manifest.Samples {
-			if p := t.table.path(int32(image)); isCrop(p) {
+			if p := t.table.getImagePath(int32(image)); isCrop(p) {
 				t.boxIDs[labelstudio.BoxID(p)] = int32(image)
 			}
 		}
@@ -109,7 +117,7 @@ func (t *taker) addBoxes(task *labelstudio.Task) (ok bool, err error) {
 		}
 		if other, twice := t.seen[image]; twice {
 			return false, fmt.Errorf("is about the box of task %s, %q: expected one task a picture", other,
-				t.table.path(image))
+				t.table.getImagePath(image))
 		}
 		t.seen[image] = task.ID
 		b.images, b.ids = append(b.images, image), append(b.ids, id)
@@ -140,7 +148,7 @@ func (t *taker) boxChanges(b *boxed, answer *labelstudio.Answer, control string)
 		return nil
 	}
 	for i, image := range b.images {
-		p, given := t.table.path(image), t.table.label(image)
+		p, given := t.table.getImagePath(image), t.table.nameGivenLabel(image)
 		c := decisions.Change{Path: p, Given: given, Action: decisions.Drop}
 		at := slices.IndexFunc(drawn, func(d labelstudio.Box) bool { return d.ID == b.ids[i] })
 		if at < 0 {

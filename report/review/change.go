@@ -43,8 +43,8 @@ type classProgress struct {
 // mostReviewers is the largest number of reviewers of a manifest.
 const mostReviewers = 100
 
-// changes checks a reviewer's decisions and converts them to the store's form.
-func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, error) {
+// convertChanges checks a reviewer's decisions and converts them to the store's form.
+func (r *Reviewer) convertChanges(list []asked, reviewer string) ([]decisions.Change, error) {
 	if len(list) == 0 || len(list) > mostDecisions {
 		return nil, fmt.Errorf("decisions: found %d, expected 1 to %d", len(list), mostDecisions)
 	}
@@ -73,9 +73,9 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 			return nil, fmt.Errorf("decision %d: %s takes no label", i, a.Action)
 		}
 		image := t.all[*a.ID].image
-		given := t.label(image)
+		given := t.nameGivenLabel(image)
 		if a.Action == decisions.Keep && given == "" {
-			return nil, fmt.Errorf("decision %d: image %q has no label to keep", i, t.path(image))
+			return nil, fmt.Errorf("decision %d: image %q has no label to keep", i, t.getImagePath(image))
 		}
 		if a.Action == decisions.Relabel {
 			if _, ok := t.classOf[a.Label]; !ok {
@@ -88,7 +88,7 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 		if err := r.decided.checkTags(a.Give, a.Take); err != nil {
 			return nil, fmt.Errorf("decision %d: %w", i, err)
 		}
-		note := r.decided.vote(image, who).note
+		note := r.decided.getVote(image, who).note
 		if a.Note != nil {
 			note = *a.Note
 		}
@@ -97,24 +97,26 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 		}
 		seen[*a.ID] = true
 		out[i] = decisions.Change{
-			Path: t.path(image), Given: given, Action: a.Action, Label: a.Label, Note: note, Version: *a.Version,
+			Path: t.getImagePath(
+				image,
+			), Given: given, Action: a.Action, Label: a.Label, Note: note, Version: *a.Version,
 			Stands: a.Action == "", Give: a.Give, Take: a.Take,
 		}
 	}
 	return out, nil
 }
 
-// look returns the picture that a decision about an image is about.
-func (r *Reviewer) look(path string) decisions.Picture {
+// lookAtPicture returns the picture that a decision about an image is about.
+func (r *Reviewer) lookAtPicture(path string) decisions.Picture {
 	if r.Files == nil {
 		return decisions.Picture{}
 	}
 	return decisions.Look(r.Files, path)
 }
 
-// change makes a reviewer's change in the store and, when it is on disk, in memory. On a conflict it returns
+// makeChange makes a reviewer's change in the store and, when it is on disk, in memory. On a conflict it returns
 // the current states of the images.
-func (r *Reviewer) change(reviewer string, apply func() ([]decisions.Image, error)) (
+func (r *Reviewer) makeChange(reviewer string, apply func() ([]decisions.Image, error)) (
 	states []state, a applied, err error) {
 	r.deciding.Lock()
 	defer r.deciding.Unlock()
@@ -130,33 +132,33 @@ func (r *Reviewer) change(reviewer string, apply func() ([]decisions.Image, erro
 	d, t := r.decided, r.table
 	at := []int32{}
 	for _, i := range images {
-		image, ok := t.find(i.Path)
+		image, ok := t.findImage(i.Path)
 		if !ok {
 			continue // an undo of another audit's image, which this manifest does not have
 		}
 		at = append(at, image)
 		if conflict == nil {
-			d.set(image, i)
+			d.setDecision(image, i)
 			if id := t.id[image]; id != none && r.learning != nil {
-				r.learning.answer(id, i.Reviewer, d.voteOf(image, i), i.Change, i.At.UnixMilli())
+				r.learning.addVote(id, i.Reviewer, d.voteOf(image, i), i.Change, i.At.UnixMilli())
 			}
 		}
 	}
 	if conflict == nil {
 		defer r.learnSoon()
 	}
-	return d.states(at, d.numberOf(reviewer)), r.progress(at), err
+	return d.listStatesFor(at, d.numberOf(reviewer)), r.reportLearned(at), err
 }
 
-// progress returns the state of the review after a change of images, with what it has learned so far.
-func (r *Reviewer) progress(images []int32) applied {
-	a := r.decided.progress(images)
+// reportLearned returns the state of the review after a change of images, with what it has learned so far.
+func (r *Reviewer) reportLearned(images []int32) applied {
+	a := r.decided.reportProgress(images)
 	l := r.learning
 	if l == nil || l.said == nil {
 		return a
 	}
 	said := *l.said
-	if left, drawn := l.begins(); len(drawn) > 0 || left > 0 {
+	if left, drawn := l.listFirstDraws(); len(drawn) > 0 || left > 0 {
 		said.Check = &checking{Of: len(drawn) + left}
 		for _, id := range drawn {
 			if r.decided.action[r.table.list[id].image] != undecided {
@@ -171,14 +173,14 @@ func (r *Reviewer) progress(images []int32) applied {
 	return a
 }
 
-// progress returns the state of the review after a change of images.
-func (d *decided) progress(images []int32) applied {
-	p := d.precision()
+// reportProgress returns the state of the review after a change of images.
+func (d *decided) reportProgress(images []int32) applied {
+	p := d.measurePrecision()
 	a := applied{
-		Counts: byName(d.counts), Whole: byName(d.whole), Precision: p, Hint: d.hint(p),
+		Counts: byName(d.counts), Whole: byName(d.whole), Precision: p, Hint: d.hintWhenToStop(p),
 		Classes: []classProgress{}, Reviewers: d.eachReviewer(), Tags: d.tagCounts(),
 	}
-	a.Version = d.version()
+	a.Version = d.getStoreVersion()
 	seen := map[int32]bool{}
 	for _, image := range images {
 		id := d.table.id[image]

@@ -23,7 +23,7 @@ func TestChangedPicture(t *testing.T) {
 		t.Helper()
 		w.close()
 		w.open(nil)
-		return w.review.session()
+		return w.review.newSession()
 	}
 	if s := again(); s.Notice != "" || s.Counts["drop"] != 1 {
 		t.Fatalf("nothing changed: %q, %v", s.Notice, s.Counts)
@@ -35,7 +35,7 @@ func TestChangedPicture(t *testing.T) {
 	if s.Counts["drop"] != 0 || s.Counts["keep"] != 1 || !strings.Contains(s.Notice, "1 picture changed") {
 		t.Errorf("notice %q, counts %v", s.Notice, s.Counts)
 	}
-	r := w.review.row(int32(id), 0)
+	r := w.review.newRowWithReason(int32(id), 0)
 	if r.Decision != nil || r.Before == nil || r.Before.Action != "drop" {
 		t.Errorf("decision %+v, before %+v", r.Decision, r.Before)
 	}
@@ -52,13 +52,13 @@ func TestChangedPicture(t *testing.T) {
 		t.Error(said)
 	}
 	w.decide("t", 200, on(id, "keep", "", int(r.Version)))
-	if r := w.review.row(int32(id), 0); r.Before != nil || r.Decision == nil {
+	if r := w.review.newRowWithReason(int32(id), 0); r.Before != nil || r.Decision == nil {
 		t.Errorf("just decided again: %+v, before %+v", r.Decision, r.Before)
 	}
 	if s := again(); s.Notice != "" || s.Counts["keep"] != 2 {
 		t.Errorf("decided again: %q, %v", s.Notice, s.Counts)
 	}
-	if r := w.review.row(int32(id), 0); r.Before != nil || r.Decision == nil {
+	if r := w.review.newRowWithReason(int32(id), 0); r.Before != nil || r.Decision == nil {
 		t.Errorf("decided again: %+v, before %+v", r.Decision, r.Before)
 	}
 }

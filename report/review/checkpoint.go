@@ -32,8 +32,8 @@ type begunState struct {
 // mostAround bounds what a file of the map holds besides its images, in bytes.
 const mostAround = 1 << 20
 
-// checkpoint returns the path of the checkpoint of t-SNE: beside the places.
-func (r *Reviewer) checkpoint() string {
+// nameMapCheckpoint returns the path of the checkpoint of t-SNE: beside the places.
+func (r *Reviewer) nameMapCheckpoint() string {
 	return strings.TrimSuffix(r.plane.file, filepath.Ext(r.plane.file)) + ".part"
 }
 
@@ -41,7 +41,7 @@ func (r *Reviewer) checkpoint() string {
 func (r *Reviewer) sumOf(x blas32.General, rows []int32) string {
 	sum := crc64.New(vectorTable)
 	for i, image := range rows {
-		fmt.Fprintf(sum, "%q %s\n", r.table.path(image), sumOfVector(vectorAt(x, i)))
+		fmt.Fprintf(sum, "%q %s\n", r.table.getImagePath(image), sumOfVector(vectorAt(x, i)))
 	}
 	return fmt.Sprintf("%016x", sum.Sum64())
 }
@@ -55,7 +55,7 @@ func (r *Reviewer) writeCheckpoint(s tsne.State, sum string) error {
 		}
 		return archive.Float64s(name, flat)
 	}
-	return atomicfile.WriteOwn(r.checkpoint(), func(w io.Writer) error {
+	return atomicfile.WriteOwn(r.nameMapCheckpoint(), func(w io.Writer) error {
 		return archive.Write(w, begunState{s.Iteration, sum}, []archive.Array{pairs("points", s.Points),
 			pairs("moved", s.Moved), pairs("gained", s.Gained), archive.Uint32s("order", s.Order)})
 	})
@@ -66,7 +66,7 @@ func (r *Reviewer) readCheckpoint() (*tsne.State, string, error) {
 	if r.plane.file == "" {
 		return nil, "", os.ErrNotExist
 	}
-	f, err := regular.Open(r.checkpoint())
+	f, err := regular.Open(r.nameMapCheckpoint())
 	if err != nil {
 		return nil, "", err
 	}
@@ -101,7 +101,7 @@ func (r *Reviewer) goOn() {
 	if r.plane.file == "" {
 		return
 	}
-	if _, err := os.Stat(r.checkpoint()); err == nil {
-		_ = r.arrange("") // without vectors the map says so itself
+	if _, err := os.Stat(r.nameMapCheckpoint()); err == nil {
+		_ = r.arrangePlaces("") // without vectors the map says so itself
 	}
 }

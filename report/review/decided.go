@@ -68,11 +68,11 @@ func newDecided(t *table, s *decisions.Store, seen *decisions.Pictures) (*decide
 	d.counts[undecided], d.whole[undecided] = len(t.list), n
 	strangers, known := 0, 0
 	err := s.Images(func(i decisions.Image) error {
-		image, ok := t.find(i.Path)
+		image, ok := t.findImage(i.Path)
 		switch {
 		case ok:
 			known++
-			d.set(image, i)
+			d.setDecision(image, i)
 		case i.Action != decisions.Undecided:
 			d.gone = append(d.gone, i)
 			if i.Action != decisions.Drop { // a corrected manifest is without the dropped ones
@@ -89,8 +89,8 @@ func newDecided(t *table, s *decisions.Store, seen *decisions.Pictures) (*decide
 	return d, err
 }
 
-// version returns the store's version at the last change.
-func (d *decided) version() int64 {
+// getStoreVersion returns the store's version at the last change.
+func (d *decided) getStoreVersion() int64 {
 	if n := len(d.changes); n > 0 {
 		return d.changes[n-1].version
 	}
@@ -100,13 +100,13 @@ func (d *decided) version() int64 {
 // voteOf returns a reviewer's decision about an image as it stands today.
 func (d *decided) voteOf(image int32, i decisions.Image) vote {
 	v := vote{
-		reviewer: d.reviewer(i.Reviewer), action: uint8(slices.Index(actionNames[:], i.Action)), label: none,
+		reviewer: d.numberReviewer(i.Reviewer), action: uint8(slices.Index(actionNames[:], i.Action)), label: none,
 		note: i.Note, at: i.At.UnixMilli(), version: i.Version,
 	}
 	if i.Action == decisions.Relabel {
-		v.label = d.table.class(i.Label)
+		v.label = d.table.numberClass(i.Label)
 	}
-	v.action, v.label = d.table.asItStands(v.action, v.label, i.Given, d.table.label(image))
+	v.action, v.label = d.table.asItStands(v.action, v.label, i.Given, d.table.nameGivenLabel(image))
 	if v.action != undecided && d.pictures.Changed(i.Path, i.At) {
 		v.was, v.wasLabel = v.action, v.label
 		v.action, v.label = undecided, none
@@ -114,8 +114,8 @@ func (d *decided) voteOf(image int32, i decisions.Image) vote {
 	return v
 }
 
-// stale returns the number of images that changed since somebody decided about them and that nobody decided since.
-func (d *decided) stale() (n int) {
+// countStale returns the number of images that changed since somebody decided about them and that nobody decided since.
+func (d *decided) countStale() (n int) {
 	for image, votes := range d.votes {
 		if d.action[image] == undecided && slices.ContainsFunc(votes, func(v vote) bool { return v.was != undecided }) {
 			n++
@@ -124,12 +124,12 @@ func (d *decided) stale() (n int) {
 	return n
 }
 
-// set stores a reviewer's decision about an image.
-func (d *decided) set(image int32, i decisions.Image) {
+// setDecision stores a reviewer's decision about an image.
+func (d *decided) setDecision(image int32, i decisions.Image) {
 	v := d.voteOf(image, i)
 	if id := d.table.id[image]; id != none {
-		d.count(id, -1)
-		defer d.count(id, +1)
+		d.countImage(id, -1)
+		defer d.countImage(id, +1)
 	}
 	d.countVotes(image, -1)
 	defer d.countVotes(image, +1)
@@ -139,8 +139,8 @@ func (d *decided) set(image int32, i decisions.Image) {
 	} else {
 		d.votes[image] = append(votes, v)
 	}
-	d.action[image], d.label[image] = outcome(d.votes[image])
-	d.retag(image, i.Tags)
+	d.action[image], d.label[image] = decideByVotes(d.votes[image])
+	d.replaceTags(image, i.Tags)
 	d.changes = append(d.changes, changed{i.Change, image})
 }
 
@@ -158,8 +158,8 @@ func (t *table) asItStands(action uint8, label int32, then, now string) (uint8, 
 	return action, label
 }
 
-// count adds an image of the audit with its present outcome to the counts, or subtracts it.
-func (d *decided) count(id int32, by int) {
+// countImage adds an image of the audit with its present outcome to the counts, or subtracts it.
+func (d *decided) countImage(id int32, by int) {
 	t := d.table
 	e := &t.list[id]
 	action := d.action[e.image]
@@ -169,7 +169,7 @@ func (d *decided) count(id int32, by int) {
 	}
 	d.done += by
 	d.classes[e.given] += int32(by)
-	if settled(action) {
+	if settlesLabel(action) {
 		d.judged += by
 	}
 	if action == drop || action == relabel {
@@ -191,9 +191,9 @@ func (d *decided) countVotes(image int32, by int) {
 	}
 }
 
-// since returns the images that changed after a version of the store, each once, and the version up to which
+// listChangedSince returns the images that changed after a version of the store, each once, and the version up to which
 // the list is complete. The list stops after most images, at the end of a version.
-func (d *decided) since(version int64, most int) (upTo int64, images []int32) {
+func (d *decided) listChangedSince(version int64, most int) (upTo int64, images []int32) {
 	from := sort.Search(len(d.changes), func(i int) bool { return d.changes[i].version > version })
 	seen := map[int32]bool{}
 	upTo = version

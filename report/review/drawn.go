@@ -55,8 +55,8 @@ func readDrawn(auditFile string, manifestFile location.Source, d *datasets.Datas
 	return &Audit{t}, nil
 }
 
-// text says what the decisions about images drawn at random say of all labels, or "" before the first.
-func (s share) text() string {
+// describeShare says what the decisions about images drawn at random say of all labels, or "" before the first.
+func (s share) describeShare() string {
 	if s.Judged == 0 {
 		return ""
 	}

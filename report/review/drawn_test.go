@@ -27,7 +27,7 @@ func TestDrawn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return a.first(n), a.table.byKind["suspect"]
+		return a.listFirstPaths(n), a.table.byKind["suspect"]
 	}
 	first, suspect := draw(w.list, 60)
 	calm := append([]suspects.Suspect{}, w.list...)
@@ -52,7 +52,8 @@ func TestDrawn(t *testing.T) {
 	if all, _ := draw(w.list, 500); len(all) != len(w.list) {
 		t.Errorf("%d of %d drawn", len(all), len(w.list))
 	}
-	if said := newShare(6, 60).text(); !strings.Contains(said, "6 of 60") || !strings.Contains(said, "5 to 20 %") {
+	if said := newShare(6, 60).describeShare(); !strings.Contains(said, "6 of 60") ||
+		!strings.Contains(said, "5 to 20 %") {
 		t.Errorf("6 of 60: %s", said)
 	}
 }

@@ -18,19 +18,19 @@ func (r *Reviewer) getExamples(_ *http.Request, values url.Values) (any, error) 
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	p, t := &parameters{values: values}, r.table
-	class, n := p.class("class", t), p.number("n", 6, 1, mostTypical)
-	seed := p.number("seed", 1, 0, 1<<31-1)
+	class, n := p.getClass("class", t), p.getNumber("n", 6, 1, mostTypical)
+	seed := p.getNumber("seed", 1, 0, 1<<31-1)
 	if p.err == nil && class == none {
-		p.fail("class: is missing")
+		p.failWith("class: is missing")
 	}
-	if err := p.done(); err != nil {
-		return nil, bad(err)
+	if err := p.getFirstFailure(); err != nil {
+		return nil, asBadRequest(err)
 	}
-	ids := t.of(class, true)
+	ids := t.listIDsOfClass(class, true)
 	list := []example{}
 	for _, at := range drawSome(len(ids), n, rand.New(rand.NewPCG(uint64(seed), uint64(class)))) {
 		id := ids[at]
-		list = append(list, example{t.pic(t.image[id]), id})
+		list = append(list, example{t.newPic(t.image[id]), id})
 	}
 	return map[string]any{"class": t.classes[class], "images": len(ids), "pictures": list}, nil
 }

@@ -32,9 +32,9 @@ const (
 // groupMost is the largest number of images of a group that is not a group of copies: more are divided.
 const groupMost = 24
 
-// gather groups the findings of the audit. Copies whose labels contradict each other come first; outliers begin with
-// the farthest.
-func (t *table) gather() {
+// gatherFindings groups the findings of the audit. Copies whose labels contradict each other come first; outliers begin
+// with the farthest.
+func (t *table) gatherFindings() {
 	t.findings = map[string][]finding{}
 	numbers := make([]int, 0, len(t.groups))
 	for n, images := range t.groups {
@@ -118,13 +118,13 @@ type foundGroup struct {
 // getFindings returns a page of groups of findings.
 func (r *Reviewer) getFindings(_ *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
-	kind, reviewer := p.get("kind"), p.reviewer()
-	offset, limit := p.number("offset", 0, 0, 1<<30), p.number("limit", 12, 0, mostGroups)
+	kind, reviewer := p.getValue("kind"), p.getReviewer()
+	offset, limit := p.getNumber("offset", 0, 0, 1<<30), p.getNumber("limit", 12, 0, mostGroups)
 	if !slices.Contains(findingKinds, kind) {
-		p.fail("kind: found %.40q, expected copies, leaks, outliers or problems", kind)
+		p.failWith("kind: found %.40q, expected copies, leaks, outliers or problems", kind)
 	}
-	if err := p.done(); err != nil {
-		return nil, bad(err)
+	if err := p.getFirstFailure(); err != nil {
+		return nil, asBadRequest(err)
 	}
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
@@ -134,9 +134,9 @@ func (r *Reviewer) getFindings(_ *http.Request, values url.Values) (any, error) 
 	for _, f := range list[min(offset, len(list)):min(offset+limit, len(list))] {
 		g := foundGroup{Why: f.why, Images: len(f.images), Rows: []row{}}
 		for _, image := range f.images[:min(mostNear, len(f.images))] {
-			g.Rows = append(g.Rows, r.row(t.place[image], who))
+			g.Rows = append(g.Rows, r.newRowWithReason(t.place[image], who))
 			if t.verdicts[image] == suspects.Kept {
-				g.Likely = t.label(image)
+				g.Likely = t.nameGivenLabel(image)
 			}
 		}
 		page = append(page, g)

@@ -100,8 +100,8 @@ func (f Files) Inputs() []string {
 	return list
 }
 
-// write writes the decisions in a form. name is the name of the file.
-func (r *Reviewer) write(w io.Writer, form Form, name string) (e Exported, err error) {
+// writeForm writes the decisions in a form. name is the name of the file.
+func (r *Reviewer) writeForm(w io.Writer, form Form, name string) (e Exported, err error) {
 	switch form {
 	case InPlace, "":
 		return r.writeMended(w)
@@ -120,7 +120,7 @@ func (r *Reviewer) write(w io.Writer, form Form, name string) (e Exported, err e
 	case Table:
 		name = "fixed.csv"
 	}
-	mended, e, err := r.mended()
+	mended, e, err := r.correctManifest()
 	if err == nil {
 		err = datasets.Write(w, name, mended)
 	}

@@ -121,17 +121,17 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 		for name, value := range headers {
 			w.Header().Set(name, value)
 		}
-		if err := g.known(req); err != nil {
+		if err := g.checkHost(req); err != nil {
 			answerError(w, err)
 			return
 		}
 		if req.URL.Path == "/" && req.Method == http.MethodGet && req.URL.Query().Has("token") {
-			g.enter(w, req)
+			g.enterWithToken(w, req)
 			return
 		}
-		bearer, err := g.admitted(req)
+		bearer, err := g.isAdmitted(req)
 		if err == nil && req.Method != http.MethodGet && req.Method != http.MethodHead {
-			err = g.own(req, bearer)
+			err = g.checkOrigin(req, bearer)
 		}
 		if err != nil {
 			answerError(w, err)
@@ -141,8 +141,8 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
-// known refuses requests to the names of other hosts, and requests made by other pages.
-func (g *Guard) known(req *http.Request) error {
+// checkHost refuses requests to the names of other hosts, and requests made by other pages.
+func (g *Guard) checkHost(req *http.Request) error {
 	if !g.hosts[strings.ToLower(req.Host)] {
 		return reply.Refuse(http.StatusForbidden, "host %.100q is not a name of this server: "+
 			"allow it when the server is started", req.Host)
@@ -156,14 +156,14 @@ func (g *Guard) known(req *http.Request) error {
 	return nil
 }
 
-// same compares secrets in constant time.
-func same(given, expected string) bool {
+// compareSecrets compares secrets in constant time.
+func compareSecrets(given, expected string) bool {
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(expected))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// once returns a token that can be used once; used is called when it is.
-func (g *Guard) once(used func()) string {
+// newOnceToken returns a token that can be used once; used is called when it is.
+func (g *Guard) newOnceToken(used func()) string {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	token := NewToken()
@@ -171,8 +171,8 @@ func (g *Guard) once(used func()) string {
 	return token
 }
 
-// use reports whether a token can be used once, and uses it up.
-func (g *Guard) use(token string) bool {
+// useToken reports whether a token can be used once, and uses it up.
+func (g *Guard) useToken(token string) bool {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	hash := sha256.Sum256([]byte(token))
@@ -184,11 +184,11 @@ func (g *Guard) use(token string) bool {
 	return ok
 }
 
-// enter checks the token in an address and sets the cookie.
-func (g *Guard) enter(w http.ResponseWriter, req *http.Request) {
+// enterWithToken checks the token in an address and sets the cookie.
+func (g *Guard) enterWithToken(w http.ResponseWriter, req *http.Request) {
 	token := req.URL.Query().Get("token")
-	once := g.use(token)
-	if !once && !same(token, g.token) {
+	once := g.useToken(token)
+	if !once && !compareSecrets(token, g.token) {
 		answerError(w, reply.Refuse(http.StatusForbidden, "the token is not this server's, or was used already: "+
 			"open the address that winnow printed last"))
 		return
@@ -208,23 +208,23 @@ func (g *Guard) enter(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// admitted checks the bearer token or the cookie.
-func (g *Guard) admitted(req *http.Request) (bearer bool, err error) {
+// isAdmitted checks the bearer token or the cookie.
+func (g *Guard) isAdmitted(req *http.Request) (bearer bool, err error) {
 	if token, ok := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer "); ok {
-		if same(token, g.token) {
+		if compareSecrets(token, g.token) {
 			return true, nil
 		}
 		return false, reply.Refuse(http.StatusUnauthorized, "the token is not this server's")
 	}
-	if cookie, err := req.Cookie(g.cookie); err == nil && same(cookie.Value, g.secret) {
+	if cookie, err := req.Cookie(g.cookie); err == nil && compareSecrets(cookie.Value, g.secret) {
 		return false, nil
 	}
 	return false, reply.Refuse(http.StatusUnauthorized, "a token is missing: open the address that winnow printed")
 }
 
-// own refuses changes from another origin. A request with the bearer token cannot come from a page that was
+// checkOrigin refuses changes from another origin. A request with the bearer token cannot come from a page that was
 // tricked.
-func (g *Guard) own(req *http.Request, bearer bool) error {
+func (g *Guard) checkOrigin(req *http.Request, bearer bool) error {
 	origin := req.Header.Get("Origin")
 	if origin == "" && bearer {
 		return nil

@@ -301,7 +301,7 @@ func TestServeBreaksOff(t *testing.T) {
 			a.Body.Close()
 		}
 	}()
-	if err := serve(ctx, l, h, log.New(io.Discard, "", 0), time.Millisecond); err != nil {
+	if err := serveUntilDone(ctx, l, h, log.New(io.Discard, "", 0), time.Millisecond); err != nil {
 		t.Error(err)
 	}
 	if !ended.Load() {

@@ -30,18 +30,18 @@ func (r *Reviewer) imageAt(req *http.Request, prefix string) (int32, error) {
 // another picture at the same address.
 func (r *Reviewer) getThumb(w http.ResponseWriter, req *http.Request) {
 	p := &parameters{values: req.URL.Query()}
-	size := p.number("size", smallSide, 1, pictures.MostSide)
+	size := p.getNumber("size", smallSide, 1, pictures.MostSide)
 	image, err := r.imageAt(req, thumbs)
 	if err == nil {
-		err = bad(p.done())
+		err = asBadRequest(p.getFirstFailure())
 	}
 	if err != nil {
 		answerError(w, err)
 		return
 	}
-	data, err := r.Pictures.Small(req.Context(), r.table.path(image), size)
+	data, err := r.Pictures.Small(req.Context(), r.table.getImagePath(image), size)
 	if err != nil {
-		answerError(w, r.unreadable(image, err))
+		answerError(w, r.refuseUnreadableImage(image, err))
 		return
 	}
 	h := w.Header()
@@ -64,9 +64,9 @@ func (r *Reviewer) getImage(w http.ResponseWriter, req *http.Request) {
 		answerError(w, err)
 		return
 	}
-	f, err := r.Pictures.Open(r.table.path(image))
+	f, err := r.Pictures.Open(r.table.getImagePath(image))
 	if err != nil {
-		answerError(w, r.unreadable(image, err))
+		answerError(w, r.refuseUnreadableImage(image, err))
 		return
 	}
 	defer f.Close()
@@ -78,10 +78,10 @@ func (r *Reviewer) getImage(w http.ResponseWriter, req *http.Request) {
 	_, _ = io.Copy(w, io.LimitReader(f, f.Size))
 }
 
-// unreadable returns the error for a picture that cannot be shown.
-func (r *Reviewer) unreadable(image int32, err error) error {
+// refuseUnreadableImage returns the error for a picture that cannot be shown.
+func (r *Reviewer) refuseUnreadableImage(image int32, err error) error {
 	if errors.As(err, new(*pictures.Unreadable)) {
-		return reply.Refuse(http.StatusNotFound, "%s: %v", r.table.path(image), err)
+		return reply.Refuse(http.StatusNotFound, "%s: %v", r.table.getImagePath(image), err)
 	}
 	return reply.Refuse(http.StatusServiceUnavailable, "%v", err)
 }

@@ -17,9 +17,9 @@ type lasso struct {
 // mostCorners is the largest number of a lasso's corners.
 const mostCorners = 200
 
-// lasso reads the corners of a lasso, x,y,x,y,…, or returns nil if there is none.
-func (p *parameters) lasso(places *plane) *lasso {
-	text := p.get("lasso")
+// readLasso reads the corners of a lasso, x,y,x,y,…, or returns nil if there is none.
+func (p *parameters) readLasso(places *plane) *lasso {
+	text := p.getValue("lasso")
 	if text == "" {
 		return nil
 	}
@@ -27,18 +27,18 @@ func (p *parameters) lasso(places *plane) *lasso {
 	l := &lasso{at: places.at}
 	places.mutex.Unlock()
 	if l.at == nil {
-		p.fail("lasso: the map has no places yet")
+		p.failWith("lasso: the map has no places yet")
 	}
 	words := strings.Split(text, ",")
 	if len(words)%2 != 0 || len(words) < 6 || len(words) > 2*mostCorners {
-		p.fail("lasso: found %d numbers, expected x,y of 3 to %d corners", len(words), mostCorners)
+		p.failWith("lasso: found %d numbers, expected x,y of 3 to %d corners", len(words), mostCorners)
 		return l
 	}
 	for i := 0; i < len(words); i += 2 {
 		x, errX := strconv.ParseFloat(words[i], 32)
 		y, errY := strconv.ParseFloat(words[i+1], 32)
 		if err := errors.Join(errX, errY); err != nil || math.IsNaN(x+y) {
-			p.fail("lasso: found %.40q, expected numbers", words[i]+","+words[i+1])
+			p.failWith("lasso: found %.40q, expected numbers", words[i]+","+words[i+1])
 		}
 		c := spot{float32(x), float32(y)}
 		if len(l.corners) == 0 {
@@ -50,8 +50,8 @@ func (p *parameters) lasso(places *plane) *lasso {
 	return l
 }
 
-// holds reports whether an image is inside, by the even-odd rule.
-func (l *lasso) holds(image int32) bool {
+// holdsImage reports whether an image is inside, by the even-odd rule.
+func (l *lasso) holdsImage(image int32) bool {
 	at, in := l.at[image], false
 	if !(at.x >= l.low.x && at.x <= l.high.x && at.y >= l.low.y && at.y <= l.high.y) { // also without a place
 		return false

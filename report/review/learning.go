@@ -66,7 +66,7 @@ func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decis
 	*learning, error) {
 	paths := make([]string, min(len(t.list), mostLearned))
 	for id := range paths {
-		paths[id] = t.path(t.list[id].image)
+		paths[id] = t.getImagePath(t.list[id].image)
 	}
 	x, absent, err := v.Rows(paths)
 	if err != nil {
@@ -80,7 +80,7 @@ func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decis
 		o.Check = 0
 	}
 	l := &learning{Learning: o, latest: map[int32]int{}, ahead: map[int64]int{}}
-	if l.learner, err = learn.New(ctx, t.evidence(x)); err != nil {
+	if l.learner, err = learn.New(ctx, t.gatherEvidence(x)); err != nil {
 		return nil, err
 	}
 	var questions []decisions.Question
@@ -95,8 +95,8 @@ func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decis
 			if err := json.Unmarshal([]byte(q.Text), &stored); err != nil {
 				return fmt.Errorf("review: %s: a question about image %q: %w", s.Path, q.Path, err)
 			}
-			if image, ok := t.find(q.Path); ok && t.id[image] != none {
-				l.ask(askedQuestion{reviewer: q.Reviewer, change: q.Change, withdrawn: stored.Withdrawn,
+			if image, ok := t.findImage(q.Path); ok && t.id[image] != none {
+				l.addQuestion(askedQuestion{reviewer: q.Reviewer, change: q.Change, withdrawn: stored.Withdrawn,
 					Question: learn.Question{Image: int(t.id[image]), How: stored.How, Wrong: stored.Wrong,
 						Audited: stored.Audited, Learned: stored.Learned, Draw: stored.Draw}})
 			}
@@ -107,10 +107,10 @@ func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decis
 		if err := put(a.Change); err != nil {
 			return err
 		}
-		if image, ok := t.find(a.Path); ok && t.id[image] != none {
+		if image, ok := t.findImage(a.Path); ok && t.id[image] != none {
 			v := d.voteOf(image, decisions.Image{Path: a.Path, Action: a.Action, Label: a.Label, Given: a.Given,
 				At: a.At})
-			l.answer(t.id[image], a.Reviewer, v, a.Change, a.At.UnixMilli())
+			l.addVote(t.id[image], a.Reviewer, v, a.Change, a.At.UnixMilli())
 		}
 		return nil
 	})
@@ -118,13 +118,13 @@ func newLearning(ctx context.Context, o Learning, t *table, d *decided, s *decis
 		err = put(math.MaxInt64)
 	}
 	if err == nil {
-		l.past()
+		l.computePast()
 	}
 	return l, err
 }
 
-// evidence returns what the audit knows of its images, by id.
-func (t *table) evidence(x blas32.General) learn.Evidence {
+// gatherEvidence returns what the audit knows of its images, by id.
+func (t *table) gatherEvidence(x blas32.General) learn.Evidence {
 	n := len(t.list)
 	e := learn.Evidence{
 		Vectors: x, Classes: len(t.classes), Given: make([]int, n), Suggested: make([]int, n), Rank: make([]int, n),
@@ -147,15 +147,15 @@ func (t *table) evidence(x blas32.General) learn.Evidence {
 	return e
 }
 
-// ask adds a question that is stored.
-func (l *learning) ask(q askedQuestion) {
+// addQuestion adds a question that is stored.
+func (l *learning) addQuestion(q askedQuestion) {
 	l.latest[int32(q.Image)] = len(l.asked)
 	l.asked = append(l.asked, q)
 	l.ahead[q.change]++
 }
 
-// answer adds a vote that is stored.
-func (l *learning) answer(id int32, reviewer string, v vote, change, at int64) {
+// addVote adds a vote that is stored.
+func (l *learning) addVote(id int32, reviewer string, v vote, change, at int64) {
 	d := learn.Decision{Question: learn.Question{Image: int(id), How: learn.Import}, Seq: change, Reviewer: reviewer,
 		Label: learn.None}
 	if n, ok := l.latest[id]; ok {
@@ -218,17 +218,18 @@ const (
 	mostPast   = 20_000
 )
 
-// past computes how the estimate went before this start, from the first part of the decisions, two parts, and so on.
-func (l *learning) past() {
+// computePast computes how the estimate went before this start, from the first part of the decisions, two parts, and so
+// on.
+func (l *learning) computePast() {
 	if n := len(l.log); n >= pastPoints && len(l.learner.Learn(nil).Wrong) <= mostPast {
 		for k := 1; k < pastPoints; k++ {
-			l.follow(l.learner.Learn(l.log[:n*k/pastPoints]).Count())
+			l.followTrend(l.learner.Learn(l.log[:n*k/pastPoints]).Count())
 		}
 	}
 }
 
-// follow adds a count to the trend.
-func (l *learning) follow(c learn.Count) {
+// followTrend adds a count to the trend.
+func (l *learning) followTrend(c learn.Count) {
 	if !c.Known {
 		return
 	}
@@ -242,26 +243,26 @@ func (l *learning) follow(c learn.Count) {
 	}
 }
 
-// learn returns the state after all decisions. It is the same for the same decisions.
-func (r *Reviewer) learn() *learn.State {
+// learnState returns the state after all decisions. It is the same for the same decisions.
+func (r *Reviewer) learnState() *learn.State {
 	l := r.learning
 	l.working.Lock()
 	defer l.working.Unlock()
 	r.mutex.RLock()
 	log, times, asked, was := l.log, l.times, l.asked, l.state
 	learnt, shown := l.learnt, l.shown
-	agreed := r.decided.agreement()
+	agreed := r.decided.compareReviewers()
 	r.mutex.RUnlock()
 	if was != nil && learnt == len(log) {
 		return was
 	}
 	s := l.learner.Learn(log)
 	c := s.Count()
-	said := &learned{Seq: s.Seq, Count: c, Next: s.Outlook(100), Text: s.Text(100), Pace: pace(log, times),
+	said := &learned{Seq: s.Seq, Count: c, Next: s.Outlook(100), Text: s.Text(100), Pace: measurePace(log, times),
 		Rule: l.Rule, Goal: l.Goal, Agreed: agreed}
 	if l.Until != (learn.Rule{}) {
 		said.Met = s.Met(l.Until, said.Pace)
-		said.Hours = hours(s, l.Until, said.Pace)
+		said.Hours = estimateHours(s, l.Until, said.Pace)
 	}
 	open := map[int]bool{}
 	for _, q := range asked {
@@ -281,7 +282,7 @@ func (r *Reviewer) learn() *learn.State {
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	l.follow(c)
+	l.followTrend(c)
 	said.Trend = slices.Clone(l.trend)
 	if l.shown == nil {
 		l.shown = shown
@@ -293,6 +294,6 @@ func (r *Reviewer) learn() *learn.State {
 // learnSoon learns in the background.
 func (r *Reviewer) learnSoon() {
 	if r.learning != nil {
-		go r.learn()
+		go r.learnState()
 	}
 }

@@ -203,13 +203,13 @@ func TestLearnedAfterKill(t *testing.T) {
 	if diff := cmp.Diff(idsOf(w.next("Ann", 0, 30).Rows), idsOf(killed.next("Ann", 0, 30).Rows)); diff != "" {
 		t.Errorf("killed and started again, other images come next: %s", diff)
 	}
-	if diff := cmp.Diff(w.review.learn().Wrong, killed.review.learn().Wrong); diff != "" {
+	if diff := cmp.Diff(w.review.learnState().Wrong, killed.review.learnState().Wrong); diff != "" {
 		t.Errorf("killed and started again: %s", diff)
 	}
 	same := learns(t, 200, o)
 	play(same)
 	same.next("Ann", 0, 30)
-	if diff := cmp.Diff(w.review.learn().Wrong, same.review.learn().Wrong); diff != "" {
+	if diff := cmp.Diff(w.review.learnState().Wrong, same.review.learnState().Wrong); diff != "" {
 		t.Errorf("the same decisions elsewhere: %s", diff)
 	}
 }
@@ -265,7 +265,7 @@ func TestTogether(t *testing.T) {
 		a.Low > a.Kappa || a.High < a.Kappa {
 		t.Errorf("agreement %+v", a)
 	}
-	if e, err := w.review.export(); err != nil || e.Agreement == nil || *e.Agreement != *a {
+	if e, err := w.review.exportManifest(); err != nil || e.Agreement == nil || *e.Agreement != *a {
 		t.Errorf("exported: %+v, %v", e, err)
 	}
 }
@@ -350,7 +350,7 @@ func TestKappa(t *testing.T) {
 			two.items = append(two.items, c.item)
 		}
 	}
-	agreed, kappa, low, high := two.kappa(true)
+	agreed, kappa, low, high := two.computeKappaInterval(true)
 	if agreed != 0.7 || math.Abs(kappa-0.4) > 1e-12 || low < 0.1 || low > 0.2 || high < 0.6 || high > 0.7 {
 		t.Errorf("Cohen: %v %v (%v to %v)", agreed, kappa, low, high)
 	}
@@ -365,11 +365,12 @@ func TestKappa(t *testing.T) {
 		}
 		many.items = append(many.items, item)
 	}
-	if _, kappa, low, high := many.kappa(false); math.Abs(kappa-0.210) > 5e-4 || low > 0.15 || high < 0.25 {
+	if _, kappa, low, high := many.computeKappaInterval(false); math.Abs(kappa-0.210) > 5e-4 || low > 0.15 ||
+		high < 0.25 {
 		t.Errorf("Fleiss: %v (%v to %v), expected 0.210", kappa, low, high)
 	}
 	alike := verdicts{answers: 2, items: [][]int32{{0, 0}, {1, 1}, {0, 0}, {1, 1}}}
-	if _, kappa, low, high := alike.kappa(true); kappa != 1 || high != 1 || low > 0 {
+	if _, kappa, low, high := alike.computeKappaInterval(true); kappa != 1 || high != 1 || low > 0 {
 		t.Errorf("four images alike: %v (%v to %v)", kappa, low, high)
 	}
 }
@@ -386,7 +387,7 @@ func TestCheckWhereNeeded(t *testing.T) {
 			w.again(Learning{Goal: learn.Find, Check: 5, Asked: asked})
 			r := w.review
 			r.mutex.RLock()
-			left, _ := r.learning.begins()
+			left, _ := r.learning.listFirstDraws()
 			r.mutex.RUnlock()
 			if want := !known || asked; (left == 5) != want {
 				t.Errorf("known %v, asked %v: %d random images, expected them: %v", known, asked, left, want)

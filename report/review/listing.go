@@ -55,7 +55,7 @@ func (r *Reviewer) writeList(w io.Writer) error {
 				continue
 			}
 			written = true
-			err := write(t.path(image), t.label(image), string(actionNames[d.action[image]]),
+			err := write(t.getImagePath(image), t.nameGivenLabel(image), string(actionNames[d.action[image]]),
 				d.labelName(d.label[image]), d.reviewers[v.reviewer], string(actionNames[v.action]),
 				d.labelName(v.label), v.note, time.UnixMilli(v.at), d.tags[image])
 			if err != nil {

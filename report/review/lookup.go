@@ -10,9 +10,9 @@ import (
 	"winnow/datasets"
 )
 
-// sort orders the images by their ranks or, if there are none, by their scores, from which it then sets the
+// sortByRank orders the images by their ranks or, if there are none, by their scores, from which it then sets the
 // ranks.
-func (t *table) sort() {
+func (t *table) sortByRank() {
 	ranked := len(t.list) > 0 && t.list[0].rank > 0
 	slices.SortStableFunc(t.list, func(a, b entry) int {
 		if ranked {
@@ -29,8 +29,8 @@ func (t *table) sort() {
 	}
 }
 
-// complete adds the images that the audit does not have, and finds the splits.
-func (t *table) complete() {
+// completeImages adds the images that the audit does not have, and finds the splits.
+func (t *table) completeImages() {
 	audited := len(t.list)
 	t.all, t.place, t.split = t.list, slices.Clone(t.id), make([]uint8, len(t.id))
 	for image := range t.manifest.Samples {
@@ -68,8 +68,8 @@ func (t *table) markSuspects() {
 	}
 }
 
-// index counts and sorts what the page often needs.
-func (t *table) index() {
+// indexImages counts and sorts what the page often needs.
+func (t *table) indexImages() {
 	ascending := func(n int) []int32 {
 		list := make([]int32, n)
 		for i := range list {
@@ -82,7 +82,7 @@ func (t *table) index() {
 	t.byPath = sync.OnceValue(func() []int32 {
 		list := ascending(len(t.all))
 		slices.SortFunc(list, func(a, b int32) int {
-			return strings.Compare(t.path(t.all[a].image), t.path(t.all[b].image))
+			return strings.Compare(t.getImagePath(t.all[a].image), t.getImagePath(t.all[b].image))
 		})
 		return list
 	})
@@ -130,25 +130,25 @@ func (t *table) index() {
 	}
 }
 
-// find returns the image with this path.
-func (t *table) find(path string) (int32, bool) {
+// findImage returns the image with this path.
+func (t *table) findImage(path string) (int32, bool) {
 	image, ok := t.row[path]
 	return image, ok
 }
 
-// path returns the path of an image of the manifest.
-func (t *table) path(image int32) string { return t.manifest.Samples[image].Path }
+// getImagePath returns the path of an image of the manifest.
+func (t *table) getImagePath(image int32) string { return t.manifest.Samples[image].Path }
 
-// label returns the given label of an image of the manifest, or "".
-func (t *table) label(image int32) string {
+// nameGivenLabel returns the given label of an image of the manifest, or "".
+func (t *table) nameGivenLabel(image int32) string {
 	if label := t.manifest.Samples[image].Label; label != datasets.Unlabelled {
 		return t.classes[label]
 	}
 	return ""
 }
 
-// called returns the name of a class, or "" for none.
-func (t *table) called(class int32) string {
+// nameClassOrNone returns the name of a class, or "" for none.
+func (t *table) nameClassOrNone(class int32) string {
 	if class == none {
 		return ""
 	}

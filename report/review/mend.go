@@ -51,8 +51,8 @@ func (e Exported) Left() (lines string) {
 	return lines
 }
 
-// mending returns the decisions to apply to the manifest, all from the same moment.
-func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
+// collectCorrections returns the decisions to apply to the manifest, all from the same moment.
+func (r *Reviewer) collectCorrections() (map[int]datasets.Decision, Exported) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	d, do := r.decided, map[int]datasets.Decision{}
@@ -73,43 +73,43 @@ func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 			e.Disagreed++
 		}
 	}
-	e.Undecided, e.Gone, e.Changed = d.counts[undecided], len(d.gone), d.stale()
+	e.Undecided, e.Gone, e.Changed = d.counts[undecided], len(d.gone), d.countStale()
 	if e.Gone > 0 {
 		e.Example = d.gone[e.Gone-1].Path
 	}
 	if len(r.table.list) == 0 {
 		e.Undecided = len(d.action) - e.Kept - e.Dropped - e.Relabelled - e.Unsure - e.Disagreed
 	}
-	e.Rows, e.Agreement = len(d.action)-e.Dropped, d.agreement()
+	e.Rows, e.Agreement = len(d.action)-e.Dropped, d.compareReviewers()
 	return do, e
 }
 
 // writeMended writes the corrected manifest: without dropped images, with the new labels of relabelled ones, and
 // otherwise unchanged to the byte, but for a column of tags, if there are any.
 func (r *Reviewer) writeMended(w io.Writer) (Exported, error) {
-	do, e := r.mending()
+	do, e := r.collectCorrections()
 	_, err := datasets.Mend(w, r.ManifestFile, r.Manifest, do, r.tagList()...)
 	return e, err
 }
 
-// export writes the corrected manifest to Out, a file completely or not at all.
-func (r *Reviewer) export() (e Exported, err error) {
+// exportManifest writes the corrected manifest to Out, a file completely or not at all.
+func (r *Reviewer) exportManifest() (e Exported, err error) {
 	if r.Out == "" {
 		return e, reply.Refuse(http.StatusNotFound, "the server was started without a file to write: "+
 			"download the manifest instead")
 	}
 	if r.Form == InPlace && datasets.IntoFolder(r.ManifestFile, r.Out) {
 		var do map[int]datasets.Decision
-		do, e = r.mending()
+		do, e = r.collectCorrections()
 		_, err = datasets.MendFolder(context.Background(), r.Out, r.ManifestFile, r.Manifest, do)
 	} else {
 		err = atomicfile.Write(r.Out, func(w io.Writer) (err error) {
-			e, err = r.write(w, r.Form, r.Out)
+			e, err = r.writeForm(w, r.Form, r.Out)
 			return err
 		})
 	}
 	if err == nil && r.Form == labelStudio {
-		e.Studio, err = r.prepare(r.Out)
+		e.Studio, err = r.prepareStudio(r.Out)
 	}
 	if err != nil {
 		return e, fmt.Errorf("review: %w", err)
@@ -122,7 +122,7 @@ func (r *Reviewer) export() (e Exported, err error) {
 func (r *Reviewer) Write() (Exported, error) {
 	r.exporting.Lock()
 	defer r.exporting.Unlock()
-	return r.export()
+	return r.exportManifest()
 }
 
 func (r *Reviewer) postExport(struct{}) (int, any, error) {
@@ -182,7 +182,7 @@ func (r *Reviewer) getExport(w http.ResponseWriter, req *http.Request) {
 	h.Set("Content-Disposition", `attachment; filename="`+file[0]+`"`)
 	h.Set("Cache-Control", "no-store")
 	out := &lateType{ResponseWriter: w, kind: file[1]}
-	switch _, err := r.write(out, form, file[0]); {
+	switch _, err := r.writeForm(out, form, file[0]); {
 	case err != nil && !out.begun:
 		h.Del("Content-Disposition")
 		answerError(w, err)
@@ -197,7 +197,7 @@ func (r *Reviewer) getConfig(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Type", "application/xml")
 	h.Set("Content-Disposition", `attachment; filename="tasks.labelstudio.xml"`)
 	h.Set("Cache-Control", "no-store")
-	_, _ = io.WriteString(w, r.config()) // the client may be gone
+	_, _ = io.WriteString(w, r.makeLabellingConfig()) // the client may be gone
 }
 
 // lateType sets the content type with the first byte.

@@ -152,7 +152,7 @@ func BenchmarkMillion(b *testing.B) {
 	for i := range at {
 		at[i] = spot{float32(i%1000) / 1000, float32(i/1000) / 1000}
 	}
-	r.plane.take(byComponents, at, [2]float64{})
+	r.plane.takePlaces(byComponents, at, [2]float64{})
 	ask("places", "GET", "/api/places", nothing)
 	ask("images/lasso", "GET", "/api/rows?scope=all&state=all&sort=manifest&limit=120&lasso="+
 		".2,.2,.4,.2,.4,.4,.3,.3,.2,.4", nothing)
@@ -162,7 +162,7 @@ func BenchmarkMillion(b *testing.B) {
 		if i%100 == 0 {
 			list = append(list, "rare")
 		}
-		r.decided.retag(97*i, list)
+		r.decided.replaceTags(97*i, list)
 	}
 	for _, tag := range []string{"common", "rare", "none"} {
 		ask("images/tag-"+tag, "GET", "/api/rows?scope=all&state=all&sort=path&limit=120&tag="+tag, nothing)

@@ -118,7 +118,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	}
 	file := f.decisionsFile()
 	thumbs := strings.TrimSuffix(file, filepath.Ext(file)) + ".thumbs"
-	conf.Report = f.report()
+	conf.Report = f.reportPage()
 	conf.Files, conf.Pictures = root, pictures.New(root, pictures.Options{Folder: thumbs})
 	if conf.Finder, err = find(); err != nil {
 		return nil, nil, err
@@ -146,7 +146,7 @@ func (f Files) readManifest() (*datasets.Dataset, error) {
 func someImage(root fs.FS, audit *Audit, where location.Source) error {
 	const tried = 20
 	var first error
-	paths := audit.first(tried)
+	paths := audit.listFirstPaths(tried)
 	for _, path := range paths {
 		_, err := fs.Stat(root, path)
 		if err == nil {
@@ -206,5 +206,5 @@ func Export(f Files) (e Exported, err error) {
 			return e, fmt.Errorf("review: %w", err)
 		}
 	}
-	return r.export()
+	return r.exportManifest()
 }

@@ -12,8 +12,8 @@ import (
 	"runtime"
 )
 
-// address returns the address of the page with a token.
-func (g *Guard) address(token string) string {
+// makePageAddress returns the address of the page with a token.
+func (g *Guard) makePageAddress(token string) string {
 	host := g.at.IP.String()
 	if g.at.IP.IsUnspecified() {
 		host = "127.0.0.1"
@@ -29,7 +29,7 @@ func (g *Guard) address(token string) string {
 }
 
 // Address returns the address that gives access to everyone who has it.
-func (g *Guard) Address() string { return g.address(g.token) }
+func (g *Guard) Address() string { return g.makePageAddress(g.token) }
 
 // redirect is a page that redirects to an address.
 const redirect = `<!DOCTYPE html>
@@ -51,7 +51,7 @@ func (g *Guard) OpenPage(dir string, show func(file string) error) (remove func(
 		return nil, err
 	}
 	remove = func() { _ = os.Remove(f.Name()) } // may be called twice
-	_, err = fmt.Fprintf(f, redirect, html.EscapeString(g.address(g.once(remove))))
+	_, err = fmt.Fprintf(f, redirect, html.EscapeString(g.makePageAddress(g.newOnceToken(remove))))
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
@@ -65,8 +65,8 @@ func (g *Guard) OpenPage(dir string, show func(file string) error) (remove func(
 	return remove, nil
 }
 
-// browser returns the command that shows a file in the user's browser.
-func browser() []string {
+// findBrowser returns the command that shows a file in the user's browser.
+func findBrowser() []string {
 	switch runtime.GOOS {
 	case "darwin":
 		return []string{"open"}
@@ -78,10 +78,10 @@ func browser() []string {
 
 // CanBrowse returns an error if a browser cannot be opened here: its command is missing, or there is no display.
 func CanBrowse() error {
-	if _, err := exec.LookPath(browser()[0]); err != nil {
+	if _, err := exec.LookPath(findBrowser()[0]); err != nil {
 		return err
 	}
-	if browser()[0] == "xdg-open" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+	if findBrowser()[0] == "xdg-open" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
 		return errors.New("neither DISPLAY nor WAYLAND_DISPLAY is set")
 	}
 	return nil
@@ -89,7 +89,7 @@ func CanBrowse() error {
 
 // Browse asks the system to open a file in the browser.
 func Browse(file string) error {
-	command := browser()
+	command := findBrowser()
 	shown := exec.Command(command[0], append(command[1:], file)...)
 	if err := shown.Start(); err != nil {
 		return err

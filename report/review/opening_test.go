@@ -88,7 +88,7 @@ func TestCanBrowse(t *testing.T) {
 	if err := CanBrowse(); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("without a program: %v", err)
 	}
-	name := browser()[0]
+	name := findBrowser()[0]
 	if name != "xdg-open" {
 		t.Skipf("SKIPPED: only tested where %s opens files, not by %s", "xdg-open", name)
 	}

@@ -15,8 +15,8 @@ const (
 	paceLast = 60               // decisions of each reviewer that tell it
 )
 
-// pace returns the decisions an hour of all reviewers who are here.
-func pace(log []learn.Decision, times []int64) float64 {
+// measurePace returns the decisions an hour of all reviewers who are here.
+func measurePace(log []learn.Decision, times []int64) float64 {
 	type run struct {
 		last, from int64
 		n          int
@@ -51,9 +51,9 @@ func pace(log []learn.Decision, times []int64) float64 {
 	return sum
 }
 
-// hours returns how long it takes until a rule of a share is met, if images turn out as expected: until so many wrong
-// labels are found that the estimate of those left is at most the share. nil: unknown.
-func hours(s *learn.State, rule learn.Rule, pace float64) *float64 {
+// estimateHours returns how long it takes until a rule of a share is met, if images turn out as expected: until so many
+// wrong labels are found that the estimate of those left is at most the share. nil: unknown.
+func estimateHours(s *learn.State, rule learn.Rule, pace float64) *float64 {
 	c := s.Count()
 	if rule.Share == 0 || pace == 0 || !c.Known {
 		return nil

@@ -51,8 +51,13 @@ func (r *Reviewer) writePlane(x blas32.General, rows []int32, at []spot, side fl
 			if s.x != s.x {
 				continue
 			}
-			row := []string{r.table.path(image), digits(float64(s.x), 32), digits(float64(s.y), 32), digits(side, 64),
-				sumOfVector(vectorAt(x, i))}
+			row := []string{
+				r.table.getImagePath(image),
+				digits(float64(s.x), 32),
+				digits(float64(s.y), 32),
+				digits(side, 64),
+				sumOfVector(vectorAt(x, i)),
+			}
 			if err := out.Write(append(row, sums.Sum(row))); err != nil {
 				return err
 			}
@@ -70,8 +75,8 @@ type keptPlaces struct {
 	changed int // rows that are not as they were written
 }
 
-// warn returns an error if rows have changed; they are used as they are.
-func (k keptPlaces) warn(file string) error {
+// warnChanged returns an error if rows have changed; they are used as they are.
+func (k keptPlaces) warnChanged(file string) error {
 	if k.changed == 0 {
 		return nil
 	}
@@ -95,7 +100,7 @@ func (r *Reviewer) readPlane() (k keptPlaces, err error) {
 	}
 	summed := len(head) > len(planeHeader) // an earlier winnow wrote none
 	var sums seal.Rows
-	k.at, _ = squared(len(r.table.all), nil, nil)
+	k.at, _ = fitUnitSquare(len(r.table.all), nil, nil)
 	k.sums = make([]string, len(k.at))
 	for {
 		record, err := in.Read()
@@ -108,7 +113,7 @@ func (r *Reviewer) readPlane() (k keptPlaces, err error) {
 		if summed && !sums.Fits(record[:len(planeHeader)], strings.Clone(record[len(planeHeader)])) {
 			k.changed++
 		}
-		image, ok := r.table.find(record[0])
+		image, ok := r.table.findImage(record[0])
 		if !ok {
 			continue // an image that is gone
 		}
@@ -130,9 +135,9 @@ func (r *Reviewer) readPlane() (k keptPlaces, err error) {
 // sampled is how many vectors are compared with the sums of a file that has a place for every image.
 const sampled = 16
 
-// reuse takes the places of the file. Images without one there, and those with another vector, are placed among the
-// others, which stay where they are. It returns byLikeness, or "" if the file is not used.
-func (r *Reviewer) reuse(v Vectors) (method string, err error) {
+// reusePlaces takes the places of the file. Images without one there, and those with another vector, are placed among
+// the others, which stay where they are. It returns byLikeness, or "" if the file is not used.
+func (r *Reviewer) reusePlaces(v Vectors) (method string, err error) {
 	if r.plane.file == "" {
 		return "", nil
 	}
@@ -140,15 +145,15 @@ func (r *Reviewer) reuse(v Vectors) (method string, err error) {
 	if err != nil {
 		return "", ignoreMissing(err)
 	}
-	complete, err := r.fits(v, k)
+	complete, err := r.arePlacesFitting(v, k)
 	if err != nil {
 		return "", err
 	}
 	if complete {
-		r.plane.take(byLikeness, k.at, [2]float64{})
-		return byLikeness, k.warn(r.plane.file)
+		r.plane.takePlaces(byLikeness, k.at, [2]float64{})
+		return byLikeness, k.warnChanged(r.plane.file)
 	}
-	x, rows, err := r.vectors(v)
+	x, rows, err := r.readUnitVectors(v)
 	if err != nil {
 		return "", err
 	}
@@ -170,8 +175,8 @@ func (r *Reviewer) reuse(v Vectors) (method string, err error) {
 		}
 		return "", fmt.Errorf("it has places of %d of %d images", known, len(rows))
 	case known == len(rows):
-		r.plane.take(byLikeness, k.at, [2]float64{})
-		return byLikeness, k.warn(r.plane.file)
+		r.plane.takePlaces(byLikeness, k.at, [2]float64{})
+		return byLikeness, k.warnChanged(r.plane.file)
 	}
 	if err := tsne.Place(r.ending, x, points, tsne.Options{}); err != nil {
 		return "", err
@@ -182,19 +187,19 @@ func (r *Reviewer) reuse(v Vectors) (method string, err error) {
 			k.at[image] = spot{inside(points[i].X), inside(points[i].Y)}
 		}
 	}
-	r.plane.take(byLikeness, k.at, [2]float64{})
-	if err := k.warn(r.plane.file); err != nil { // the file stays as it is, so that this is told again
+	r.plane.takePlaces(byLikeness, k.at, [2]float64{})
+	if err := k.warnChanged(r.plane.file); err != nil { // the file stays as it is, so that this is told again
 		return byLikeness, err
 	}
 	return byLikeness, r.writePlane(x, rows, k.at, k.side)
 }
 
-// fits reports whether every image has a place, and some of them the vectors of these places.
-func (r *Reviewer) fits(v Vectors, k keptPlaces) (bool, error) {
+// arePlacesFitting reports whether every image has a place, and some of them the vectors of these places.
+func (r *Reviewer) arePlacesFitting(v Vectors, k keptPlaces) (bool, error) {
 	var paths, sums []string
 	for i := range min(sampled, len(k.at)) {
 		image := i * len(k.at) / min(sampled, len(k.at))
-		paths, sums = append(paths, r.table.path(int32(image))), append(sums, k.sums[image])
+		paths, sums = append(paths, r.table.getImagePath(int32(image))), append(sums, k.sums[image])
 	}
 	for _, sum := range k.sums {
 		if sum == "" {

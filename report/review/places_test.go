@@ -47,7 +47,7 @@ func TestPlaneGoesOn(t *testing.T) {
 	}
 	// As after a kill: the checkpoint of the twelfth step is there, and no result.
 	r := w.review
-	x, rows, err := r.vectors(seer{w.finder})
+	x, rows, err := r.readUnitVectors(seer{w.finder})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestPlaneGoesOn(t *testing.T) {
 	if err == nil {
 		t.Fatal("it was not stopped")
 	}
-	good, err := os.ReadFile(r.checkpoint())
+	good, err := os.ReadFile(r.nameMapCheckpoint())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestPlaneGoesOn(t *testing.T) {
 	if s.Method != byLikeness || s.Failed != "" || !slices.Equal(got, want) {
 		t.Errorf("got %+v, other places: %v", s, !slices.Equal(got, want))
 	}
-	if _, err := os.Stat(r.checkpoint()); !os.IsNotExist(err) {
+	if _, err := os.Stat(r.nameMapCheckpoint()); !os.IsNotExist(err) {
 		t.Errorf("the checkpoint stays: %v", err)
 	}
 	// One that was killed before its first step begins again.
@@ -93,7 +93,7 @@ func TestPlaneGoesOn(t *testing.T) {
 		"cut":           {good[:300], seer{w.finder}, "m.map.part is not used"},
 		"other vectors": {good, turned{seer{w.finder}}, "of other images or vectors"},
 	} {
-		if err := os.WriteFile(r.checkpoint(), c.data, 0o600); err != nil {
+		if err := os.WriteFile(r.nameMapCheckpoint(), c.data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_ = os.Remove(file)

@@ -82,10 +82,10 @@ func (r *Reviewer) planeState() planeState {
 // kept.
 func (r *Reviewer) getPlane(_ *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
-	if err := p.done(); err != nil {
-		return nil, bad(err)
+	if err := p.getFirstFailure(); err != nil {
+		return nil, asBadRequest(err)
 	}
-	if err := r.arrange(""); err != nil {
+	if err := r.arrangePlaces(""); err != nil {
 		return nil, err
 	}
 	return r.planeState(), nil
@@ -99,15 +99,15 @@ func (r *Reviewer) postPlane(body struct {
 		return 0, nil, reply.Refuse(http.StatusBadRequest, "method: found %.40q, expected %s or %s", body.Method,
 			byComponents, byLikeness)
 	}
-	if err := r.arrange(body.Method); err != nil {
+	if err := r.arrangePlaces(body.Method); err != nil {
 		return 0, nil, err
 	}
 	return http.StatusOK, r.planeState(), nil
 }
 
-// arrange begins to compute places by a method, in the background. "" is the method to begin with; then nothing is
-// done if there are places, or there were none to compute.
-func (r *Reviewer) arrange(method string) error {
+// arrangePlaces begins to compute places by a method, in the background. "" is the method to begin with; then nothing
+// is done if there are places, or there were none to compute.
+func (r *Reviewer) arrangePlaces(method string) error {
 	v, ok := r.Finder.(Vectors)
 	if !ok {
 		return reply.Refuse(http.StatusNotFound,
@@ -127,9 +127,9 @@ func (r *Reviewer) arrange(method string) error {
 	p.worker.Go(func() {
 		var err error
 		if first {
-			err = r.begin(v)
+			err = r.beginPlaces(v)
 		} else {
-			err = r.compute(v, method, nil)
+			err = r.computePlaces(v, method, nil)
 		}
 		p.mutex.Lock()
 		defer p.mutex.Unlock()
@@ -140,16 +140,16 @@ func (r *Reviewer) arrange(method string) error {
 	return nil
 }
 
-// begin takes the places of the file, if there is one, else principal components. Then it goes on with a t-SNE that an
-// earlier server did not finish.
-func (r *Reviewer) begin(v Vectors) error {
+// beginPlaces takes the places of the file, if there is one, else principal components. Then it goes on with a t-SNE
+// that an earlier server did not finish.
+func (r *Reviewer) beginPlaces(v Vectors) error {
 	p := &r.plane
-	used, err := r.reuse(v)
+	used, err := r.reusePlaces(v)
 	if used == "" && err != nil {
 		err = fmt.Errorf("%s is not used: %w", p.file, err)
 	}
 	if used == "" {
-		if failed := r.compute(v, byComponents, nil); failed != nil {
+		if failed := r.computePlaces(v, byComponents, nil); failed != nil {
 			return failed
 		}
 	}
@@ -158,21 +158,21 @@ func (r *Reviewer) begin(v Vectors) error {
 	case errors.Is(failed, fs.ErrNotExist):
 		return err
 	case failed != nil:
-		return fmt.Errorf("%s is not used: %w", r.checkpoint(), failed)
+		return fmt.Errorf("%s is not used: %w", r.nameMapCheckpoint(), failed)
 	}
 	p.mutex.Lock()
 	p.works = byLikeness
 	p.mutex.Unlock()
-	if failed := r.compute(v, byLikeness, &begun{from, sum}); failed != nil {
+	if failed := r.computePlaces(v, byLikeness, &begun{from, sum}); failed != nil {
 		return failed
 	}
 	return err
 }
 
-// compute computes places; from is where t-SNE goes on, nil: from the start.
-func (r *Reviewer) compute(v Vectors, method string, from *begun) error {
+// computePlaces computes places; from is where t-SNE goes on, nil: from the start.
+func (r *Reviewer) computePlaces(v Vectors, method string, from *begun) error {
 	p := &r.plane
-	x, rows, err := r.vectors(v)
+	x, rows, err := r.readUnitVectors(v)
 	if err != nil {
 		return err
 	}
@@ -185,14 +185,14 @@ func (r *Reviewer) compute(v Vectors, method string, from *begun) error {
 		if err != nil {
 			return err
 		}
-		at, _ := squared(len(r.table.all), rows, c.Points)
-		p.take(method, at, c.Share)
+		at, _ := fitUnitSquare(len(r.table.all), rows, c.Points)
+		p.takePlaces(method, at, c.Share)
 		return nil
 	}
 	sum := r.sumOf(x, rows)
 	o := tsne.Options{Iterations: p.steps, Seed: 1}
 	if from != nil && from.state != nil && from.sum != sum {
-		return fmt.Errorf("%s is not used: it is of other images or vectors", r.checkpoint())
+		return fmt.Errorf("%s is not used: it is of other images or vectors", r.nameMapCheckpoint())
 	}
 	if from != nil {
 		o.From = from.state
@@ -216,15 +216,15 @@ func (r *Reviewer) compute(v Vectors, method string, from *begun) error {
 	if err != nil {
 		return err
 	}
-	at, side := squared(len(r.table.all), rows, points)
-	p.take(method, at, [2]float64{})
+	at, side := fitUnitSquare(len(r.table.all), rows, points)
+	p.takePlaces(method, at, [2]float64{})
 	if p.file == "" {
 		return nil
 	}
 	if err := r.writePlane(x, rows, at, side); err != nil {
 		return err
 	}
-	return ignoreMissing(os.Remove(r.checkpoint()))
+	return ignoreMissing(os.Remove(r.nameMapCheckpoint()))
 }
 
 func ignoreMissing(err error) error {
@@ -234,8 +234,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// take replaces the places.
-func (p *plane) take(method string, at []spot, share [2]float64) {
+// takePlaces replaces the places.
+func (p *plane) takePlaces(method string, at []spot, share [2]float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.method, p.at, p.points, p.share = method, at, 0, share
@@ -246,9 +246,9 @@ func (p *plane) take(method string, at []spot, share [2]float64) {
 	}
 }
 
-// vectors reads the vectors of all images that have one, of length 1, and their rows in the manifest. It takes the
-// turn of a search.
-func (r *Reviewer) vectors(v Vectors) (x blas32.General, rows []int32, err error) {
+// readUnitVectors reads the vectors of all images that have one, of length 1, and their rows in the manifest. It takes
+// the turn of a search.
+func (r *Reviewer) readUnitVectors(v Vectors) (x blas32.General, rows []int32, err error) {
 	return r.vectorsOf(v, r.Manifest.Paths())
 }
 
@@ -283,9 +283,9 @@ func (r *Reviewer) vectorsOf(v Vectors, paths []string) (x blas32.General, rows 
 // vectorAt returns row i of x.
 func vectorAt(x blas32.General, i int) []float32 { return x.Data[i*x.Stride : i*x.Stride+x.Cols] }
 
-// squared moves points into the unit square, with the same scale on both axes, and returns the side of the square in
-// the units of the points.
-func squared(images int, rows []int32, points []tsne.Point) (at []spot, side float64) {
+// fitUnitSquare moves points into the unit square, with the same scale on both axes, and returns the side of the square
+// in the units of the points.
+func fitUnitSquare(images int, rows []int32, points []tsne.Point) (at []spot, side float64) {
 	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
 	for _, p := range points {
 		for k, v := range [2]float64{p.X, p.Y} {
@@ -338,7 +338,7 @@ func (r *Reviewer) getPlaces(w http.ResponseWriter, _ *http.Request) {
 	for id := range t.all {
 		out = append(out, d.action[t.all[id].image])
 	}
-	low, high := t.scores()
+	low, high := t.findScoreRange()
 	for id := range t.all {
 		level := byte(math.MaxUint8)
 		if s := t.all[id].score; s == s && high > low {
@@ -353,8 +353,8 @@ func (r *Reviewer) getPlaces(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(out) // the client may be gone
 }
 
-// scores returns the range of the scores, at least from 0 to 1.
-func (t *table) scores() (low, high float64) {
+// findScoreRange returns the range of the scores, at least from 0 to 1.
+func (t *table) findScoreRange() (low, high float64) {
 	high = 1
 	for i := range t.list {
 		if s := t.list[i].score; !math.IsInf(s, 0) {

@@ -34,17 +34,17 @@ const recentMost = 50
 // worthwhile is the share of wrong labels below which continuing is not worthwhile: one image in five.
 const worthwhile = 0.2
 
-// precision returns the precision of the suspects decided so far. Recent covers the last 50 decided images by
+// measurePrecision returns the precision of the suspects decided so far. Recent covers the last 50 decided images by
 // rank, whether called wrong or not. An image decided only because it is an outlier or a copy is not counted,
 // since it says nothing about the ranks around it.
-func (d *decided) precision() precision {
+func (d *decided) measurePrecision() precision {
 	wrong, judged := 0, 0
 	t := d.table
 	if d.counts[undecided] < len(t.list) {
 		for id := len(t.list) - 1; id >= 0 && judged < recentMost; id-- {
 			e := &t.list[id]
 			action := d.action[e.image]
-			if !settled(action) || e.kinds&suspect == 0 && e.kinds != 0 {
+			if !settlesLabel(action) || e.kinds&suspect == 0 && e.kinds != 0 {
 				continue
 			}
 			judged++
@@ -56,13 +56,13 @@ func (d *decided) precision() precision {
 	return precision{newShare(d.wrong, d.judged), newShare(wrong, judged)}
 }
 
-// hint says why the reviewer can stop, or returns "". Stop when all suspects are decided, or when so few of the
-// last 50 by rank were wrong that, with 95 % confidence, fewer than one in five is: at most 4 of 50. Of images drawn
-// at random it says how many labels are wrong.
-func (d *decided) hint(p precision) string {
+// hintWhenToStop says why the reviewer can stop, or returns "". Stop when all suspects are decided, or when so few of
+// the last 50 by rank were wrong that, with 95 % confidence, fewer than one in five is: at most 4 of 50. Of images
+// drawn at random it says how many labels are wrong.
+func (d *decided) hintWhenToStop(p precision) string {
 	switch {
 	case d.table.drawn:
-		return p.text()
+		return p.describeShare()
 	case d.table.byKind["suspect"] > 0 && d.done == d.table.byKind["suspect"]:
 		return fmt.Sprintf("All %d suspects are decided.", d.done)
 	case p.Recent.Judged == recentMost && p.Recent.High < worthwhile:

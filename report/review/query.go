@@ -51,11 +51,11 @@ type parameters struct {
 	err    error
 }
 
-func (p *parameters) get(name string) string {
+func (p *parameters) getValue(name string) string {
 	p.known = append(p.known, name)
 	v := p.values[name]
 	if len(v) > 1 {
-		p.fail("%s: found %d values, expected one", name, len(v))
+		p.failWith("%s: found %d values, expected one", name, len(v))
 	}
 	if len(v) == 0 {
 		return ""
@@ -63,65 +63,65 @@ func (p *parameters) get(name string) string {
 	return v[0]
 }
 
-func (p *parameters) fail(format string, args ...any) {
+func (p *parameters) failWith(format string, args ...any) {
 	if p.err == nil {
 		p.err = fmt.Errorf(format, args...)
 	}
 }
 
-// number returns a whole number from least to most.
-func (p *parameters) number(name string, otherwise, least, most int) int {
-	text := p.get(name)
+// getNumber returns a whole number from least to most.
+func (p *parameters) getNumber(name string, otherwise, least, most int) int {
+	text := p.getValue(name)
 	if text == "" {
 		return otherwise
 	}
 	v, err := strconv.Atoi(text)
 	if err != nil || v < least || v > most {
-		p.fail("%s: found %.40q, expected a whole number from %d to %d", name, text, least, most)
+		p.failWith("%s: found %.40q, expected a whole number from %d to %d", name, text, least, most)
 	}
 	return v
 }
 
-// score returns a bound of the score.
-func (p *parameters) score(name string, otherwise float64) float64 {
-	text := p.get(name)
+// getScore returns a bound of the score.
+func (p *parameters) getScore(name string, otherwise float64) float64 {
+	text := p.getValue(name)
 	if text == "" {
 		return otherwise
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) {
-		p.fail("%s: found %.40q, expected a number", name, text)
+		p.failWith("%s: found %.40q, expected a number", name, text)
 	}
 	return v
 }
 
-// class returns the class with this name.
-func (p *parameters) class(name string, t *table) int32 {
-	text := p.get(name)
+// getClass returns the class with this name.
+func (p *parameters) getClass(name string, t *table) int32 {
+	text := p.getValue(name)
 	if text == "" {
 		return none
 	}
 	c, ok := t.classOf[text]
 	if !ok {
-		p.fail("%s: no class is called %.80q", name, text)
+		p.failWith("%s: no class is called %.80q", name, text)
 	}
 	return c
 }
 
-// reviewer returns the name of the reviewer who asks.
-func (p *parameters) reviewer() string {
-	name := p.get("reviewer")
+// getReviewer returns the name of the reviewer who asks.
+func (p *parameters) getReviewer() string {
+	name := p.getValue("reviewer")
 	if err := decisions.CheckReviewer(name); err != nil {
-		p.fail("reviewer: %v", err)
+		p.failWith("reviewer: %v", err)
 	}
 	return name
 }
 
-// done returns the first error, or an error for a parameter that was not read.
-func (p *parameters) done() error {
+// getFirstFailure returns the first error, or an error for a parameter that was not read.
+func (p *parameters) getFirstFailure() error {
 	for name := range p.values {
 		if !slices.Contains(p.known, name) {
-			p.fail("parameter %.40q is unknown, expected %s", name, strings.Join(p.known, ", "))
+			p.failWith("parameter %.40q is unknown, expected %s", name, strings.Join(p.known, ", "))
 		}
 	}
 	return p.err
@@ -131,31 +131,31 @@ func (p *parameters) done() error {
 func parseQuery(values url.Values, d *decided, places *plane) (query, error) {
 	p, t := &parameters{values: values}, d.table
 	q := query{
-		class: p.class("class", t), to: p.class("to", t),
-		below: p.score("below", math.Inf(1)), above: p.score("above", math.Inf(-1)),
-		text:   strings.ToLower(p.get("text")),
-		offset: p.number("offset", 0, 0, math.MaxInt32), limit: p.number("limit", 50, 0, mostRows),
+		class: p.getClass("class", t), to: p.getClass("to", t),
+		below: p.getScore("below", math.Inf(1)), above: p.getScore("above", math.Inf(-1)),
+		text:   strings.ToLower(p.getValue("text")),
+		offset: p.getNumber("offset", 0, 0, math.MaxInt32), limit: p.getNumber("limit", 50, 0, mostRows),
 	}
-	if tag := p.get("tag"); tag != "" {
+	if tag := p.getValue("tag"); tag != "" {
 		q.tagged = d.withTag(tag)
 	}
-	if q.sort = p.get("sort"); !slices.Contains(sorts, q.sort) {
-		p.fail("sort: found %.40q, expected suspect, least, class, path or manifest", q.sort)
+	if q.sort = p.getValue("sort"); !slices.Contains(sorts, q.sort) {
+		p.failWith("sort: found %.40q, expected suspect, least, class, path or manifest", q.sort)
 	}
-	q.within = p.lasso(places)
-	switch scope := p.get("scope"); scope {
+	q.within = p.readLasso(places)
+	switch scope := p.getValue("scope"); scope {
 	case "", "audit":
 	case "all":
 		q.all = true
 	default:
-		p.fail("scope: found %.40q, expected audit or all", scope)
+		p.failWith("scope: found %.40q, expected audit or all", scope)
 	}
-	if q.split = none; p.get("split") != "" {
-		if q.split = slices.Index(t.splits, p.get("split")); q.split < 0 {
-			p.fail("split: found %.40q, expected %s", p.get("split"), strings.Join(t.splits, ", "))
+	if q.split = none; p.getValue("split") != "" {
+		if q.split = slices.Index(t.splits, p.getValue("split")); q.split < 0 {
+			p.failWith("split: found %.40q, expected %s", p.getValue("split"), strings.Join(t.splits, ", "))
 		}
 	}
-	if name := p.get("kind"); name != "" {
+	if name := p.getValue("kind"); name != "" {
 		at := slices.IndexFunc(kindNames, func(k struct {
 			kind kind
 			name string
@@ -163,13 +163,13 @@ func parseQuery(values url.Values, d *decided, places *plane) (query, error) {
 			return k.name == name
 		})
 		if at < 0 {
-			p.fail("kind: found %.40q, expected suspect, outlier, copy, group or problem", name)
+			p.failWith("kind: found %.40q, expected suspect, outlier, copy, group or problem", name)
 		} else {
 			q.kind = kindNames[at].kind
 		}
 	}
-	q.eyes = d.numberOf(p.reviewer())
-	switch by := p.get("by"); {
+	q.eyes = d.numberOf(p.getReviewer())
+	switch by := p.getValue("by"); {
 	case by == "":
 		q.by = q.eyes
 	case by == "*":
@@ -177,9 +177,9 @@ func parseQuery(values url.Values, d *decided, places *plane) (query, error) {
 	case by[0] == '=':
 		q.by = d.numberOf(by[1:])
 	default:
-		p.fail("by: found %.40q, expected * for all reviewers, or = and the name of one", by)
+		p.failWith("by: found %.40q, expected * for all reviewers, or = and the name of one", by)
 	}
-	switch name := p.get("state"); name {
+	switch name := p.getValue("state"); name {
 	case "", "all":
 		q.any = true
 	case "differ":
@@ -191,23 +191,23 @@ func parseQuery(values url.Values, d *decided, places *plane) (query, error) {
 	default:
 		at := slices.Index(actionNames[:], decisions.Action(name))
 		if at < 0 {
-			p.fail("state: found %.40q, expected undecided, decided, all, keep, drop, relabel, unsure, disagreed, "+
+			p.failWith("state: found %.40q, expected undecided, decided, all, keep, drop, relabel, unsure, disagreed, "+
 				"differ or noted", name)
 		}
 		q.action = uint8(max(at, 0))
 	}
-	return q, p.done()
+	return q, p.getFirstFailure()
 }
 
-// find returns the ids on a page of the query's images, and the total number.
-func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
+// findPage returns the ids on a page of the query's images, and the total number.
+func (d *decided) findPage(q query, texts *textIndex) (total int, page []int32) {
 	t := d.table
-	if list := t.unfiltered(q); list != nil {
+	if list := t.listUnfiltered(q); list != nil {
 		return len(list), list[min(q.offset, len(list)):min(q.offset+q.limit, len(list))]
 	}
 	var holds []bool
 	if q.text != "" {
-		holds = texts.holds(t, q.text)
+		holds = texts.findHoldingText(t, q.text)
 	}
 	scored := !math.IsInf(q.below, 1) || !math.IsInf(q.above, -1)
 	// What is looked at first is small and decides most.
@@ -221,7 +221,7 @@ func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 			return true
 		}
 		image := t.image[id]
-		if q.within != nil && !q.within.holds(image) {
+		if q.within != nil && !q.within.holdsImage(image) {
 			return false
 		}
 		if q.to != none || scored {
@@ -233,15 +233,15 @@ func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 		if !q.any {
 			action := d.action[image]
 			if q.by != none {
-				action = d.vote(image, q.by).action
+				action = d.getVote(image, q.by).action
 			}
 			if q.decided && action == undecided || !q.decided && action != q.action {
 				return false
 			}
 		}
-		return (!q.differ || differ(d.votes[image])) && (!q.noted || noted(d.votes[image]))
+		return (!q.differ || hasDisagreement(d.votes[image])) && (!q.noted || hasNote(d.votes[image]))
 	}
-	for id := range t.sorted(q) {
+	for id := range t.yieldSortedIDs(q) {
 		if !passes(id) {
 			continue
 		}
@@ -253,14 +253,14 @@ func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 	return total, page
 }
 
-// unfiltered returns the ids that a query chooses by its class alone, in its order, if they are at hand; else nil.
-func (t *table) unfiltered(q query) []int32 {
+// listUnfiltered returns the ids that a query chooses by its class alone, in its order, if they are at hand; else nil.
+func (t *table) listUnfiltered(q query) []int32 {
 	switch {
 	case !q.all || !q.any || q.differ || q.noted || q.to != none || q.split != none || q.kind != 0 || q.text != "" ||
 		q.within != nil || q.tagged != nil || !math.IsInf(q.below, 1) || !math.IsInf(q.above, -1):
 		return nil
 	case q.class != none && (q.sort == "" || q.sort == "suspect" || q.sort == "class"):
-		return t.of(q.class, true)
+		return t.listIDsOfClass(q.class, true)
 	case q.class == none && q.sort == "path":
 		return t.byPath()
 	case q.class == none && q.sort == "manifest":
@@ -273,8 +273,8 @@ func (t *table) unfiltered(q query) []int32 {
 // path, as in the manifest. Images that the audit does not have come last, or first among the least suspect.
 var sorts = []string{"", "suspect", "least", "class", "path", "manifest"}
 
-// sorted yields the ids in the query's order, of a single class if it names one.
-func (t *table) sorted(q query) iter.Seq[int32] {
+// yieldSortedIDs yields the ids in the query's order, of a single class if it names one.
+func (t *table) yieldSortedIDs(q query) iter.Seq[int32] {
 	end := int32(len(t.list))
 	if q.all {
 		end = int32(len(t.all))
@@ -294,9 +294,9 @@ func (t *table) sorted(q query) iter.Seq[int32] {
 	case q.sort == "manifest":
 		return among(t.place)
 	case q.class != none && q.sort == "least":
-		return values(slices.Backward(t.of(q.class, q.all)))
+		return yieldValues(slices.Backward(t.listIDsOfClass(q.class, q.all)))
 	case q.class != none:
-		return slices.Values(t.of(q.class, q.all))
+		return slices.Values(t.listIDsOfClass(q.class, q.all))
 	case q.sort == "class":
 		return func(yield func(int32) bool) { t.eachClass(q.all, yield) }
 	}
@@ -312,8 +312,8 @@ func (t *table) sorted(q query) iter.Seq[int32] {
 	}
 }
 
-// values yields the values of pairs.
-func values(pairs iter.Seq2[int, int32]) iter.Seq[int32] {
+// yieldValues yields the values of pairs.
+func yieldValues(pairs iter.Seq2[int, int32]) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for _, id := range pairs {
 			if !yield(id) {
@@ -326,7 +326,7 @@ func values(pairs iter.Seq2[int, int32]) iter.Seq[int32] {
 // eachClass yields the ids class by class, in the order of the classes' names, those without a class last.
 func (t *table) eachClass(all bool, yield func(int32) bool) {
 	for _, class := range t.names {
-		for _, id := range t.of(class, all) {
+		for _, id := range t.listIDsOfClass(class, all) {
 			if !yield(id) {
 				return
 			}
@@ -339,9 +339,9 @@ func (t *table) eachClass(all bool, yield func(int32) bool) {
 	}
 }
 
-// of returns the ids of a given class, most suspect first, of the audit or of all images; nil for a label that no
-// image has.
-func (t *table) of(class int32, all bool) []int32 {
+// listIDsOfClass returns the ids of a given class, most suspect first, of the audit or of all images; nil for a label
+// that no image has.
+func (t *table) listIDsOfClass(class int32, all bool) []int32 {
 	switch {
 	case int(class) >= len(t.at):
 		return nil

@@ -77,7 +77,7 @@ func TestFind(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		total, page := w.review.decided.find(q, &w.review.texts)
+		total, page := w.review.decided.findPage(q, &w.review.texts)
 		if total != len(want) {
 			r.Fatalf("found %d, expected %d", total, len(want))
 		}

@@ -15,8 +15,8 @@ import (
 // mostReport is the largest report that is sent, in bytes.
 const mostReport = 64 << 20
 
-// report returns the page report.html beside the manifest, or "" if there is none.
-func (f Files) report() string {
+// reportPage returns the page report.html beside the manifest, or "" if there is none.
+func (f Files) reportPage() string {
 	file := shards.Folder(f.Manifest.Clean()).Join("report.html").Path()
 	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() || info.Size() > mostReport {
 		return ""

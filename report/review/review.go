@@ -134,7 +134,7 @@ func New(c Config) (*Reviewer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := d.stale(); n > 0 {
+	if n := d.countStale(); n > 0 {
 		c.Notice = strings.TrimPrefix(c.Notice+" "+fmt.Sprintf("%s since it was decided: the old decision does not "+
 			"count, and the card shows it.", text.Plural(n, "picture")+" changed"), " ")
 	}
@@ -144,7 +144,7 @@ func New(c Config) (*Reviewer, error) {
 	}
 	r.ending, r.end = context.WithCancel(context.Background())
 	r.plane.file, r.plane.steps, r.plane.pause = c.Plane, planeSteps, planePause
-	r.texts.fill(t)
+	r.texts.fillTexts(t)
 	if v, ok := c.Finder.(Vectors); ok && c.Learn.Goal != "" && !t.drawn && len(t.list) > 0 {
 		if r.learning, err = newLearning(context.Background(), c.Learn, t, d, c.Decisions, v); err != nil {
 			return nil, err
@@ -154,7 +154,7 @@ func New(c Config) (*Reviewer, error) {
 		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: len(t.list)})
 	}
 	if r.learning != nil && err == nil {
-		r.learn()
+		r.learnState()
 	}
 	return r, err
 }
@@ -182,11 +182,11 @@ func (r *Reviewer) Summary() string {
 	if gone := len(r.decided.gone); gone > 0 {
 		said += fmt.Sprintf("; %d decisions are on images that are not in the manifest", gone)
 	}
-	if n := r.decided.stale(); n > 0 {
+	if n := r.decided.countStale(); n > 0 {
 		said += "; " + text.Plural(n, "decided picture") + " changed since: decide again"
 	}
 	if r.table.drawn {
-		if share := r.decided.precision().text(); share != "" {
+		if share := r.decided.measurePrecision().describeShare(); share != "" {
 			said += "; " + share
 		}
 	}

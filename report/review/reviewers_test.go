@@ -63,7 +63,7 @@ func TestOutcome(t *testing.T) {
 			votes = append(votes, v)
 		}
 		for range len(votes) + 1 { // whatever their order
-			action, label := outcome(votes)
+			action, label := decideByVotes(votes)
 			got := string(actionNames[action])
 			if action == relabel {
 				got += fmt.Sprint(" ", label)

@@ -57,43 +57,45 @@ func (t *table) imageOf(key string) int32 {
 	return int32(v)
 }
 
-func (t *table) pic(image int32) pic { return pic{keyOf(image), t.path(image), t.label(image)} }
+func (t *table) newPic(image int32) pic {
+	return pic{keyOf(image), t.getImagePath(image), t.nameGivenLabel(image)}
+}
 
-func (t *table) pics(images []int32) []pic {
+func (t *table) newPics(images []int32) []pic {
 	list := make([]pic, len(images))
 	for i, image := range images {
-		list[i] = t.pic(image)
+		list[i] = t.newPic(image)
 	}
 	return list
 }
 
-// row returns the row of an id as a reviewer sees it, with the reason why it is shown.
-func (r *Reviewer) row(id, reviewer int32) row {
-	at := r.decided.row(id, reviewer)
-	at.Why = r.why(id)
+// newRowWithReason returns the row of an id as a reviewer sees it, with the reason why it is shown.
+func (r *Reviewer) newRowWithReason(id, reviewer int32) row {
+	at := r.decided.newRowFor(id, reviewer)
+	at.Why = r.explainWhyShown(id)
 	return at
 }
 
-// row returns the row of an id as a reviewer sees it.
-func (d *decided) row(id, reviewer int32) row {
+// newRowFor returns the row of an id as a reviewer sees it.
+func (d *decided) newRowFor(id, reviewer int32) row {
 	t := d.table
 	e := &t.all[id]
-	given, suggested, copies := t.lists(e)
+	given, suggested, copies := t.listNeighbours(e)
 	r := row{
-		ID: id, Key: keyOf(e.image), Rank: e.rank, Path: t.path(e.image),
-		Given: t.called(e.given), Suggested: t.called(e.suggested),
-		Score: number(e.score), SuggestedScore: number(e.better),
+		ID: id, Key: keyOf(e.image), Rank: e.rank, Path: t.getImagePath(e.image),
+		Given: t.nameClassOrNone(e.given), Suggested: t.nameClassOrNone(e.suggested),
+		Score: numberOrNil(e.score), SuggestedScore: numberOrNil(e.better),
 		Split: t.splits[t.split[id]], Audited: int(id) < len(t.list), Verdict: string(t.verdicts[e.image]),
 		Probable: e.said&ofGiven != 0, ProbableToo: e.said&ofSuggested != 0,
-		Unjudged: e.said&unjudged != 0, Kinds: []string{}, Fit: number(e.fit),
-		ForGiven: t.pics(given), ForSuggested: t.pics(suggested), Copies: t.pics(copies),
-		seen: d.seen(e.image, reviewer),
+		Unjudged: e.said&unjudged != 0, Kinds: []string{}, Fit: numberOrNil(e.fit),
+		ForGiven: t.newPics(given), ForSuggested: t.newPics(suggested), Copies: t.newPics(copies),
+		seen: d.listDecisionsFor(e.image, reviewer),
 	}
 	r.Group, r.Problems = []pic{}, []string{}
 	group := t.groups[t.groupOf[e.image]]
 	for _, image := range group[:min(mostNear, len(group))] {
 		if image != e.image {
-			r.Group = append(r.Group, t.pic(image))
+			r.Group = append(r.Group, t.newPic(image))
 		}
 	}
 	for _, p := range t.problems[e.image] {
@@ -107,31 +109,31 @@ func (d *decided) row(id, reviewer int32) row {
 	return r
 }
 
-// number returns a pointer to v, or nil for NaN, which JSON does not have.
-func number(v float64) *float64 {
+// numberOrNil returns a pointer to v, or nil for NaN, which JSON does not have.
+func numberOrNil(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil
 	}
 	return &v
 }
 
-// states returns the states of images as a reviewer sees them.
-func (d *decided) states(images []int32, reviewer int32) []state {
+// listStatesFor returns the states of images as a reviewer sees them.
+func (d *decided) listStatesFor(images []int32, reviewer int32) []state {
 	list := []state{}
 	for _, image := range images {
-		list = append(list, state{d.table.place[image], d.seen(image, reviewer)})
+		list = append(list, state{d.table.place[image], d.listDecisionsFor(image, reviewer)})
 	}
 	return list
 }
 
-// typical returns n images that are typical of a class: first the least suspect images of the audit that are
+// findTypical returns n images that are typical of a class: first the least suspect images of the audit that are
 // not suspects, then images that the audit does not list (some lists hold only suspects), then suspects. Images
 // found wrong are left out.
-func (d *decided) typical(class int32, n int) []pic {
-	t, list, ids := d.table, []pic{}, d.table.of(class, false)
+func (d *decided) findTypical(class int32, n int) []pic {
+	t, list, ids := d.table, []pic{}, d.table.listIDsOfClass(class, false)
 	take := func(image int32) {
 		if action := d.action[image]; len(list) < n && action != drop && action != relabel {
-			list = append(list, t.pic(image))
+			list = append(list, t.newPic(image))
 		}
 	}
 	doubtful := func(id int32) bool { return t.list[id].kinds&suspect != 0 && d.action[t.list[id].image] != keep }

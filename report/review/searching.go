@@ -29,9 +29,9 @@ type wanted struct {
 
 func newSearches() *searches { return &searches{turn: make(chan struct{}, 1)} }
 
-// enter takes a place in the queue. If the tab has a search already, that one ends. The context ends with the
+// enterQueue takes a place in the queue. If the tab has a search already, that one ends. The context ends with the
 // request, or when the search is no longer wanted; leave frees the place.
-func (s *searches) enter(ctx context.Context, tab string) (_ context.Context, leave func(), err error) {
+func (s *searches) enterQueue(ctx context.Context, tab string) (_ context.Context, leave func(), err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if at := slices.IndexFunc(s.wanted, func(w *wanted) bool { return tab != "" && w.tab == tab }); at >= 0 {
@@ -54,23 +54,23 @@ func (s *searches) enter(ctx context.Context, tab string) (_ context.Context, le
 	}, nil
 }
 
-// run runs a search when its turn comes.
-func (s *searches) run(ctx context.Context, look func(context.Context) ([]Found, error)) ([]Found, error) {
+// runInTurn runs a search when its turn comes.
+func (s *searches) runInTurn(ctx context.Context, look func(context.Context) ([]Found, error)) ([]Found, error) {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
 	case <-ctx.Done():
-		return nil, unwanted(ctx)
+		return nil, explainEnd(ctx)
 	}
 	list, err := look(ctx)
 	if ctx.Err() != nil {
-		return nil, unwanted(ctx)
+		return nil, explainEnd(ctx)
 	}
 	return list, err
 }
 
-// unwanted returns the reason why a context ended.
-func unwanted(ctx context.Context) error {
+// explainEnd returns the reason why a context ended.
+func explainEnd(ctx context.Context) error {
 	err := context.Cause(ctx)
 	if reply.Refused(err) {
 		return err

@@ -134,32 +134,32 @@ func TestSearchGivenUp(t *testing.T) {
 	s := newSearches()
 	var leave []func()
 	for i := range mostSearches {
-		_, back, err := s.enter(t.Context(), fmt.Sprint(i))
+		_, back, err := s.enterQueue(t.Context(), fmt.Sprint(i))
 		if err != nil {
 			t.Fatal(err)
 		}
 		leave = append(leave, back)
 	}
-	if _, _, err := s.enter(t.Context(), ""); err == nil {
+	if _, _, err := s.enterQueue(t.Context(), ""); err == nil {
 		t.Error("there is no end of places")
 	}
-	_, again, err := s.enter(t.Context(), "3")
+	_, again, err := s.enterQueue(t.Context(), "3")
 	if err != nil {
 		t.Fatalf("a tab that has a place: %v", err)
 	}
 	leave[3]() // of the search before: its place is taken
-	if _, _, err := s.enter(t.Context(), ""); err == nil {
+	if _, _, err := s.enterQueue(t.Context(), ""); err == nil {
 		t.Error("a place was given back twice")
 	}
 	again()
 	gone, stop := context.WithCancel(t.Context())
-	ctx, back, err := s.enter(gone, "")
+	ctx, back, err := s.enterQueue(gone, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.turn <- struct{}{}
 	stop()
-	if _, err := s.run(ctx, nil); err == nil {
+	if _, err := s.runInTurn(ctx, nil); err == nil {
 		t.Error("it searched for a client that has gone")
 	}
 	back()

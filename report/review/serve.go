@@ -65,35 +65,35 @@ type route struct {
 	handle http.HandlerFunc
 }
 
-// routes returns the handlers by address. All pictures are under the last two.
-func (r *Reviewer) routes() map[string]route {
+// listRoutes returns the handlers by address. All pictures are under the last two.
+func (r *Reviewer) listRoutes() map[string]route {
 	const read = http.MethodGet
 	quick, slow := make(lane, quickAtOnce), make(lane, slowAtOnce)
 	routes := map[string]route{
-		"/api/session":    {read, quick, get(r.getSession)},
-		"/api/rows":       {read, quick, get(r.getRows)},
-		"/api/typical":    {read, quick, get(r.getTypical)},
-		"/api/examples":   {read, quick, get(r.getExamples)},
-		"/api/findings":   {read, quick, get(r.getFindings)},
-		"/api/plane":      {read, quick, get(r.getPlane)},
+		"/api/session":    {read, quick, handleGet(r.getSession)},
+		"/api/rows":       {read, quick, handleGet(r.getRows)},
+		"/api/typical":    {read, quick, handleGet(r.getTypical)},
+		"/api/examples":   {read, quick, handleGet(r.getExamples)},
+		"/api/findings":   {read, quick, handleGet(r.getFindings)},
+		"/api/plane":      {read, quick, handleGet(r.getPlane)},
 		"/api/places":     {read, slow, r.getPlaces},
-		"/api/arrange":    {change, quick, post(r.postPlane)},
-		"/api/confusions": {read, quick, get(r.getConfusions)},
-		"/api/changes":    {read, quick, get(r.getChanges)},
-		"/api/history":    {read, quick, get(r.getHistory)},
+		"/api/arrange":    {change, quick, handlePost(r.postPlane)},
+		"/api/confusions": {read, quick, handleGet(r.getConfusions)},
+		"/api/changes":    {read, quick, handleGet(r.getChanges)},
+		"/api/history":    {read, quick, handleGet(r.getHistory)},
 
-		"/api/next": {change, slow, post(r.postNext)},
-		"/api/skip": {change, quick, post(r.postSkip)},
+		"/api/next": {change, slow, handlePost(r.postNext)},
+		"/api/skip": {change, quick, handlePost(r.postSkip)},
 
-		"/api/decide": {change, quick, post(r.postDecide)},
-		"/api/undo":   {change, quick, post(r.postUndo)},
-		"/api/redo":   {change, quick, post(r.postRedo)},
+		"/api/decide": {change, quick, handlePost(r.postDecide)},
+		"/api/undo":   {change, quick, handlePost(r.postUndo)},
+		"/api/redo":   {change, quick, handlePost(r.postRedo)},
 
 		// Searches have a queue of their own.
-		"/api/similar": {read, nil, get(r.getSimilar)},
+		"/api/similar": {read, nil, handleGet(r.getSimilar)},
 		"/api/search":  {change, nil, r.postSearch},
 
-		"/api/export":          {change, slow, post(r.postExport)},
+		"/api/export":          {change, slow, handlePost(r.postExport)},
 		"/api/export.csv":      {read, slow, r.getExport},
 		savingAt:               {read, slow, r.getDecisions},
 		"/api/decided.csv":     {read, slow, r.getList},
@@ -104,7 +104,7 @@ func (r *Reviewer) routes() map[string]route {
 		images: {read, slow, r.getImage},
 	}
 	for path, part := range pageParts() {
-		routes[path] = route{read, quick, part.get}
+		routes[path] = route{read, quick, part.sendPart}
 	}
 	return routes
 }
@@ -114,7 +114,7 @@ const thumbs, images = "/thumb/", "/image/"
 
 // Handler answers all requests. Put it behind a [Guard].
 func (r *Reviewer) Handler() http.Handler {
-	routes := r.routes()
+	routes := r.listRoutes()
 	go r.table.byPath() // sorting a million paths takes a second, which the first who asks should not wait
 	r.goOn()
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -136,7 +136,7 @@ func (r *Reviewer) Handler() http.Handler {
 			return
 		}
 		if to.lane != nil && req.Method == change {
-			body, err := whole(w, req)
+			body, err := readWholeBody(w, req)
 			if err != nil {
 				answerError(w, err)
 				return
@@ -158,8 +158,9 @@ func (r *Reviewer) Handler() http.Handler {
 // change is the method of requests that change something.
 const change = http.MethodPost
 
-// whole reads a request's body before the request takes a lane: those whose bodies come slowly hold up nobody else.
-func whole(w http.ResponseWriter, req *http.Request) (io.ReadCloser, error) {
+// readWholeBody reads a request's body before the request takes a lane: those whose bodies come slowly hold up nobody
+// else.
+func readWholeBody(w http.ResponseWriter, req *http.Request) (io.ReadCloser, error) {
 	data, err := readBody(http.MaxBytesReader(w, req.Body, reply.MostJSON))
 	return io.NopCloser(bytes.NewReader(data)), err
 }
@@ -176,8 +177,8 @@ func readBody(body io.Reader) ([]byte, error) {
 	return data, err
 }
 
-// get sends a part of the page.
-func (p part) get(w http.ResponseWriter, _ *http.Request) {
+// sendPart sends a part of the page.
+func (p part) sendPart(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", p.kind)
 	w.Header().Set("Cache-Control", "no-cache")
 	_, _ = w.Write(p.data) // the client may be gone
@@ -189,13 +190,19 @@ const grace = 5 * time.Second
 
 // Serve answers at a listener until ctx is done, and then lets the current requests finish.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, errorLog *log.Logger) error {
-	return serve(ctx, l, h, errorLog, grace)
+	return serveUntilDone(ctx, l, h, errorLog, grace)
 }
 
-func serve(ctx context.Context, l net.Listener, h http.Handler, errorLog *log.Logger, grace time.Duration) error {
+func serveUntilDone(
+	ctx context.Context,
+	l net.Listener,
+	h http.Handler,
+	errorLog *log.Logger,
+	grace time.Duration,
+) error {
 	var asked underWay
 	server := &http.Server{
-		Handler: asked.counted(h), ErrorLog: errorLog,
+		Handler: asked.countRequests(h), ErrorLog: errorLog,
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 	}
@@ -211,7 +218,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, errorLog *log.Lo
 	err := server.Shutdown(last)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
-		asked.end(time.Second + grace)
+		asked.waitForNone(time.Second + grace)
 	}
 	return err
 }
@@ -219,7 +226,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, errorLog *log.Lo
 // underWay counts requests as readers of a lock. The store is closed when none is left.
 type underWay struct{ mutex sync.RWMutex }
 
-func (u *underWay) counted(h http.Handler) http.Handler {
+func (u *underWay) countRequests(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if !u.mutex.TryRLock() {
 			answerError(w, reply.Refuse(http.StatusServiceUnavailable, "the server is shutting down"))
@@ -230,8 +237,8 @@ func (u *underWay) counted(h http.Handler) http.Handler {
 	})
 }
 
-// end waits until no request is left, but at most this long.
-func (u *underWay) end(most time.Duration) {
+// waitForNone waits until no request is left, but at most this long.
+func (u *underWay) waitForNone(most time.Duration) {
 	none := make(chan struct{})
 	go func() {
 		u.mutex.Lock()

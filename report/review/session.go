@@ -66,7 +66,7 @@ type reading struct {
 	Labelled int      `json:"labelled"` // images with a label
 }
 
-func (t *table) reading() reading {
+func (t *table) newReading() reading {
 	said := reading{Lines: []string{}, Labelled: t.labels}
 	if how := t.manifest.Reading; how != nil {
 		said.Lines = append(said.Lines, how.Lines()...)
@@ -77,15 +77,15 @@ func (t *table) reading() reading {
 	return said
 }
 
-func (r *Reviewer) session() session {
+func (r *Reviewer) newSession() session {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	t, d := r.table, r.decided
-	now := r.progress(nil)
+	now := r.reportLearned(nil)
 	s := session{
 		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile.String(), Out: r.Out,
 		Drawn: t.drawn, Total: len(t.list), Classes: []sessionClass{}, Kinds: map[string]int{},
-		Images: len(t.all), Home: r.Home, Splits: []sessionSplit{}, Reading: t.reading(), Missing: r.Missing,
+		Images: len(t.all), Home: r.Home, Splits: []sessionSplit{}, Reading: t.newReading(), Missing: r.Missing,
 		Report:   r.Report != "",
 		Findings: map[string]int{},
 		Counts:   now.Counts, Whole: now.Whole, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
@@ -106,7 +106,7 @@ func (r *Reviewer) session() session {
 			s.NoUpload = noUploads(err)
 		}
 	}
-	s.Studio, s.Exports = r.studio(), r.Exports
+	s.Studio, s.Exports = r.newStudioSetup(), r.Exports
 	for _, k := range kindNames {
 		s.Kinds[k.name] = t.byKind[k.name]
 	}
@@ -129,8 +129,8 @@ type confused struct {
 	Accepted  int32  `json:"accepted"`
 }
 
-// confusions returns the pairs of given and suggested label with the most suspects.
-func (r *Reviewer) confusions(most int) []confused {
+// listConfusions returns the pairs of given and suggested label with the most suspects.
+func (r *Reviewer) listConfusions(most int) []confused {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	t, d := r.table, r.decided

@@ -38,9 +38,9 @@ func (s *studio) String() string {
 		s.Config, servingEnabled, s.Environment[servingEnabled], documentRoot, s.Environment[documentRoot], s.Storage)
 }
 
-// studio returns the setup for images in a folder. The document root is the folder above it, because Label
+// newStudioSetup returns the setup for images in a folder. The document root is the folder above it, because Label
 // Studio does not accept the root itself as a storage.
-func (r *Reviewer) studio() *studio {
+func (r *Reviewer) newStudioSetup() *studio {
 	return &studio{
 		Storage:     r.Root.String(),
 		Environment: map[string]string{servingEnabled: "true", documentRoot: r.Root.Parent().String()},
@@ -52,37 +52,37 @@ func configFile(tasks string) string {
 	return strings.TrimSuffix(tasks, filepath.Ext(tasks)) + ".xml"
 }
 
-// prepare writes the labelling configuration next to the tasks.
-func (r *Reviewer) prepare(tasks string) (*studio, error) {
-	s := r.studio()
+// prepareStudio writes the labelling configuration next to the tasks.
+func (r *Reviewer) prepareStudio(tasks string) (*studio, error) {
+	s := r.newStudioSetup()
 	s.Config = configFile(tasks)
 	return s, atomicfile.Write(s.Config, func(w io.Writer) error {
-		_, err := io.WriteString(w, r.config())
+		_, err := io.WriteString(w, r.makeLabellingConfig())
 		return err
 	})
 }
 
-// config returns the labelling configuration: a choice among the classes of the manifest and all suggested or
-// decided labels.
-func (r *Reviewer) config() string {
+// makeLabellingConfig returns the labelling configuration: a choice among the classes of the manifest and all suggested
+// or decided labels.
+func (r *Reviewer) makeLabellingConfig() string {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	return labelstudio.Config(r.table.classes, len(r.Manifest.Samples) > 0 && isCrop(r.Manifest.Samples[0].Path))
 }
 
-// work returns the images to decide about elsewhere, in order: the suspects, most suspect first, and all other
+// listToDecide returns the images to decide about elsewhere, in order: the suspects, most suspect first, and all other
 // decided images. If the audit has no suspects it returns all its images; without an audit, all images of the
 // manifest.
-func (r *Reviewer) work() []int32 {
+func (r *Reviewer) listToDecide() []int32 {
 	t, d := r.table, r.decided
 	var list []int32
 	for _, e := range t.list {
-		if e.kinds&suspect != 0 || t.byKind[kindNames[0].name] == 0 || settled(d.action[e.image]) {
+		if e.kinds&suspect != 0 || t.byKind[kindNames[0].name] == 0 || settlesLabel(d.action[e.image]) {
 			list = append(list, e.image)
 		}
 	}
 	for image := range d.action {
-		if t.id[image] == none && (len(t.list) == 0 || settled(d.action[image])) {
+		if t.id[image] == none && (len(t.list) == 0 || settlesLabel(d.action[image])) {
 			list = append(list, int32(image))
 		}
 	}
@@ -91,11 +91,11 @@ func (r *Reviewer) work() []int32 {
 
 // writeTasks writes tasks for Label Studio: suggestions as predictions, settled decisions as annotations.
 func (r *Reviewer) writeTasks(w io.Writer) (Exported, error) {
-	_, e := r.mending()
+	_, e := r.collectCorrections()
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	out, list := labelstudio.NewWriter(w), r.work()
-	if slices.ContainsFunc(list, func(image int32) bool { return isCrop(r.table.path(image)) }) {
+	out, list := labelstudio.NewWriter(w), r.listToDecide()
+	if slices.ContainsFunc(list, func(image int32) bool { return isCrop(r.table.getImagePath(image)) }) {
 		var err error
 		if e.Rows, err = r.writeBoxes(out, list); err != nil {
 			return e, fmt.Errorf("review: %w", err)
@@ -103,12 +103,12 @@ func (r *Reviewer) writeTasks(w io.Writer) (Exported, error) {
 		return e, out.Close()
 	}
 	for i, image := range list {
-		file := r.table.path(image)
+		file := r.table.getImagePath(image)
 		if _, err := os.Stat(r.Root.Join(file).Path()); i == 0 && err != nil {
 			return e, hint.With(fmt.Errorf("review: Label Studio shows files of a folder: %w", err),
 				"name the folder of the images as the root; unpack a .zip file first")
 		}
-		if err := out.Write(file, r.task(image, path.Join(r.Root.Base(), file))); err != nil {
+		if err := out.Write(file, r.newTask(image, path.Join(r.Root.Base(), file))); err != nil {
 			return e, fmt.Errorf("review: %w", err)
 		}
 	}
@@ -116,11 +116,11 @@ func (r *Reviewer) writeTasks(w io.Writer) (Exported, error) {
 	return e, out.Close()
 }
 
-// task returns the task of an image. file is its path below the document root.
-func (r *Reviewer) task(image int32, file string) labelstudio.Sent {
+// newTask returns the task of an image. file is its path below the document root.
+func (r *Reviewer) newTask(image int32, file string) labelstudio.Sent {
 	t, d, sample := r.table, r.decided, r.Manifest.Samples[image]
 	s := labelstudio.Sent{Image: file, Data: []labelstudio.Field{
-		{Name: labelstudio.GivenKey, Value: t.label(image)}, {Name: "split", Value: t.splitOf(image)},
+		{Name: labelstudio.GivenKey, Value: t.nameGivenLabel(image)}, {Name: "split", Value: t.splitOf(image)},
 	}}
 	if id := t.id[image]; id != none {
 		e := &t.list[id]
@@ -128,7 +128,7 @@ func (r *Reviewer) task(image int32, file string) labelstudio.Sent {
 			labelstudio.Field{Name: "rank", Value: e.rank}, labelstudio.Field{Name: "score", Value: e.score})
 		if e.suggested != e.given {
 			s.Suggest = &labelstudio.Suggestion{
-				Label: t.classes[e.suggested], Version: r.version(), Score: number(e.better),
+				Label: t.classes[e.suggested], Version: r.auditVersion(), Score: numberOrNil(e.better),
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func (r *Reviewer) task(image int32, file string) labelstudio.Sent {
 	}
 	switch d.action[image] {
 	case keep:
-		if label := t.label(image); label != "" {
+		if label := t.nameGivenLabel(image); label != "" {
 			s.Decided = &labelstudio.Decision{Label: label}
 		}
 	case relabel:
@@ -151,8 +151,8 @@ func (r *Reviewer) task(image int32, file string) labelstudio.Sent {
 	return s
 }
 
-// version names the audit that suggests labels and distinguishes it from others of the same name.
-func (r *Reviewer) version() string {
+// auditVersion names the audit that suggests labels and distinguishes it from others of the same name.
+func (r *Reviewer) auditVersion() string {
 	return fmt.Sprintf("winnow %s %.8s", filepath.Base(r.AuditFile), r.table.sum)
 }
 
@@ -163,7 +163,7 @@ var errNoScores = errors.New("review: cleanlab's columns need a score for each i
 // writeIssues writes the audit with the columns of cleanlab's label issues. A settled decision replaces the
 // suspicion.
 func (r *Reviewer) writeIssues(w io.Writer) (Exported, error) {
-	_, e := r.mending()
+	_, e := r.collectCorrections()
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	t, d := r.table, r.decided
@@ -173,7 +173,7 @@ func (r *Reviewer) writeIssues(w io.Writer) (Exported, error) {
 	list := make([]suspects.Suspect, len(t.list))
 	for id, e := range t.list {
 		i := suspects.Suspect{
-			Path: t.path(e.image), Given: t.classes[e.given], Suggested: t.classes[e.suggested],
+			Path: t.getImagePath(e.image), Given: t.classes[e.given], Suggested: t.classes[e.suggested],
 			Score: e.score, Dropped: e.kinds&suspect != 0,
 		}
 		switch d.action[e.image] {

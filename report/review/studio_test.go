@@ -312,7 +312,7 @@ func FuzzTake(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		taken, err := r.take(bytes.NewReader(data), "e.json")
+		taken, err := r.takeAnswers(bytes.NewReader(data), "e.json")
 		if err == nil && taken.New > taken.Kept+taken.Dropped+taken.Relabelled+taken.Unsure {
 			t.Fatalf("%+v", taken)
 		}
@@ -363,7 +363,8 @@ func BenchmarkMillionStudio(b *testing.B) {
 	text.WriteString("]")
 	b.Run("take", func(b *testing.B) {
 		for b.Loop() {
-			if taken, err := r.take(bytes.NewReader(text.Bytes()), "e.json"); err != nil || taken.Relabelled != 10_000 {
+			if taken, err := r.takeAnswers(bytes.NewReader(text.Bytes()), "e.json"); err != nil ||
+				taken.Relabelled != 10_000 {
 				b.Fatal(taken, err)
 			}
 		}

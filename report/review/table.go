@@ -55,9 +55,9 @@ type entry struct {
 	said               saying
 }
 
-// lists returns an image's neighbours with the given label, those with the suggested one, and its copies with
+// listNeighbours returns an image's neighbours with the given label, those with the suggested one, and its copies with
 // other labels.
-func (t *table) lists(e *entry) (given, suggested, copies []int32) {
+func (t *table) listNeighbours(e *entry) (given, suggested, copies []int32) {
 	near := t.near[e.near:]
 	list := func(n uint8) (list []int32) {
 		list, near = near[:n], near[n:]
@@ -139,16 +139,16 @@ func noAudit(manifestFile location.Source, d *datasets.Dataset) (*Audit, error) 
 	return &Audit{t}, nil
 }
 
-// first returns the paths of the n most suspect images, without an audit of the manifest's first ones, or of all if
-// there are fewer.
-func (a *Audit) first(n int) []string {
+// listFirstPaths returns the paths of the n most suspect images, without an audit of the manifest's first ones, or of
+// all if there are fewer.
+func (a *Audit) listFirstPaths(n int) []string {
 	from := a.table.list
 	if len(from) == 0 {
 		from = a.table.all
 	}
 	paths := make([]string, min(n, len(from)))
 	for id := range paths {
-		paths[id] = a.table.path(from[id].image)
+		paths[id] = a.table.getImagePath(from[id].image)
 	}
 	return paths
 }
@@ -180,7 +180,7 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error)
 		if e.Changed {
 			t.changed++
 		}
-		if err := t.add(&e); err != nil {
+		if err := t.addSuspect(&e); err != nil {
 			return fmt.Errorf("review: %s: image %q: %w %s: "+
 				"audit that manifest again, or name the one that was audited", auditFile, e.Path, err, manifestFile)
 		}
@@ -189,14 +189,14 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error)
 	if err != nil {
 		return nil, err
 	}
-	t.sort()
-	t.complete()
+	t.sortByRank()
+	t.completeImages()
 	t.sum = t.sumOf()
 	if !calls {
 		t.markSuspects()
 	}
-	t.index()
-	t.gather()
+	t.indexImages()
+	t.gatherFindings()
 	return t, nil
 }
 
@@ -213,7 +213,7 @@ func (t *table) sumOf() string {
 	h, line := sha256.New(), []byte(nil)
 	for _, e := range t.list {
 		line = line[:0]
-		for _, text := range []string{t.path(e.image), t.classes[e.given], t.classes[e.suggested]} {
+		for _, text := range []string{t.getImagePath(e.image), t.classes[e.given], t.classes[e.suggested]} {
 			line = append(binary.AppendUvarint(line, uint64(len(text))), text...)
 		}
 		_, _ = h.Write(line) // never fails
@@ -225,8 +225,8 @@ func (t *table) sumOf() string {
 // others.
 const mostNear = 64
 
-// add adds an entry. Neighbours that are not in the manifest cannot be shown and are left out.
-func (t *table) add(e *suspects.Suspect) error {
+// addSuspect adds an entry. Neighbours that are not in the manifest cannot be shown and are left out.
+func (t *table) addSuspect(e *suspects.Suspect) error {
 	image, ok := t.row[e.Path]
 	if !ok {
 		return fmt.Errorf("is not in")
@@ -241,7 +241,7 @@ func (t *table) add(e *suspects.Suspect) error {
 	}
 	t.id[image], t.known = int32(len(t.list)), t.known || e.RateKnown
 	at := entry{
-		image: image, rank: int32(e.Rank), given: t.classOf[e.Given], suggested: t.class(e.Suggested), pair: none,
+		image: image, rank: int32(e.Rank), given: t.classOf[e.Given], suggested: t.numberClass(e.Suggested), pair: none,
 		near: uint32(len(t.near)), score: e.Score, better: orNaN(e.SuggestedScore), fit: orNaN(e.Fit),
 	}
 	if e.Dropped {
@@ -296,8 +296,8 @@ func (t *table) add(e *suspects.Suspect) error {
 	return nil
 }
 
-// class returns the number of a label; a new label gets a new number.
-func (t *table) class(name string) int32 {
+// numberClass returns the number of a label; a new label gets a new number.
+func (t *table) numberClass(name string) int32 {
 	if c, ok := t.classOf[name]; ok {
 		return c
 	}

@@ -53,7 +53,8 @@ func TestDoor(t *testing.T) {
 	if err != nil || table.classes[table.list[0].suggested] != "new" {
 		t.Fatal(err)
 	}
-	if given, suggested, copies := table.lists(&table.list[0]); len(given) != 1 || table.path(given[0]) != "y.png" ||
+	if given, suggested, copies := table.listNeighbours(&table.list[0]); len(given) != 1 ||
+		table.getImagePath(given[0]) != "y.png" ||
 		len(suggested)+len(copies) > 0 {
 		t.Errorf("neighbours %v, %v, %v", given, suggested, copies)
 	}
@@ -81,7 +82,8 @@ func TestTableOfSplits(t *testing.T) {
 		t.Fatal(err)
 	}
 	leaks := table.findings["leaks"]
-	if len(table.all) != 3 || len(table.list) != 2 || len(leaks) != 1 || table.path(leaks[0].images[0]) != "x.png" ||
+	if len(table.all) != 3 || len(table.list) != 2 || len(leaks) != 1 ||
+		table.getImagePath(leaks[0].images[0]) != "x.png" ||
 		strings.Join(table.splits, ", ") != "train and test, train, query and gallery" {
 		t.Errorf("%d images, %d judged, splits %q, leaks %v", len(table.all), len(table.list), table.splits, leaks)
 	}
@@ -198,7 +200,7 @@ func TestCarriedOver(t *testing.T) {
 	if d := r.decided; d.counts != [actions]int{1, 2, 0, 0} {
 		t.Errorf("the corrected manifest: %v, expected one undecided and two kept", d.counts)
 	}
-	if do, e := r.mending(); len(do) != 0 || e.Rows != 99 {
+	if do, e := r.collectCorrections(); len(do) != 0 || e.Rows != 99 {
 		t.Errorf("mended again: %v, %+v", do, e)
 	}
 
@@ -278,9 +280,9 @@ func TestOrder(t *testing.T) {
 	}
 	text := func(a *Audit) (out string) {
 		for id, e := range a.table.list {
-			given, suggested, copies := a.table.lists(&e)
+			given, suggested, copies := a.table.listNeighbours(&e)
 			e.near = 0
-			out += fmt.Sprintln(id, a.table.id[e.image], a.table.path(e.image), a.table.classes[e.given],
+			out += fmt.Sprintln(id, a.table.id[e.image], a.table.getImagePath(e.image), a.table.classes[e.given],
 				a.table.classes[e.suggested], e, given, suggested, copies)
 		}
 		return out + a.table.sum
@@ -290,7 +292,7 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := text(ranked)
-	if first := ranked.first(3); len(first) != 3 || first[0] != w.list[0].Path || first[2] != w.list[2].Path {
+	if first := ranked.listFirstPaths(3); len(first) != 3 || first[0] != w.list[0].Path || first[2] != w.list[2].Path {
 		t.Errorf("the first are %q", first)
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -373,7 +375,7 @@ func TestNewLabelWhileSearching(t *testing.T) {
 				return
 			default:
 			}
-			if _, err := w.review.found(t.Context(), "",
+			if _, err := w.review.showFound(t.Context(), "",
 				func(ctx context.Context) ([]Found, error) { return w.finder.Similar(ctx, nil, 20) }); err != nil {
 				t.Error(err)
 			}
@@ -403,7 +405,7 @@ func TestManyCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if given, _, copies := a.table.lists(&a.table.list[0]); len(given) != mostNear || len(copies) != mostNear {
+	if given, _, copies := a.table.listNeighbours(&a.table.list[0]); len(given) != mostNear || len(copies) != mostNear {
 		t.Errorf("%d neighbours and %d copies, expected %d of each", len(given), len(copies), mostNear)
 	}
 }

@@ -21,8 +21,8 @@ type tagCount struct {
 	Images int    `json:"images"`
 }
 
-// retag replaces the tags of an image.
-func (d *decided) retag(image int32, list []string) {
+// replaceTags replaces the tags of an image.
+func (d *decided) replaceTags(image int32, list []string) {
 	for _, tag := range d.tags[image] {
 		if d.tagged[tag]--; d.tagged[tag] == 0 {
 			delete(d.tagged, tag)
@@ -110,9 +110,9 @@ func (r *Reviewer) tagList() []datasets.Column {
 // joinTags returns tags as one cell.
 func joinTags(list []string) string { return strings.Join(list, decisions.TagMark) }
 
-// mended returns the manifest with the decisions and the tags.
-func (r *Reviewer) mended() (*datasets.Dataset, Exported, error) {
-	do, e := r.mending()
+// correctManifest returns the manifest with the decisions and the tags.
+func (r *Reviewer) correctManifest() (*datasets.Dataset, Exported, error) {
+	do, e := r.collectCorrections()
 	mended, _, err := datasets.Apply(r.Manifest.With(r.tagList()...), do)
 	return mended, e, err
 }

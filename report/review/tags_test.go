@@ -139,7 +139,7 @@ func TestTagsExported(t *testing.T) {
 	if list[0][len(list[0])-1] != tagColumn || len(list) != 3 || said["drop"] != "x" || said["undecided"] != "'=cmd;x" {
 		t.Errorf("decided: %q", list)
 	}
-	path := w.review.table.path(w.review.table.all[2].image)
+	path := w.review.table.getImagePath(w.review.table.all[2].image)
 	for _, form := range []string{"manifest", "csv", "imagefolder"} {
 		again := export(form)
 		if head := again[0]; head[len(head)-1] != tagColumn || len(again) != len(mended) {

@@ -94,7 +94,7 @@ func Take(f Files) (Taken, error) {
 	if err != nil {
 		return Taken{}, errors.Join(err, made.Close())
 	}
-	t, err := r.take(in, f.Import)
+	t, err := r.takeAnswers(in, f.Import)
 	return t, errors.Join(err, made.Close())
 }
 
@@ -109,14 +109,14 @@ func looksExported(in io.ReadSeeker) error {
 	return err
 }
 
-func (r *Reviewer) take(in io.Reader, file string) (Taken, error) {
+func (r *Reviewer) takeAnswers(in io.Reader, file string) (Taken, error) {
 	t := &taker{
 		Reviewer: r, controls: labelstudio.Controls{}, seen: map[int32]string{},
 		taken: Taken{Path: file, Strangers: []string{}, NewLabels: []string{}, Reviewers: []string{}},
 	}
-	err := labelstudio.Each(in, t.add)
+	err := labelstudio.Each(in, t.addTask)
 	if err == nil {
-		err = t.decide()
+		err = t.storeAnswers()
 	}
 	if err != nil {
 		return Taken{}, fmt.Errorf("review: %s: %w", file, err)
@@ -124,19 +124,23 @@ func (r *Reviewer) take(in io.Reader, file string) (Taken, error) {
 	return t.taken, nil
 }
 
-// add finds the image of a task and keeps its answers.
-func (t *taker) add(task *labelstudio.Task) error {
+// addTask finds the image of a task and keeps its answers.
+func (t *taker) addTask(task *labelstudio.Task) error {
 	t.taken.Tasks++
 	if ok, err := t.addBoxes(task); ok || err != nil {
 		return err
 	}
-	image, ok := t.find(task)
+	image, ok := t.findTaskImage(task)
 	if !ok {
 		t.taken.Strangers = append(t.taken.Strangers, task.ID)
 		return nil
 	}
 	if other, twice := t.seen[image]; twice {
-		return fmt.Errorf("is about the image of task %s, %q: expected one task an image", other, t.table.path(image))
+		return fmt.Errorf(
+			"is about the image of task %s, %q: expected one task an image",
+			other,
+			t.table.getImagePath(image),
+		)
 	}
 	t.seen[image] = task.ID
 	t.controls.Add(task)
@@ -147,10 +151,10 @@ func (t *taker) add(task *labelstudio.Task) error {
 	return nil
 }
 
-// find returns the image of a task, by the path that winnow wrote into it, or by its file. The folders in front
-// of a file's path in the manifest are the same for all tasks.
-func (t *taker) find(task *labelstudio.Task) (int32, bool) {
-	if image, ok := t.table.find(task.Data[labelstudio.PathKey]); ok {
+// findTaskImage returns the image of a task, by the path that winnow wrote into it, or by its file. The folders in
+// front of a file's path in the manifest are the same for all tasks.
+func (t *taker) findTaskImage(task *labelstudio.Task) (int32, bool) {
+	if image, ok := t.table.findImage(task.Data[labelstudio.PathKey]); ok {
 		return image, true
 	}
 	if t.key != "" {
@@ -159,13 +163,13 @@ func (t *taker) find(task *labelstudio.Task) (int32, bool) {
 		if !ok {
 			return none, false
 		}
-		return t.table.find(below)
+		return t.table.findImage(below)
 	}
 	for _, key := range task.Keys {
 		file, _ := labelstudio.Locate(task.Data[key])
 		file = path.Clean(file)
 		for at := 0; at < len(file); {
-			if image, ok := t.table.find(file[at:]); ok {
+			if image, ok := t.table.findImage(file[at:]); ok {
 				t.key, t.prefix = key, file[:at]
 				return image, true
 			}
@@ -179,8 +183,8 @@ func (t *taker) find(task *labelstudio.Task) (int32, bool) {
 	return none, false
 }
 
-// decide stores the answers as decisions.
-func (t *taker) decide() error {
+// storeAnswers stores the answers as decisions.
+func (t *taker) storeAnswers() error {
 	if len(t.list)+len(t.boxes) == 0 {
 		return fmt.Errorf("none of its %d tasks is about an image of %s", t.taken.Tasks, t.ManifestFile)
 	}
@@ -218,7 +222,7 @@ func (t *taker) decide() error {
 	for _, a := range t.list {
 		some := false
 		for i := range a.answers {
-			c, reviewer, ok := t.change(a, &a.answers[i], control)
+			c, reviewer, ok := t.changeOfAnswer(a, &a.answers[i], control)
 			if !ok {
 				some = some || a.answers[i].Sent()
 				continue
@@ -243,18 +247,18 @@ func (t *taker) decide() error {
 			len(all), mostReviewers)
 	}
 	for _, reviewer := range t.taken.Reviewers {
-		if err := t.store(reviewer, changes[reviewer]); err != nil {
+		if err := t.storeNewDecisions(reviewer, changes[reviewer]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// change returns the decision of an answer; ok is false if it decides nothing.
-func (t *taker) change(a answered, answer *labelstudio.Answer, control string) (
+// changeOfAnswer returns the decision of an answer; ok is false if it decides nothing.
+func (t *taker) changeOfAnswer(a answered, answer *labelstudio.Answer, control string) (
 	c decisions.Change, reviewer string, ok bool) {
-	given := t.table.label(a.image)
-	c = decisions.Change{Path: t.table.path(a.image), Given: given}
+	given := t.table.nameGivenLabel(a.image)
+	c = decisions.Change{Path: t.table.getImagePath(a.image), Given: given}
 	label, verdict := answer.Verdict(control)
 	switch verdict {
 	case labelstudio.Unannotated:
@@ -296,13 +300,13 @@ func reviewerOf(answer *labelstudio.Answer) string {
 	return answer.Annotator
 }
 
-// store makes those of a reviewer's decisions that are new, all or none.
-func (t *taker) store(reviewer string, list []decisions.Change) error {
+// storeNewDecisions makes those of a reviewer's decisions that are new, all or none.
+func (t *taker) storeNewDecisions(reviewer string, list []decisions.Change) error {
 	who := t.decided.numberOf(reviewer)
 	fresh := list[:0]
 	for _, c := range list {
-		image, _ := t.table.find(c.Path) // found before
-		was := t.decided.vote(image, who)
+		image, _ := t.table.findImage(c.Path) // found before
+		was := t.decided.getVote(image, who)
 		if actionNames[was.action] == c.Action &&
 			(c.Action != decisions.Relabel || t.decided.labelName(was.label) == c.Label) {
 			continue

@@ -26,8 +26,8 @@ type heldText struct {
 // mostTexts is how many texts are remembered.
 const mostTexts = 8
 
-// holds reports for each id whether its path contains the text, ignoring case. text must be in lower case.
-func (x *textIndex) holds(t *table, text string) []bool {
+// findHoldingText reports for each id whether its path contains the text, ignoring case. text must be in lower case.
+func (x *textIndex) findHoldingText(t *table, text string) []bool {
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
 	if at := slices.IndexFunc(x.last, func(h heldText) bool { return h.text == text }); at >= 0 {
@@ -37,7 +37,7 @@ func (x *textIndex) holds(t *table, text string) []bool {
 	}
 	holds := make([]bool, len(t.all))
 	if !strings.ContainsRune(text, 0) {
-		x.search(t, text, holds)
+		x.markMatches(t, text, holds)
 	}
 	if len(x.last) == mostTexts {
 		x.last = slices.Delete(x.last, 0, 1)
@@ -46,11 +46,11 @@ func (x *textIndex) holds(t *table, text string) []bool {
 	return holds
 }
 
-// search marks the ids whose path contains the text.
-func (x *textIndex) search(t *table, text string, holds []bool) {
+// markMatches marks the ids whose path contains the text.
+func (x *textIndex) markMatches(t *table, text string, holds []bool) {
 	if x.paths == nil {
 		for id, e := range t.all {
-			holds[id] = strings.Contains(strings.ToLower(t.path(e.image)), text)
+			holds[id] = strings.Contains(strings.ToLower(t.getImagePath(e.image)), text)
 		}
 		return
 	}
@@ -70,18 +70,18 @@ func (x *textIndex) search(t *table, text string, holds []bool) {
 	}
 }
 
-// fill concatenates the paths, unless they are too long.
-func (x *textIndex) fill(t *table) {
+// fillTexts concatenates the paths, unless they are too long.
+func (x *textIndex) fillTexts(t *table) {
 	size := 0
 	for _, e := range t.all {
-		size += len(t.path(e.image)) + 1
+		size += len(t.getImagePath(e.image)) + 1
 	}
 	if size > math.MaxUint32/2 {
 		return
 	}
 	x.paths, x.ends = make([]byte, 0, size), make([]uint32, 0, len(t.all))
 	for _, e := range t.all {
-		x.paths = append(append(x.paths, strings.ToLower(t.path(e.image))...), 0)
+		x.paths = append(append(x.paths, strings.ToLower(t.getImagePath(e.image))...), 0)
 		x.ends = append(x.ends, uint32(len(x.paths)))
 	}
 }

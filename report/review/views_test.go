@@ -87,7 +87,7 @@ func TestFindAll(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		total, page := w.review.decided.find(q, &w.review.texts)
+		total, page := w.review.decided.findPage(q, &w.review.texts)
 		ids := []int32{}
 		for _, at := range want {
 			ids = append(ids, int32(at.id))
@@ -368,7 +368,7 @@ func TestGuessed(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if s := r.session(); s.Total != 0 || s.Images != 20 || s.Audit != "" || s.Missing.Audit == "" ||
+	if s := r.newSession(); s.Total != 0 || s.Images != 20 || s.Audit != "" || s.Missing.Audit == "" ||
 		!strings.Contains(s.Notice, "suspects.csv is not used: ") {
 		t.Errorf("got %+v", s)
 	}
@@ -399,8 +399,8 @@ func TestReport(t *testing.T) {
 		r.Handler().ServeHTTP(got, httptest.NewRequest(http.MethodGet, "/report.html", nil))
 		policy := got.Header().Get("Content-Security-Policy")
 		switch {
-		case r.session().Report != there:
-			t.Errorf("with a report: %v; the session says %v", there, r.session().Report)
+		case r.newSession().Report != there:
+			t.Errorf("with a report: %v; the session says %v", there, r.newSession().Report)
 		case there && (got.Body.String() != text || !strings.Contains(policy, "sandbox") ||
 			strings.Contains(policy, "script-src")):
 			t.Errorf("%d %q by %q", got.Code, got.Body, policy)

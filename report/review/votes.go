@@ -19,10 +19,10 @@ type vote struct {
 	wasLabel int32
 }
 
-// outcome returns what happens to an image: what more than half of the reviewers want who decided and were
+// decideByVotes returns what happens to an image: what more than half of the reviewers want who decided and were
 // sure. Without such a majority it is disagreed, and the image is left as given; so it is if all are unsure.
-func outcome(votes []vote) (action uint8, label int32) {
-	at, sure := decisions.Majority(len(votes), func(i int) bool { return settled(votes[i].action) },
+func decideByVotes(votes []vote) (action uint8, label int32) {
+	at, sure := decisions.Majority(len(votes), func(i int) bool { return settlesLabel(votes[i].action) },
 		func(i, j int) bool { return votes[i].action == votes[j].action && votes[i].label == votes[j].label })
 	switch {
 	case at >= 0:
@@ -35,15 +35,15 @@ func outcome(votes []vote) (action uint8, label int32) {
 	return undecided, none
 }
 
-// settled reports whether an action says if the given label is right.
-func settled(action uint8) bool { return action == keep || action == drop || action == relabel }
+// settlesLabel reports whether an action says if the given label is right.
+func settlesLabel(action uint8) bool { return action == keep || action == drop || action == relabel }
 
-// differ reports whether reviewers who were sure disagree, even if one decision has a majority.
-func differ(votes []vote) bool {
+// hasDisagreement reports whether reviewers who were sure disagree, even if one decision has a majority.
+func hasDisagreement(votes []vote) bool {
 	first := -1
 	for i, v := range votes {
 		switch {
-		case !settled(v.action):
+		case !settlesLabel(v.action):
 		case first < 0:
 			first = i
 		case v.action != votes[first].action || v.label != votes[first].label:
@@ -53,8 +53,8 @@ func differ(votes []vote) bool {
 	return false
 }
 
-// noted reports whether there is a note.
-func noted(votes []vote) bool {
+// hasNote reports whether there is a note.
+func hasNote(votes []vote) bool {
 	for _, v := range votes {
 		if v.note != "" {
 			return true
@@ -63,8 +63,8 @@ func noted(votes []vote) bool {
 	return false
 }
 
-// reviewer returns the number of a reviewer; a new name gets a new number.
-func (d *decided) reviewer(name string) int32 {
+// numberReviewer returns the number of a reviewer; a new name gets a new number.
+func (d *decided) numberReviewer(name string) int32 {
 	n, ok := d.number[name]
 	if !ok {
 		n = int32(len(d.reviewers))
@@ -85,8 +85,8 @@ func (d *decided) numberOf(name string) int32 {
 	return newcomer
 }
 
-// vote returns a reviewer's vote about an image.
-func (d *decided) vote(image, reviewer int32) vote {
+// getVote returns a reviewer's vote about an image.
+func (d *decided) getVote(image, reviewer int32) vote {
 	for _, v := range d.votes[image] {
 		if v.reviewer == reviewer {
 			return v
@@ -125,10 +125,11 @@ type seen struct {
 	Label    string           `json:"outcome_label"`
 }
 
-// seen returns an image's decisions as a reviewer sees them. Who has not decided sees nothing of what others said.
-func (d *decided) seen(image, reviewer int32) seen {
+// listDecisionsFor returns an image's decisions as a reviewer sees them. Who has not decided sees nothing of what
+// others said.
+func (d *decided) listDecisionsFor(image, reviewer int32) seen {
 	votes := d.votes[image]
-	if own := d.vote(image, reviewer); own.action == undecided {
+	if own := d.getVote(image, reviewer); own.action == undecided {
 		s := seen{Others: []opinion{}, Outcome: decisions.Undecided, Version: own.version, Note: own.note,
 			Tags: d.tagsOf(image)}
 		if own.was != undecided {
@@ -138,7 +139,7 @@ func (d *decided) seen(image, reviewer int32) seen {
 		return s
 	}
 	s := seen{
-		Others: []opinion{}, Differ: differ(votes), Tags: d.tagsOf(image),
+		Others: []opinion{}, Differ: hasDisagreement(votes), Tags: d.tagsOf(image),
 		Outcome: actionNames[d.action[image]], Label: d.labelName(d.label[image]),
 	}
 	for _, v := range votes {

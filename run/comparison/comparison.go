@@ -56,17 +56,17 @@ func (c Comparison) Verdict() string {
 	}
 	stored, whitens := over("the frozen features", overFrozen), over("whitening, which uses no labels", overWhite)
 	switch {
-	case certain(overFrozen, overWhite):
+	case isCertain(overFrozen, overWhite):
 		return fmt.Sprintf("%s is better than %s and %s", what, stored, whitens)
-	case certain(overFrozen):
+	case isCertain(overFrozen):
 		return fmt.Sprintf("%s is better than %s; it is NOT shown to be better than %s", what, stored, whitens)
-	case certain(overWhite):
+	case isCertain(overWhite):
 		return fmt.Sprintf("%s is better than %s; it is NOT shown to be better than %s", what, whitens, stored)
 	}
 	return fmt.Sprintf("%s is NOT shown to be better than %s or %s", what, stored, whitens)
 }
 
-func certain(over ...eval.Difference) bool {
+func isCertain(over ...eval.Difference) bool {
 	return !slices.ContainsFunc(over, func(d eval.Difference) bool { return d.Low <= 0 })
 }
 
@@ -77,7 +77,7 @@ func (c Comparison) Better() string {
 		return "no"
 	case c.Known != "":
 		return ""
-	case certain(eval.Paired(c.Trained.Hits, c.Frozen.Hits), eval.Paired(c.Trained.Hits, c.Whitened.Hits)):
+	case isCertain(eval.Paired(c.Trained.Hits, c.Frozen.Hits), eval.Paired(c.Trained.Hits, c.Whitened.Hits)):
 		return "yes"
 	}
 	return "not shown"
@@ -140,11 +140,11 @@ func Each[S features.Source](ctx context.Context, h *head.Head, train S, stored,
 	if err != nil {
 		return err
 	}
-	return each(ctx, h, white, stored, tuned, visit)
+	return visitRows(ctx, h, white, stored, tuned, visit)
 }
 
-// each is Each with the whitening of train.
-func each[S features.Source](ctx context.Context, h, white *head.Head, stored, tuned Asked[S],
+// visitRows is Each with the whitening of train.
+func visitRows[S features.Source](ctx context.Context, h, white *head.Head, stored, tuned Asked[S],
 	visit func(row string, of Asked[features.Set]) error) error {
 	for _, row := range []struct {
 		name  string
@@ -205,7 +205,7 @@ func Measure(ctx context.Context, h, white *head.Head, stored, tuned features.Se
 	var c Comparison
 	to := map[string]*eval.Retrieval{FrozenRow: &c.Frozen, WhitenedRow: &c.Whitened, TrainedRow: &c.Trained}
 	was, now := Asked[features.Set]{Query: stored}, Asked[features.Set]{Query: tuned}
-	err := each(ctx, h, white, was, now, func(row string, of Asked[features.Set]) (err error) {
+	err := visitRows(ctx, h, white, was, now, func(row string, of Asked[features.Set]) (err error) {
 		*to[row], err = eval.Retrieve(ctx, of.Query, of.Gallery, opts)
 		return err
 	})

@@ -20,8 +20,8 @@ import (
 // Package document parses the YAML, and this file fills the structs, because the decoder of goccy/go-yaml reads 1.5 as
 // 1 if an integer is expected, and 1e-3 as a word.
 
-// parse returns the root of a document; nil if it is empty.
-func parse(name string, text []byte) (ast.Node, error) {
+// parseDocument returns the root of a document; nil if it is empty.
+func parseDocument(name string, text []byte) (ast.Node, error) {
 	root, err := document.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("config: %s%w", name, err)
@@ -29,8 +29,8 @@ func parse(name string, text []byte) (ast.Node, error) {
 	return root, nil
 }
 
-// at returns an error at a position in a file.
-func at(name string, t *token.Token, format string, args ...any) error {
+// newErrorAt returns an error at a position in a file.
+func newErrorAt(name string, t *token.Token, format string, args ...any) error {
 	message := fmt.Sprintf(format, args...)
 	if t == nil || t.Position == nil {
 		return fmt.Errorf("config: %s: %s", name, message)
@@ -42,23 +42,24 @@ func at(name string, t *token.Token, format string, args ...any) error {
 // document does not mention keep their values.
 type decoder struct{ name string }
 
-// put assigns a node to v; path names v in errors.
-func (d decoder) put(v reflect.Value, n ast.Node, path string) error {
+// putNode assigns a node to v; path names v in errors.
+func (d decoder) putNode(v reflect.Value, n ast.Node, path string) error {
 	switch n.(type) {
 	case *ast.NullNode:
 		return nil // "key:" alone says nothing
 	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode, *ast.MergeKeyNode, *ast.LiteralNode:
-		return at(d.name, n.GetToken(), "%s: anchors, aliases, tags and literal blocks are not supported: write the "+
-			"value", path)
+		return newErrorAt(d.name, n.GetToken(),
+			"%s: anchors, aliases, tags and literal blocks are not supported: write the "+
+				"value", path)
 	}
 	if text, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		if scalar, ok := n.(ast.ScalarNode); ok {
 			if err := text.UnmarshalText([]byte(scalar.GetToken().Value)); err != nil {
-				return at(d.name, n.GetToken(), "%s: %v", path, err)
+				return newErrorAt(d.name, n.GetToken(), "%s: %v", path, err)
 			}
 			return nil
 		}
-		return d.mismatch(n, path, "one value")
+		return d.newMismatch(n, path, "one value")
 	}
 	switch v.Kind() {
 	case reflect.Struct:
@@ -72,17 +73,17 @@ func (d decoder) put(v reflect.Value, n ast.Node, path string) error {
 }
 
 func (d decoder) putStruct(v reflect.Value, n ast.Node, path string) error {
-	pairs, ok := mapping(n)
+	pairs, ok := listMappingPairs(n)
 	if !ok {
-		return d.mismatch(n, path, "keys and values")
+		return d.newMismatch(n, path, "keys and values")
 	}
 	for _, pair := range pairs {
 		key := pair.Key.GetToken().Value
 		field, ok := fieldOf(v, key)
 		if !ok {
-			return at(d.name, pair.Key.GetToken(), "%s", unknownKey(join(path, key), v))
+			return newErrorAt(d.name, pair.Key.GetToken(), "%s", unknownKey(joinKeyPath(path, key), v))
 		}
-		if err := d.put(field, pair.Value, join(path, key)); err != nil {
+		if err := d.putNode(field, pair.Value, joinKeyPath(path, key)); err != nil {
 			return err
 		}
 	}
@@ -92,7 +93,7 @@ func (d decoder) putStruct(v reflect.Value, n ast.Node, path string) error {
 func (d decoder) putSlice(v reflect.Value, n ast.Node, path string) error {
 	list, ok := n.(*ast.SequenceNode)
 	if !ok {
-		return d.mismatch(n, path, "a list")
+		return d.newMismatch(n, path, "a list")
 	}
 	out := reflect.Zero(v.Type()) // nil for an empty list, so that writing and reading gives the same
 	if len(list.Values) > 0 {
@@ -103,7 +104,7 @@ func (d decoder) putSlice(v reflect.Value, n ast.Node, path string) error {
 		if start, ok := element.Addr().Interface().(interface{ setDefaults() }); ok {
 			start.setDefaults()
 		}
-		if err := d.put(element, item, fmt.Sprintf("%s.%d", path, i)); err != nil {
+		if err := d.putNode(element, item, fmt.Sprintf("%s.%d", path, i)); err != nil {
 			return err
 		}
 	}
@@ -113,14 +114,14 @@ func (d decoder) putSlice(v reflect.Value, n ast.Node, path string) error {
 
 // putMap fills a map of free settings, which their loss checks.
 func (d decoder) putMap(v reflect.Value, n ast.Node, path string) error {
-	pairs, ok := mapping(n)
+	pairs, ok := listMappingPairs(n)
 	if !ok {
-		return d.mismatch(n, path, "keys and values")
+		return d.newMismatch(n, path, "keys and values")
 	}
 	out := reflect.MakeMap(v.Type())
 	for _, pair := range pairs {
 		key := pair.Key.GetToken().Value
-		value, err := d.free(pair.Value, join(path, key))
+		value, err := d.parseFreeScalar(pair.Value, joinKeyPath(path, key))
 		if err != nil {
 			return err
 		}
@@ -130,14 +131,14 @@ func (d decoder) putMap(v reflect.Value, n ast.Node, path string) error {
 	return nil
 }
 
-// free returns a scalar as a bool, an int, a float64 or a string, by its form.
-func (d decoder) free(n ast.Node, path string) (any, error) {
+// parseFreeScalar returns a scalar as a bool, an int, a float64 or a string, by its form.
+func (d decoder) parseFreeScalar(n ast.Node, path string) (any, error) {
 	scalar, ok := n.(ast.ScalarNode)
 	if !ok || n.Type() == ast.NullType || n.Type() == ast.LiteralType {
-		return nil, d.mismatch(n, path, "one value")
+		return nil, d.newMismatch(n, path, "one value")
 	}
 	text := scalar.GetToken().Value
-	if quoted(n) {
+	if isQuoted(n) {
 		return text, nil
 	}
 	if b, err := strconv.ParseBool(text); err == nil && (text == "true" || text == "false") {
@@ -155,13 +156,13 @@ func (d decoder) free(n ast.Node, path string) (any, error) {
 func (d decoder) putScalar(v reflect.Value, n ast.Node, path string) error {
 	scalar, ok := n.(ast.ScalarNode)
 	if !ok {
-		return d.mismatch(n, path, "one value")
+		return d.newMismatch(n, path, "one value")
 	}
-	if v.Kind() != reflect.String && quoted(n) {
-		return d.mismatch(n, path, "a number, true or false, without quotes")
+	if v.Kind() != reflect.String && isQuoted(n) {
+		return d.newMismatch(n, path, "a number, true or false, without quotes")
 	}
 	if expected := putText(v, scalar.GetToken().Value); expected != "" {
-		return d.mismatch(n, path, expected)
+		return d.newMismatch(n, path, expected)
 	}
 	return nil
 }
@@ -200,7 +201,7 @@ func putText(v reflect.Value, text string) (expected string) {
 	return ""
 }
 
-func (d decoder) mismatch(n ast.Node, path, expected string) error {
+func (d decoder) newMismatch(n ast.Node, path, expected string) error {
 	found := "keys and values"
 	switch n := n.(type) {
 	case *ast.SequenceNode:
@@ -209,16 +210,16 @@ func (d decoder) mismatch(n ast.Node, path, expected string) error {
 		found = fmt.Sprintf("%.80q", n.GetToken().Value)
 	}
 	path = cmp.Or(path, "the document")
-	return at(d.name, n.GetToken(), "%s: found %s, expected %s", path, found, expected)
+	return newErrorAt(d.name, n.GetToken(), "%s: found %s, expected %s", path, found, expected)
 }
 
-func quoted(n ast.Node) bool {
+func isQuoted(n ast.Node) bool {
 	t := n.GetToken().Type
 	return t == token.SingleQuoteType || t == token.DoubleQuoteType
 }
 
-// mapping lists the pairs of a node that has keys and values.
-func mapping(n ast.Node) ([]*ast.MappingValueNode, bool) {
+// listMappingPairs lists the pairs of a node that has keys and values.
+func listMappingPairs(n ast.Node) ([]*ast.MappingValueNode, bool) {
 	switch n := n.(type) {
 	case *ast.MappingNode:
 		return n.Values, true
@@ -237,7 +238,7 @@ func unknownKey(path string, v reflect.Value) string {
 	return fmt.Sprintf("unknown key %s%s: known here are %s", path, catalog.Ask(key, known), strings.Join(known, ", "))
 }
 
-func join(path, key string) string {
+func joinKeyPath(path, key string) string {
 	if path == "" {
 		return key
 	}

@@ -93,8 +93,8 @@ func (c *Run) ResolveUsualLR(drawn bool) {
 // On reports whether the backbone is trained.
 func (f Finetune) On() bool { return f.Weights != NoWeights }
 
-// check checks everything that does not need the backbone.
-func (f Finetune) check() error {
+// checkFinetune checks everything that does not need the backbone.
+func (f Finetune) checkFinetune() error {
 	switch {
 	case f.Weights == "" || strings.ContainsAny(f.Weights, " \t\n"):
 		return fmt.Errorf("finetune.weights: found %q, expected none, all, a stage or a pattern", f.Weights)

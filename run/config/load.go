@@ -36,13 +36,13 @@ func Load(path string, settings []string) (Run, error) {
 // Parse is Load for a text; name is the file's name in errors.
 func Parse(name string, text []byte, settings []string) (Run, error) {
 	c := Default()
-	root, err := parse(name, text)
+	root, err := parseDocument(name, text)
 	if err != nil {
 		return c, err
 	}
-	c.choose(root, settings)
+	c.chooseDefaults(root, settings)
 	if root != nil {
-		if err := (decoder{name}).put(reflect.ValueOf(&c).Elem(), root, ""); err != nil {
+		if err := (decoder{name}).putNode(reflect.ValueOf(&c).Elem(), root, ""); err != nil {
 			return c, err
 		}
 	}
@@ -58,9 +58,9 @@ func Parse(name string, text []byte, settings []string) (Run, error) {
 var Dependent = []string{"screen", "bank.fill", "length", "finetune.augment", "finetune.batch_norm",
 	"backbone_solver.lr", "validation.hold_out", "finetune.refit", "finetune.loss"}
 
-// choose looks ahead for settings on which defaults depend: the method, the sampler, the solvers, the schedule, the
-// weights to fine-tune. For another solver than the default's, the default learning rate is torch's.
-func (c *Run) choose(root ast.Node, settings []string) {
+// chooseDefaults looks ahead for settings on which defaults depend: the method, the sampler, the solvers, the schedule,
+// the weights to fine-tune. For another solver than the default's, the default learning rate is torch's.
+func (c *Run) chooseDefaults(root ast.Node, settings []string) {
 	named := func(keys ...string) string {
 		name := lookUp(root, keys...)
 		for _, s := range settings {
@@ -114,7 +114,7 @@ func (c *Run) choose(root ast.Node, settings []string) {
 // lookUp finds a value by its keys, or returns "".
 func lookUp(n ast.Node, keys ...string) string {
 	for _, key := range keys {
-		pairs, _ := mapping(n)
+		pairs, _ := listMappingPairs(n)
 		n = nil
 		for _, pair := range pairs {
 			if pair.Key.GetToken().Value == key {
@@ -135,14 +135,14 @@ func Set(c *Run, setting string) error {
 		return fmt.Errorf("config: setting %q: expected key=value, for example solver.lr=1e-4", setting)
 	}
 	name := "setting " + key
-	v, free, err := place(c, key)
+	v, free, err := findKey(c, key)
 	switch {
 	case err != nil:
 		return err
 	case free != "":
 		return setFree(v, name, free, value)
 	}
-	root, err := parse(name, []byte(value))
+	root, err := parseDocument(name, []byte(value))
 	if err != nil || root == nil {
 		if v.Kind() == reflect.String && err == nil {
 			v.SetString("")
@@ -150,13 +150,13 @@ func Set(c *Run, setting string) error {
 		}
 		return fmt.Errorf("config: %s: %q is no value", name, value)
 	}
-	return decoder{name}.put(v, root, key)
+	return decoder{name}.putNode(v, root, key)
 }
 
 // SetText sets the value of a key to a text as a flag gives it, which [Set] would read as YAML: widths have commas
 // between them, a sampler is a batch, and a loss is added to the others. An error does not name the key.
 func SetText(c *Run, key, text string) error {
-	v, _, err := place(c, key)
+	v, _, err := findKey(c, key)
 	if err != nil {
 		return err
 	}
@@ -181,12 +181,12 @@ func SetText(c *Run, key, text string) error {
 
 // IsWhole reports whether a setting takes integers only; the error says that there is no such setting.
 func (c Run) IsWhole(key string) (bool, error) {
-	v, _, err := place(&c, key)
+	v, _, err := findKey(&c, key)
 	return err == nil && v.CanInt(), err
 }
 
-// place finds the value of a key; for a setting of a loss, the map of settings and the setting's name in it.
-func place(c *Run, key string) (v reflect.Value, free string, err error) {
+// findKey finds the value of a key; for a setting of a loss, the map of settings and the setting's name in it.
+func findKey(c *Run, key string) (v reflect.Value, free string, err error) {
 	name := "setting " + key
 	v = reflect.ValueOf(c).Elem()
 	parts := strings.Split(key, ".")
@@ -196,7 +196,7 @@ func place(c *Run, key string) (v reflect.Value, free string, err error) {
 		case v.Kind() == reflect.Struct:
 			field, ok := fieldOf(v, part)
 			if !ok {
-				return v, "", fmt.Errorf("config: %s: %s", name, unknownKey(join(at, part), v))
+				return v, "", fmt.Errorf("config: %s: %s", name, unknownKey(joinKeyPath(at, part), v))
 			}
 			v = field
 		case v.Kind() == reflect.Slice:
@@ -217,11 +217,11 @@ func place(c *Run, key string) (v reflect.Value, free string, err error) {
 
 // setFree sets a setting of a loss.
 func setFree(m reflect.Value, name, key, value string) error {
-	root, err := parse(name, []byte(value))
+	root, err := parseDocument(name, []byte(value))
 	if err != nil || root == nil {
 		return fmt.Errorf("config: %s: %q is no value", name, value)
 	}
-	parsed, err := decoder{name}.free(root, key)
+	parsed, err := decoder{name}.parseFreeScalar(root, key)
 	if err != nil {
 		return err
 	}

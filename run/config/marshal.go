@@ -13,11 +13,11 @@ import (
 
 // Marshal writes the configuration as YAML that [Parse] reads back to the same.
 func Marshal(c Run) ([]byte, error) {
-	return yaml.Marshal(tree(reflect.ValueOf(c)))
+	return yaml.Marshal(convertToTree(reflect.ValueOf(c)))
 }
 
-// tree returns a value as the YAML package takes it, in the order of the fields.
-func tree(v reflect.Value) any {
+// convertToTree returns a value as the YAML package takes it, in the order of the fields.
+func convertToTree(v reflect.Value) any {
 	if text, ok := v.Interface().(encoding.TextMarshaler); ok {
 		b, err := text.MarshalText()
 		if err != nil {
@@ -35,13 +35,13 @@ func tree(v reflect.Value) any {
 	case reflect.Struct:
 		var pairs yaml.MapSlice
 		eachField(v, func(key string, field reflect.Value) {
-			pairs = append(pairs, yaml.MapItem{Key: key, Value: tree(field)})
+			pairs = append(pairs, yaml.MapItem{Key: key, Value: convertToTree(field)})
 		})
 		return pairs
 	case reflect.Slice:
 		list := make([]any, v.Len())
 		for i := range list {
-			list[i] = tree(v.Index(i))
+			list[i] = convertToTree(v.Index(i))
 		}
 		return list
 	case reflect.Map:
@@ -57,7 +57,7 @@ func tree(v reflect.Value) any {
 // Flatten returns every value as text, by its dotted key: what two equal runs have in common.
 func Flatten(c Run) map[string]string {
 	flat := map[string]string{}
-	flatten(flat, "", reflect.ValueOf(c))
+	flattenValue(flat, "", reflect.ValueOf(c))
 	return flat
 }
 
@@ -71,21 +71,21 @@ func LossList(flat map[string]string) string {
 	return strings.Join(names, ", ")
 }
 
-func flatten(flat map[string]string, path string, v reflect.Value) {
+func flattenValue(flat map[string]string, path string, v reflect.Value) {
 	if text, ok := v.Interface().(fmt.Stringer); ok {
 		flat[path] = text.String()
 		return
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		eachField(v, func(key string, field reflect.Value) { flatten(flat, join(path, key), field) })
+		eachField(v, func(key string, field reflect.Value) { flattenValue(flat, joinKeyPath(path, key), field) })
 	case reflect.Slice:
 		for i := range v.Len() {
-			flatten(flat, join(path, strconv.Itoa(i)), v.Index(i))
+			flattenValue(flat, joinKeyPath(path, strconv.Itoa(i)), v.Index(i))
 		}
 	case reflect.Map:
 		for _, k := range sortedKeys(v) {
-			flat[join(path, k)] = fmt.Sprint(v.MapIndex(reflect.ValueOf(k)).Interface())
+			flat[joinKeyPath(path, k)] = fmt.Sprint(v.MapIndex(reflect.ValueOf(k)).Interface())
 		}
 	default:
 		flat[path] = fmt.Sprint(v.Interface())

@@ -110,7 +110,7 @@ type Filter struct {
 // In returns the filter's configuration for epochs of that many steps. A rate that is not estimated yet is invalid.
 func (f Filter) In(stepsPerEpoch int) filters.Config {
 	c := f.Config
-	c.Rate, c.WarmUp, c.AvgSimSteps = f.Rate.told(), f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)
+	c.Rate, c.WarmUp, c.AvgSimSteps = f.Rate.getShareOrUnknown(), f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)
 	return c
 }
 
@@ -177,7 +177,7 @@ func (c *Run) checkLosses() error {
 				"of the batch", i, match)
 		}
 		l.Settings = values
-		if _, err := losses.New(l.Name, values, smallest()); err != nil { // settings that contradict each other
+		if _, err := losses.New(l.Name, values, newSmallestEnv()); err != nil { // settings that contradict each other
 			return fmt.Errorf("losses.%d.settings: %w", i, err)
 		}
 	}
@@ -187,8 +187,8 @@ func (c *Run) checkLosses() error {
 // maxWeight bounds the weight of a loss; a far larger one exceeds a float32 gradient.
 const maxWeight = 1e9
 
-// smallest returns the smallest run, to try settings.
-func smallest() losses.Env {
+// newSmallestEnv returns the smallest run, to try settings.
+func newSmallestEnv() losses.Env {
 	source := func() *rand.Rand { return rand.New(rand.NewPCG(0, 0)) }
 	return losses.Env{Dim: 1, Classes: 2, Init: source(), Step: source}
 }
@@ -211,15 +211,15 @@ func (c *Run) checkFilter() error {
 		return fmt.Errorf("filter.scorer: %s judges by the memory bank, but bank.size is 0: expected at least 1",
 			c.Filter.Scorer)
 	}
-	if entry.NeedsProxy && len(c.proxied()) == 0 {
+	if entry.NeedsProxy && len(c.listProxiedLosses()) == 0 {
 		return fmt.Errorf("filter.scorer: %s judges by the proxies of a loss: expected one of %s among the losses",
 			c.Filter.Scorer, strings.Join(lossesThat(hasProxies), ", "))
 	}
 	return nil
 }
 
-// proxied lists the losses of the run that have proxies.
-func (c *Run) proxied() []string {
+// listProxiedLosses lists the losses of the run that have proxies.
+func (c *Run) listProxiedLosses() []string {
 	var names []string
 	for _, l := range c.Losses {
 		if slices.Contains(lossesThat(hasProxies), l.Name) {
@@ -240,12 +240,12 @@ func lossesThat(can func(e losses.Entry) bool) []string {
 	return names
 }
 
-func hasProxies(e losses.Entry) bool { return e.Proxied }
-func unlabelled(e losses.Entry) bool { return e.Unlabelled }
+func hasProxies(e losses.Entry) bool    { return e.Proxied }
+func needsNoLabels(e losses.Entry) bool { return e.Unlabelled }
 
 // usesUnlabelled reports whether one of the run's losses learns from rows without a label.
 func (c *Run) usesUnlabelled() bool {
 	return slices.ContainsFunc(c.Losses, func(l Loss) bool {
-		return slices.Contains(lossesThat(unlabelled), l.Name)
+		return slices.Contains(lossesThat(needsNoLabels), l.Name)
 	})
 }

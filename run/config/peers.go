@@ -20,7 +20,7 @@ func (p Peers) In(method string, stepsPerEpoch int) peers.Config {
 	c := p.Config
 	whole := func(s Span) int { return (s.In(stepsPerEpoch) + stepsPerEpoch - 1) / stepsPerEpoch }
 	c.Method, c.Epoch, c.FirstStage = method, stepsPerEpoch, p.FirstStage.In(stepsPerEpoch)
-	c.Rate, c.Gradual, c.WarmUp = p.Rate.told(), whole(p.Gradual), whole(p.WarmUp)
+	c.Rate, c.Gradual, c.WarmUp = p.Rate.getShareOrUnknown(), whole(p.Gradual), whole(p.WarmUp)
 	return c
 }
 

@@ -36,8 +36,8 @@ func (r *Rate) UnmarshalText(text []byte) error {
 // Given returns the share; ok is false until it is estimated.
 func (r Rate) Given() (share float64, ok bool) { return r.Share, !r.Auto }
 
-// told returns the share, or until it is estimated a number that filters refuse.
-func (r Rate) told() float64 {
+// getShareOrUnknown returns the share, or until it is estimated a number that filters refuse.
+func (r Rate) getShareOrUnknown() float64 {
 	if r.Auto {
 		return -1
 	}

@@ -25,8 +25,8 @@ func defaultScores() Scores { return Scores{Record: true, Window: 0.5, Watch: No
 // From returns the first step to average in a run of that many steps.
 func (s Scores) From(steps int) int { return steps - int(s.Window*float64(steps)) + 1 }
 
-// judged reports whether the run's filter judges an image without its own vectors.
-func (c *Run) judged() bool { return slices.Contains(watches, c.Filter.Scorer) }
+// isScorerWatched reports whether the run's filter judges an image without its own vectors.
+func (c *Run) isScorerWatched() bool { return slices.Contains(watches, c.Filter.Scorer) }
 
 // Watch returns the filter that drops nothing, for epochs of that many steps; ok is false if there is none.
 func (c *Run) Watch(stepsPerEpoch int) (f filters.Config, ok bool) {
@@ -53,7 +53,7 @@ func (c *Run) checkScores() error {
 		return nil
 	case !slices.Contains(watches, s.Watch):
 		return fmt.Errorf("scores.watch: found %q, expected %s or %s", s.Watch, NoFilter, strings.Join(watches, ", "))
-	case c.judged():
+	case c.isScorerWatched():
 		return fmt.Errorf("scores.watch: found %q, expected %s: the filter %s gives the scores already", s.Watch,
 			NoFilter, c.Filter.Scorer)
 	}

@@ -20,7 +20,7 @@ func defaultSelfPaced() SelfPaced { return SelfPaced{Config: selfpaced.Default()
 // On reports whether samples are weighed.
 func (s SelfPaced) On() bool { return s.Every.N > 0 }
 
-func weighted(e losses.Entry) bool { return e.Weighted }
+func isWeighted(e losses.Entry) bool { return e.Weighted }
 
 // checkSelfPaced refuses weights that no loss uses, and settings of weights that are off.
 func (c *Run) checkSelfPaced() error {
@@ -34,9 +34,9 @@ func (c *Run) checkSelfPaced() error {
 	case c.Correct.On():
 		return fmt.Errorf("selfpaced.every: found %s, but correct.visits is %d: weights are of the given labels: "+
 			"expected 0 for one of the two", s.Every, c.Correct.Visits)
-	case !slices.ContainsFunc(c.Losses, func(l Loss) bool { return slices.Contains(lossesThat(weighted), l.Name) }):
+	case !slices.ContainsFunc(c.Losses, func(l Loss) bool { return slices.Contains(lossesThat(isWeighted), l.Name) }):
 		return fmt.Errorf("selfpaced.every: found %s, but no loss of the run weighs its samples: expected the loss "+
-			"%s, or 0", s.Every, strings.Join(lossesThat(weighted), ", "))
+			"%s, or 0", s.Every, strings.Join(lossesThat(isWeighted), ", "))
 	}
 	return s.Config.Check()
 }

@@ -18,7 +18,7 @@ import (
 func (c *Run) Validate() error {
 	for _, check := range []func() error{
 		c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSelfPaced, c.checkVariant, c.checkCorrect,
-		c.checkScores, c.checkSolvers, c.Finetune.check, c.checkRest,
+		c.checkScores, c.checkSolvers, c.Finetune.checkFinetune, c.checkRest,
 	} {
 		if err := check(); err != nil {
 			return fmt.Errorf("config: %w", err)
@@ -160,7 +160,7 @@ func (c *Run) checkRest() error {
 	}
 	if n := c.Sampler.Unlabelled; n > 0 && !c.usesUnlabelled() {
 		return fmt.Errorf("sampler.unlabelled: found %d, but no loss of the run learns from images without a label: "+
-			"expected 0, or the loss %s", n, strings.Join(lossesThat(unlabelled), ", "))
+			"expected 0, or the loss %s", n, strings.Join(lossesThat(needsNoLabels), ", "))
 	}
 	switch {
 	case c.Screen != NoScreen && !slices.Contains(judges.Names(), c.Screen):

@@ -10,7 +10,7 @@ import (
 	"winnow/losses"
 )
 
-func printed(e losses.Entry) bool { return e.Printed != "" }
+func isPrinted(e losses.Entry) bool { return e.Printed != "" }
 
 // checkVariant passes on the choice of the papers' variants, and refuses it if nothing of the run has one.
 func (c *Run) checkVariant() error {
@@ -21,10 +21,11 @@ func (c *Run) checkVariant() error {
 	case c.SelfPaced.On() && c.SelfPaced.Step == selfpaced.StepScaled && !c.SelfPaced.Hard:
 	case c.Method == Metric && err == nil && scorer.Printed != "":
 	case c.Method == Metric && slices.ContainsFunc(c.Losses,
-		func(l Loss) bool { return slices.Contains(lossesThat(printed), l.Name) }):
+		func(l Loss) bool { return slices.Contains(lossesThat(isPrinted), l.Name) }):
 	default:
 		return fmt.Errorf("paper_variant: found true, but nothing of the run has such a variant: expected one of the "+
-			"losses %s, the filter vmf or scaled steps of selfpaced, or false", strings.Join(lossesThat(printed), ", "))
+			"losses %s, the filter vmf or scaled steps of selfpaced, or false", strings.Join(lossesThat(isPrinted),
+			", "))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (b *Blocks) Bare() features.Set { return b.Source.Bare() }
 
 // Each passes all rows, block by block, at unit length; IDs are the rows. do keeps no block.
 func (b *Blocks) Each(ctx context.Context, do func(features.Set) error) error {
-	return b.each(ctx, 0, b.Len(), do)
+	return b.visitBlocks(ctx, 0, b.Len(), do)
 }
 
 // Some returns rows at unit length; IDs are the rows.
@@ -40,7 +40,7 @@ func (b *Blocks) Some(ctx context.Context, rows []int) (features.Set, error) {
 	}
 	set.IDs = rows
 	for i, row := range rows {
-		if err := b.unit(set.Row(i), set.Row(i), row); err != nil {
+		if err := b.scaleToUnit(set.Row(i), set.Row(i), row); err != nil {
 			return set, err
 		}
 	}
@@ -53,22 +53,22 @@ const (
 	entries      = 1 << 24 // similarities of a block with all classes, at most
 )
 
-// block returns the number of rows of a block: few in small sets, so that many machines can share them.
-func (b *Blocks) block() int {
+// countBlockRows returns the number of rows of a block: few in small sets, so that many machines can share them.
+func (b *Blocks) countBlockRows() int {
 	return max(leastOfBlock, min(mostOfBlock, b.Len()>>10, entries/max(b.Classes, 1)))
 }
 
-// each passes the rows from first, where a block begins, to before end, block by block. IDs are the
+// visitBlocks passes the rows from first, where a block begins, to before end, block by block. IDs are the
 // rows; do keeps no block.
-func (b *Blocks) each(ctx context.Context, first, end int, do func(features.Set) error) error {
+func (b *Blocks) visitBlocks(ctx context.Context, first, end int, do func(features.Set) error) error {
 	var scratch []float32
 	var set features.Set
 	labels := b.Source.Bare().Labels
-	for ; first < end; first += b.block() {
+	for ; first < end; first += b.countBlockRows() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(b.block(), end-first)
+		n := min(b.countBlockRows(), end-first)
 		x, err := b.Source.Part(ctx, &scratch, first, n)
 		if err != nil {
 			return err
@@ -76,7 +76,7 @@ func (b *Blocks) each(ctx context.Context, first, end int, do func(features.Set)
 		set = features.Set{X: features.Resize(set.X, n, x.Cols), Labels: labels[first:][:n], IDs: make([]int, n)}
 		for i := range set.IDs {
 			set.IDs[i] = first + i
-			if err := b.unit(set.Row(i), features.Row(x, i), first+i); err != nil {
+			if err := b.scaleToUnit(set.Row(i), features.Row(x, i), first+i); err != nil {
 				return err
 			}
 		}
@@ -87,18 +87,18 @@ func (b *Blocks) each(ctx context.Context, first, end int, do func(features.Set)
 	return nil
 }
 
-// unit scales the vector of a row to unit length.
-func (b *Blocks) unit(to, from []float32, row int) error {
+// scaleToUnit scales the vector of a row to unit length.
+func (b *Blocks) scaleToUnit(to, from []float32, row int) error {
 	if norm := features.UnitRow(to, from); norm-norm != 0 {
 		return b.Bad(row)
 	}
 	return nil
 }
 
-// sums adds up all rows.
-func (b *Blocks) sums(ctx context.Context, progress func(done int)) (*leaveout.Sums, error) {
+// addUpRows adds up all rows.
+func (b *Blocks) addUpRows(ctx context.Context, progress func(done int)) (*leaveout.Sums, error) {
 	s := leaveout.NewSums(b.Source.Dim(), b.Classes)
-	return s, b.each(ctx, 0, b.Len(), func(set features.Set) error {
+	return s, b.visitBlocks(ctx, 0, b.Len(), func(set features.Set) error {
 		progress(set.IDs[len(set.IDs)-1] + 1)
 		return s.Add(set.X, set.Labels)
 	})
@@ -107,9 +107,9 @@ func (b *Blocks) sums(ctx context.Context, progress func(done int)) (*leaveout.S
 // LeastOfClass is the smallest number of rows of a class in a sample, unless the class has fewer.
 const LeastOfClass = 10
 
-// sample draws about n of the labelled rows: each class gets its share, at least [LeastOfClass]. IDs are the rows,
+// sampleRows draws about n of the labelled rows: each class gets its share, at least [LeastOfClass]. IDs are the rows,
 // rising.
-func (b *Blocks) sample(ctx context.Context, n int, seed uint64) (features.Set, error) {
+func (b *Blocks) sampleRows(ctx context.Context, n int, seed uint64) (features.Set, error) {
 	return b.Some(ctx, Draw(b.Source.Bare().Labels, b.Classes, n, seed))
 }
 

@@ -36,14 +36,14 @@ type Part[Options, Said any] struct {
 
 // Run judges all rows on one machine.
 func (j Job[Options, Fit, Said]) Run(ctx context.Context) (f Fit, said []Said, err error) {
-	if f, err = j.fit(ctx); err == nil {
-		said, err = j.judge(ctx, f, 0, j.Rows.Len())
+	if f, err = j.computeFit(ctx); err == nil {
+		said, err = j.judgeBlocks(ctx, f, 0, j.Rows.Len())
 	}
 	return f, said, err
 }
 
-func (j Job[Options, Fit, Said]) fit(ctx context.Context) (f Fit, err error) {
-	sums, err := j.Rows.sums(ctx, func(done int) { j.Progress(done, j.Rows.Len()) })
+func (j Job[Options, Fit, Said]) computeFit(ctx context.Context) (f Fit, err error) {
+	sums, err := j.Rows.addUpRows(ctx, func(done int) { j.Progress(done, j.Rows.Len()) })
 	if err != nil {
 		return f, err
 	}
@@ -52,15 +52,15 @@ func (j Job[Options, Fit, Said]) fit(ctx context.Context) (f Fit, err error) {
 			return f, hint.With(err, "extract the features again")
 		}
 	}
-	sample, err := j.Rows.sample(ctx, j.Drawn, j.Seed)
+	sample, err := j.Rows.sampleRows(ctx, j.Drawn, j.Seed)
 	if err != nil {
 		return f, err
 	}
 	return j.Fit(ctx, sums, sample)
 }
 
-func (j Job[Options, Fit, Said]) judge(ctx context.Context, f Fit, first, end int) (said []Said, err error) {
-	err = j.Rows.each(ctx, first, end, func(block features.Set) error {
+func (j Job[Options, Fit, Said]) judgeBlocks(ctx context.Context, f Fit, first, end int) (said []Said, err error) {
+	err = j.Rows.visitBlocks(ctx, first, end, func(block features.Set) error {
 		one, err := j.Judge(ctx, f, block)
 		said = append(said, one)
 		j.Progress(block.IDs[len(block.IDs)-1]+1-first, end-first)
@@ -69,8 +69,8 @@ func (j Job[Options, Fit, Said]) judge(ctx context.Context, f Fit, first, end in
 	return said, err
 }
 
-// fits returns the job that keeps the fit, and its file beside the output out.
-func fits[Fit any](name string, out location.Source) (cluster.Job[Fit], location.Source) {
+// newFitJob returns the job that keeps the fit, and its file beside the output out.
+func newFitJob[Fit any](name string, out location.Source) (cluster.Job[Fit], location.Source) {
 	out = cluster.Out(out)
 	return cluster.Job[Fit]{Name: name + " fit", Unit: "images"}, out.With(out.Path() + ".fit")
 }
@@ -86,20 +86,20 @@ func (j Job[Options, Fit, Said]) Part(ctx context.Context, shared cluster.Job[Pa
 	if err := json.Unmarshal(text, &values); err != nil {
 		return cluster.Made{}, err
 	}
-	rows := cluster.Rows{Total: j.Rows.Len(), Batch: j.Rows.block(), Inputs: j.inputs(),
+	rows := cluster.Rows{Total: j.Rows.Len(), Batch: j.Rows.countBlockRows(), Inputs: j.listInputSums(),
 		Settings: map[string]string{}, Winnow: j.Winnow}
 	for name, v := range values {
 		rows.Settings[name] = fmt.Sprint(v)
 	}
-	fit, at := fits[Fit](shared.Name, out)
-	f, sum, err := fit.Once(ctx, at, rows, func() (Fit, error) { return j.fit(ctx) })
+	fit, at := newFitJob[Fit](shared.Name, out)
+	f, sum, err := fit.Once(ctx, at, rows, func() (Fit, error) { return j.computeFit(ctx) })
 	if err != nil {
 		return cluster.Made{}, err
 	}
-	rows.Inputs = j.inputs()
+	rows.Inputs = j.listInputSums()
 	rows.Inputs["fit"] = sum
 	return shared.Do(ctx, out, s, rows, func(first, end int, put func(Part[Options, Said]) error) error {
-		said, err := j.judge(ctx, f, first, end)
+		said, err := j.judgeBlocks(ctx, f, first, end)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (j Job[Options, Fit, Said]) Part(ctx context.Context, shared cluster.Job[Pa
 	})
 }
 
-func (j Job[Options, Fit, Said]) inputs() map[string]string {
+func (j Job[Options, Fit, Said]) listInputSums() map[string]string {
 	return map[string]string{"manifest": j.Rows.Manifest.Digest(), "features": j.Rows.Store.Sum}
 }
 
@@ -123,10 +123,10 @@ func Join[Options, Fit, Said any](ctx context.Context, w *cluster.Whole, values 
 	if err != nil {
 		return f, nil, err
 	}
-	if err := w.Unchanged(j.inputs()); err != nil {
+	if err := w.Unchanged(j.listInputSums()); err != nil {
 		return f, nil, err
 	}
-	fit, at := fits[Fit](w.Job, w.Out)
+	fit, at := newFitJob[Fit](w.Job, w.Out)
 	f, sum, err := fit.Made(ctx, at)
 	if err != nil {
 		return f, nil, err

@@ -59,12 +59,12 @@ func NewAnswers(index string, g *search.Gallery, queries []search.Query, found [
 		}
 		r.Queries[i] = q
 	}
-	err := r.look(g, queries)
+	err := r.checkGalleryFiles(g, queries)
 	return r, err
 }
 
-// look compares the files of a gallery's images with those that its vectors were made from.
-func (r *Answers) look(g *search.Gallery, queries []search.Query) error {
+// checkGalleryFiles compares the files of a gallery's images with those that its vectors were made from.
+func (r *Answers) checkGalleryFiles(g *search.Gallery, queries []search.Query) error {
 	r.FromStore = g.Index == nil
 	state, err := statesOf(g)
 	if err != nil {

@@ -82,7 +82,7 @@ func (j Joined) Check(rt *ort.Runtime, n int, note func(format string, args ...a
 	if result.Pixels == OnNoise {
 		return result, nil
 	}
-	return result, j.compareStored(rt, rows, v.own(), &result, note)
+	return result, j.compareStored(rt, rows, v.getOwnVectors(), &result, note)
 }
 
 // compareStored compares today's embeddings of images with those of their stored features. Other batches and another
@@ -135,7 +135,7 @@ func (j Joined) compareStored(rt *ort.Runtime, rows []int, today blas32.General,
 func (j Joined) checkOnImages(v *verifier, n int, q *backbone.Preprocessor,
 	note func(format string, args ...any)) (rows []int, err error) {
 	root := j.run.ImageRoot()
-	paths, stored := j.readable()
+	paths, stored := j.listReadable()
 	fsys, failed := imageroot.Open(context.Background(), root)
 	if len(paths) == 0 {
 		failed = errors.New("the store has no readable image of the manifest")
@@ -143,20 +143,20 @@ func (j Joined) checkOnImages(v *verifier, n int, q *backbone.Preprocessor,
 	n = min(n, len(paths))
 	for i := 0; i < n && fsys != nil; i++ {
 		at := i * len(paths) / n
-		if err := readImage(v.next(), fsys, paths[at], j.Backbone.Preprocessing, q); err != nil {
+		if err := readImage(v.getNextPicture(), fsys, paths[at], j.Backbone.Preprocessing, q); err != nil {
 			if failed == nil {
 				failed = err
 			}
 			continue
 		}
 		rows = append(rows, stored[at])
-		if err := v.take(); err != nil {
+		if err := v.flushIfFull(); err != nil {
 			return nil, err
 		}
 	}
 	switch {
 	case len(rows) > 0:
-		return rows, v.flush()
+		return rows, v.flushPictures()
 	case !j.run.Root.IsZero():
 		return nil, fmt.Errorf("--root %s: none of the images to check on can be read: %w", root, failed)
 	}
@@ -165,8 +165,8 @@ func (j Joined) checkOnImages(v *verifier, n int, q *backbone.Preprocessor,
 	return nil, nil
 }
 
-// readable lists the images of the manifest that have vectors in the store, and their rows there.
-func (j Joined) readable() (paths []string, rows []int) {
+// listReadable lists the images of the manifest that have vectors in the store, and their rows there.
+func (j Joined) listReadable() (paths []string, rows []int) {
 	r := j.run
 	all := r.Manifest.Paths()
 	found, _ := r.Store.Lookup(all)
@@ -187,14 +187,14 @@ func checkOnNoise(v *verifier, n int, p backbone.Preprocessing, q *backbone.Prep
 		for j := range img.Pix {
 			img.Pix[j] = byte(rng.Uint32())
 		}
-		if err := q.Into(v.next(), img); err != nil {
+		if err := q.Into(v.getNextPicture(), img); err != nil {
 			return err
 		}
-		if err := v.take(); err != nil {
+		if err := v.flushIfFull(); err != nil {
 			return err
 		}
 	}
-	return v.flush()
+	return v.flushPictures()
 }
 
 // readImage fills dst with an image as the network takes it.

@@ -65,15 +65,15 @@ func (d Database) Dial(dir string) (*pgvector.Server, error) {
 	return pgvector.Dial(d.Postgres, d.Password, name)
 }
 
-func (d Database) note(format string, args ...any) {
+func (d Database) noteDatabase(format string, args ...any) {
 	if d.Note != nil {
 		d.Note(format, args...)
 	}
 }
 
-// advised adds what to do about an error. again says how to continue once the server answers, elsewhere what to do if
-// the collection is another's.
-func (d Database) advised(err error, again, elsewhere string) error {
+// adviseOnDatabase adds what to do about an error. again says how to continue once the server answers, elsewhere what
+// to do if the collection is another's.
+func (d Database) adviseOnDatabase(err error, again, elsewhere string) error {
 	var request *pgvector.RequestError
 	var other *pgvector.OtherCollection
 	var extension *pgvector.NoExtension

@@ -90,7 +90,7 @@ func openPrepared(model, file, preprocessing string, note func(format string, ar
 			e.Source = extraction.Absolute(model)
 		}
 	}
-	if err := e.prepare(output); err != nil {
+	if err := e.prepareModel(output); err != nil {
 		return nil, err
 	}
 	for _, warning := range slices.Concat(b.Warnings, e.cut.Warnings) {
@@ -124,7 +124,7 @@ func OpenRun(dir, file string) (*Embedder, error) {
 	for _, name := range []string{folder.ConfigFile, r.HeadFile, folder.BackboneFile(r.HeadFile)} {
 		e.Files = append(e.Files, filepath.Join(r.Dir, name))
 	}
-	return e, e.prepare(r.Meta.Output)
+	return e, e.prepareModel(r.Meta.Output)
 }
 
 // frozenBackbone finds the backbone that made the features of a run.
@@ -142,7 +142,7 @@ func OpenMaker(g *search.Gallery, o Options, note func(format string, args ...an
 	if g.Index != nil {
 		was := g.Index.Embedder
 		was.Decoder = decoderNow(g.Index.Dir, was.Preprocessing, was.Decoder, note)
-		return reopen(g.Index.Dir, was, o, note)
+		return reopenEmbedder(g.Index.Dir, was, o, note)
 	}
 	b, err := extraction.BackboneOf(g.Store, o.Model)
 	if err != nil {
@@ -150,8 +150,8 @@ func OpenMaker(g *search.Gallery, o Options, note func(format string, args ...an
 	}
 	decoderNow(g.Store.Dir, g.Store.Key.Preprocessing, g.Store.Key.Decoder, note)
 	e := &Embedder{Backbone: b}
-	e.Source, e.Precision = b.Path, agreed(g.Store.Dir, g.Store.Key.Precision, o, note)
-	return e, e.prepare(g.Store.Key.Output)
+	e.Source, e.Precision = b.Path, agreePrecision(g.Store.Dir, g.Store.Key.Precision, o, note)
+	return e, e.prepareModel(g.Store.Key.Output)
 }
 
 // decoderNow returns today's version of the decoder of a preprocessing, and notes if it differs from the one used.
@@ -169,16 +169,22 @@ func decoderNow(dir, preprocessing, was string, note func(format string, args ..
 	return now
 }
 
-// agreed returns the precision of vectors, and notes it if another one is asked for.
-func agreed(dir, was string, o Options, note func(format string, args ...any)) string {
+// agreePrecision returns the precision of vectors, and notes it if another one is asked for.
+func agreePrecision(dir, was string, o Options, note func(format string, args ...any)) string {
 	if o.Precision != "" && o.Precision != was {
 		note("%s was computed in %s: so are the images that are compared with it", dir, cmp.Or(was, features.Float32))
 	}
 	return was
 }
 
-// reopen opens the embedder that made an index, from where it was or as o names it. Another embedder is an error.
-func reopen(dir string, was search.Embedder, o Options, note func(format string, args ...any)) (*Embedder, error) {
+// reopenEmbedder opens the embedder that made an index, from where it was or as o names it. Another embedder is an
+// error.
+func reopenEmbedder(
+	dir string,
+	was search.Embedder,
+	o Options,
+	note func(format string, args ...any),
+) (*Embedder, error) {
 	from := was.Source
 	if !was.Place.Absolute.IsZero() {
 		from = was.Place.Find(dir, nil).Path()
@@ -190,7 +196,7 @@ func reopen(dir string, was search.Embedder, o Options, note func(format string,
 		}
 		return nil, err
 	}
-	e.Precision = agreed(dir, was.Precision, o, note)
+	e.Precision = agreePrecision(dir, was.Precision, o, note)
 	if why := was.Differs(e.Embedder); why != "" {
 		return nil, hint.With(&search.OtherEmbedder{Dir: dir, Why: why},
 			"vectors of two embedders cannot be compared: "+
@@ -217,8 +223,8 @@ func exportedOutput(b *models.Backbone) (string, bool, error) {
 // headSumKey is the metadata of a model that ends in a head: the head file's sha256.
 const headSumKey = "winnow.head_sha256"
 
-// prepare cuts the model and fills in the embedder's identity.
-func (e *Embedder) prepare(output string) (err error) {
+// prepareModel cuts the model and fills in the embedder's identity.
+func (e *Embedder) prepareModel(output string) (err error) {
 	if e.cut, err = trial.Prepare(e.Backbone, output); err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []locati
 	if err != nil {
 		return Indexed{}, err
 	}
-	return e.fill(ctx, h, dir, list, o, func(dim int, paths []string) (*search.Extension, error) {
+	return e.fillIndex(ctx, h, dir, list, o, func(dim int, paths []string) (*search.Extension, error) {
 		return search.Create(dir, e.Embedder, dim, dtype, paths)
 	})
 }
@@ -67,7 +67,7 @@ func ExtendIndex(ctx context.Context, h Host, dir string, images []location.Sour
 	if err := ix.Close(); err != nil {
 		return Indexed{}, err
 	}
-	e, err := reopen(dir, ix.Embedder, o, h.Note)
+	e, err := reopenEmbedder(dir, ix.Embedder, o, h.Note)
 	if err != nil {
 		return Indexed{}, err
 	}
@@ -75,17 +75,17 @@ func ExtendIndex(ctx context.Context, h Host, dir string, images []location.Sour
 	if err != nil {
 		return Indexed{}, err
 	}
-	if err := forget(h, dir, list); err != nil {
+	if err := forgetChanged(h, dir, list); err != nil {
 		return Indexed{}, err
 	}
-	return e.fill(ctx, h, dir, list, o, func(dim int, paths []string) (*search.Extension, error) {
+	return e.fillIndex(ctx, h, dir, list, o, func(dim int, paths []string) (*search.Extension, error) {
 		return search.Extend(dir, e.Embedder, dim, paths)
 	})
 }
 
-// forget takes images out of an index whose files changed since they were indexed, so that they are embedded again, and
-// those that are gone from the folders of the list.
-func forget(h Host, dir string, list *imagelist.List) error {
+// forgetChanged takes images out of an index whose files changed since they were indexed, so that they are embedded
+// again, and those that are gone from the folders of the list.
+func forgetChanged(h Host, dir string, list *imagelist.List) error {
 	ix, err := search.Open(dir)
 	if err != nil {
 		return err
@@ -123,8 +123,8 @@ func forget(h Host, dir string, list *imagelist.List) error {
 	return search.Remove(dir, slices.Concat(changed, gone))
 }
 
-// fill embeds images into the index that open opens.
-func (e *Embedder) fill(ctx context.Context, h Host, dir string, list *imagelist.List, o Options,
+// fillIndex embeds images into the index that open opens.
+func (e *Embedder) fillIndex(ctx context.Context, h Host, dir string, list *imagelist.List, o Options,
 	open func(dim int, paths []string) (*search.Extension, error)) (r Indexed, err error) {
 	net, err := e.Load(h, o.Batch, false)
 	if err != nil {
@@ -138,7 +138,7 @@ func (e *Embedder) fill(ctx context.Context, h Host, dir string, list *imagelist
 	defer x.Close()
 	x.Base = list.Base
 	if len(x.New) > 0 {
-		err = net.embed(ctx, list, x.New, x, o)
+		err = net.embedPaths(ctx, list, x.New, x, o)
 	}
 	bad := x.Bad()
 	var none *backbone.NoneReadable

@@ -49,7 +49,7 @@ func Join(r *folder.Run, model, winnow string) (j Joined, err error) {
 	if j.cut, err = trial.Prepare(j.Backbone, r.Store.Key.Output); err != nil {
 		return j, err
 	}
-	about, err := j.about(winnow)
+	about, err := j.makeMetadata(winnow)
 	if err != nil {
 		return j, err
 	}
@@ -64,8 +64,8 @@ func (j Joined) Describe(file string, check Check) *Model {
 		Dim:    j.Dim, Opset: j.Opset, Check: check}
 }
 
-// about returns the metadata of the model, which say all that is needed to use it.
-func (j Joined) about(winnow string) (map[string]string, error) {
+// makeMetadata returns the metadata of the model, which say all that is needed to use it.
+func (j Joined) makeMetadata(winnow string) (map[string]string, error) {
 	r, b := j.run, j.Backbone
 	sum, err := folder.FileSum(filepath.Join(r.Dir, r.HeadFile))
 	if err != nil {

@@ -131,8 +131,14 @@ func (l *lane) Infer(dst blas32.General, pixels []float32, count int) error {
 	return nil
 }
 
-// embed passes the vectors of images to rows.
-func (n *Network) embed(ctx context.Context, images fs.FS, paths []string, rows backbone.RowWriter, o Options) error {
+// embedPaths passes the vectors of images to rows.
+func (n *Network) embedPaths(
+	ctx context.Context,
+	images fs.FS,
+	paths []string,
+	rows backbone.RowWriter,
+	o Options,
+) error {
 	observe, end := n.host.Images()
 	defer end()
 	cfg := backbone.ExtractConfig{Preprocessing: n.Backbone.Preprocessing, Batch: o.Batch, Workers: o.Workers,
@@ -157,7 +163,7 @@ func (n *Network) Queries(ctx context.Context, images fs.FS, paths []string, o O
 		}
 		return nil
 	}}
-	err = n.embed(ctx, images, paths, all, o)
+	err = n.embedPaths(ctx, images, paths, all, o)
 	bad = append(bad, all.bad...)
 	slices.SortFunc(bad, func(a, b features.Bad) int { return cmp.Compare(a.Row, b.Row) })
 	return list, bad, err

@@ -51,7 +51,7 @@ func (e *Embedder) WritePart(ctx context.Context, h Host, out string, list *imag
 		}
 		mine := *list
 		mine.Images = slices.Clone(list.Images[first:end])
-		rows, err := n.write(ctx, &mine, partWriter(put), nil, o)
+		rows, err := n.writeReadable(ctx, &mine, partWriter(put), nil, o)
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ type runPoints struct {
 // RunPoints returns the embeddings of the images of some splits, each with columns of the manifest, and the sha256 of
 // the head that computes them. ctx ends the computation.
 func RunPoints(ctx context.Context, r *folder.Run, splits string, columns []string) (Points, string, error) {
-	rows, ids, left, err := readable(r, splits)
+	rows, ids, left, err := listReadableIn(r, splits)
 	if err != nil {
 		return nil, "", err
 	}
@@ -66,7 +66,7 @@ func (p *runPoints) Next() ([]pgvector.Point, error) {
 	for i, id := range ids {
 		path := p.run.Manifest.Samples[id].Path
 		v := features.Row(x, i)
-		if zeros(v) {
+		if isZeroVector(v) {
 			p.left = append(p.left, lookup.LeftOut{Path: path, Reason: search.NoDirection})
 			continue
 		}
@@ -76,7 +76,7 @@ func (p *runPoints) Next() ([]pgvector.Point, error) {
 	return list, nil
 }
 
-func zeros(v []float32) bool {
+func isZeroVector(v []float32) bool {
 	return !slices.ContainsFunc(v, func(x float32) bool { return x != 0 })
 }
 
@@ -141,7 +141,7 @@ func (p *galleryPoints) Next() ([]pgvector.Point, error) {
 	for i := range n {
 		path := p.Paths[p.at+i]
 		if absent != nil && absent[i] {
-			p.left = append(p.left, lookup.LeftOut{Path: path, Reason: p.why(p.at + i)})
+			p.left = append(p.left, lookup.LeftOut{Path: path, Reason: p.explainNoDirection(p.at + i)})
 			continue
 		}
 		point := pgvector.Point{Path: path, Vector: features.Row(own, i)}
@@ -155,8 +155,8 @@ func (p *galleryPoints) Next() ([]pgvector.Point, error) {
 	return list, nil
 }
 
-// why returns the reason why a row has no direction.
-func (p *galleryPoints) why(row int) string {
+// explainNoDirection returns the reason why a row has no direction.
+func (p *galleryPoints) explainNoDirection(row int) string {
 	if p.Store != nil {
 		if reason, bad := p.Store.BadRows()[row]; bad {
 			return reason

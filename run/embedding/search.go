@@ -28,8 +28,8 @@ type Search struct {
 // manyQueries is from how many queries on loading ONNX Runtime pays: its products are several times as fast.
 const manyQueries = 8
 
-// nearest is the exact search.
-func (s Search) nearest(ctx context.Context, h Host, g *search.Gallery, queries []search.Query) ([][]search.Hit,
+// searchExactly is the exact search.
+func (s Search) searchExactly(ctx context.Context, h Host, g *search.Gallery, queries []search.Query) ([][]search.Hit,
 	error) {
 	if len(queries) >= manyQueries {
 		if rt, err := h.Runtime(); err == nil { // without it the search is slower
@@ -39,8 +39,8 @@ func (s Search) nearest(ctx context.Context, h Host, g *search.Gallery, queries 
 	return g.Nearest(ctx, queries, s.K)
 }
 
-// embed turns images into queries. It also returns those that have no vector.
-func (s Search) embed(ctx context.Context, h Host, e *Embedder, dim int, list *imagelist.List) ([]search.Query,
+// embedQueries turns images into queries. It also returns those that have no vector.
+func (s Search) embedQueries(ctx context.Context, h Host, e *Embedder, dim int, list *imagelist.List) ([]search.Query,
 	[]features.Bad, error) {
 	net, err := e.Load(h, 0, true)
 	if err != nil {
@@ -53,8 +53,13 @@ func (s Search) embed(ctx context.Context, h Host, e *Embedder, dim int, list *i
 	return net.Queries(ctx, list, list.Paths(), s.Options)
 }
 
-// ask searches a database for the neighbours. g, which may be nil, holds the same vectors.
-func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[string]string) (r Answers, err error) {
+// askDatabase searches a database for the neighbours. g, which may be nil, holds the same vectors.
+func (s Search) askDatabase(
+	ctx context.Context,
+	h Host,
+	g *search.Gallery,
+	labels map[string]string,
+) (r Answers, err error) {
 	store, err := s.Database.Dial(s.Index)
 	if err != nil {
 		return r, err
@@ -65,7 +70,11 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 	}
 	store.Tries().Notify(func(text string) { h.Note("%s", text) })
 	defer func() {
-		err = s.Database.advised(err, "ask again", "name another --collection, or write this one: winnow export --to")
+		err = s.Database.adviseOnDatabase(
+			err,
+			"ask again",
+			"name another --collection, or write this one: winnow export --to",
+		)
 	}()
 	about, err := store.Look(ctx)
 	if err != nil {
@@ -121,11 +130,11 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 	if g == nil {
 		return r, nil
 	}
-	if err := r.look(g, queries); err != nil {
+	if err := r.checkGalleryFiles(g, queries); err != nil {
 		return r, err
 	}
-	exact, err := s.nearest(ctx, h, g, queries)
-	r.Recall = recall(g, r.Queries, exact, s.Index)
+	exact, err := s.searchExactly(ctx, h, g, queries)
+	r.Recall = compareRecall(g, r.Queries, exact, s.Index)
 	return r, err
 }
 
@@ -148,7 +157,7 @@ func (s Search) imagesFor(ctx context.Context, h Host, store *pgvector.Server, a
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.embed(ctx, h, e, about.Dim, list)
+	return s.embedQueries(ctx, h, e, about.Dim, list)
 }
 
 // Recall says how many of the neighbours of an exact search a database found.
@@ -162,9 +171,9 @@ type Recall struct {
 // tied is how much similarities of the same vectors differ when two programs compute them.
 const tied = 1e-6
 
-// recall compares answers with those of the exact search. An image as similar as the last exact one counts as found,
-// too.
-func recall(g *search.Gallery, answers []Answer, exact [][]search.Hit, of string) *Recall {
+// compareRecall compares answers with those of the exact search. An image as similar as the last exact one counts as
+// found, too.
+func compareRecall(g *search.Gallery, answers []Answer, exact [][]search.Hit, of string) *Recall {
 	r := &Recall{Of: of, Value: 1}
 	for i, list := range exact {
 		r.Expected += len(list)

@@ -31,7 +31,7 @@ func (s Search) Run(ctx context.Context, h Host, out string) (r Answers, err err
 		}
 	}
 	if s.Database.URL != "" {
-		r, err = s.ask(ctx, h, g, labels)
+		r, err = s.askDatabase(ctx, h, g, labels)
 	} else {
 		r, err = s.findIn(ctx, h, g, labels)
 	}
@@ -47,7 +47,7 @@ func (s Search) findIn(ctx context.Context, h Host, g *search.Gallery, labels ma
 	if err != nil {
 		return Answers{}, err
 	}
-	found, err := s.nearest(ctx, h, g, queries)
+	found, err := s.searchExactly(ctx, h, g, queries)
 	if err != nil {
 		return Answers{}, err
 	}
@@ -65,6 +65,6 @@ func (s Search) readQueries(ctx context.Context, h Host, g *search.Gallery) ([]s
 		if err != nil {
 			return nil, nil, err
 		}
-		return s.embed(ctx, h, e, g.Width(), list)
+		return s.embedQueries(ctx, h, e, g.Width(), list)
 	})
 }

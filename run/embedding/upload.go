@@ -33,19 +33,19 @@ type PayloadError struct{ error }
 
 // Run sends the embeddings of a run's images.
 func (q Upload) Run(ctx context.Context, server *pgvector.Server, r *folder.Run, splits string) (*Uploaded, error) {
-	columns, err := q.columns(r.Manifest)
+	columns, err := q.choosePayload(r.Manifest)
 	if err != nil {
 		return nil, err
 	}
-	server.Tries().Notify(q.tell)
+	server.Tries().Notify(q.noteText)
 	if _, err := server.Hello(ctx); err != nil { // before vectors are computed
-		return nil, q.explain(err)
+		return nil, q.explainUpload(err)
 	}
 	points, model, err := RunPoints(ctx, r, splits, columns)
 	if err != nil {
 		return nil, err
 	}
-	return q.send(ctx, server, model, columns, points)
+	return q.sendPoints(ctx, server, model, columns, points)
 }
 
 // Gallery sends the vectors of an index or of a feature store, with columns of a manifest, if there is one.
@@ -67,13 +67,13 @@ func (q Upload) Gallery(ctx context.Context, dir string, manifestFile location.S
 		if manifest, err = datasets.Read(manifestFile, datasets.ReadOptions{}); err != nil {
 			return nil, err
 		}
-		if columns, err = q.columns(manifest); err != nil {
+		if columns, err = q.choosePayload(manifest); err != nil {
 			return nil, err
 		}
 	} else if q.Chosen {
 		return nil, PayloadError{errors.New("--payload names columns of a manifest: name that with --manifest")}
 	}
-	return q.send(ctx, server, g.Model(), columns, GalleryPoints(g, manifest, columns))
+	return q.sendPoints(ctx, server, g.Model(), columns, GalleryPoints(g, manifest, columns))
 }
 
 // Uploaded describes an upload, as winnow export --json prints it.
@@ -98,19 +98,19 @@ func (u *Uploaded) String() string {
 		u.Compared)
 }
 
-func (q Upload) tell(text string) { q.note("%s", text) }
+func (q Upload) noteText(text string) { q.noteDatabase("%s", text) }
 
-// explain adds what to do about an error of an upload.
-func (q Upload) explain(err error) error {
+// explainUpload adds what to do about an error of an upload.
+func (q Upload) explainUpload(err error) error {
 	again := "the same command goes on with what is there"
 	if q.Recreate {
 		again = "the same command without --recreate goes on with what is there"
 	}
-	return q.advised(err, again, "name another --collection, or replace this one with --recreate")
+	return q.adviseOnDatabase(err, again, "name another --collection, or replace this one with --recreate")
 }
 
-// send sends points. Its errors say what to do.
-func (q Upload) send(ctx context.Context, server *pgvector.Server, model string, columns []string,
+// sendPoints sends points. Its errors say what to do.
+func (q Upload) sendPoints(ctx context.Context, server *pgvector.Server, model string, columns []string,
 	points Points) (*Uploaded, error) {
 	observe, end := (func(done, total int))(nil), func() {}
 	if q.Watch != nil {
@@ -118,19 +118,24 @@ func (q Upload) send(ctx context.Context, server *pgvector.Server, model string,
 	}
 	defer end()
 	r, err := server.Upload(ctx, points, pgvector.Options{Model: model, Batch: q.Batch, Recreate: q.Recreate,
-		Delete: q.Delete, Columns: columns, Note: q.tell, Observe: observe})
+		Delete: q.Delete, Columns: columns, Note: q.noteText, Observe: observe})
 	if err != nil {
-		return nil, q.explain(err)
+		return nil, q.explainUpload(err)
 	}
 	left := append([]lookup.LeftOut{}, points.LeftOut()...)
 	if len(left) > 0 {
-		q.note("%d unreadable images are left out, the first is %s: %s", len(left), left[0].Path, left[0].Reason)
+		q.noteDatabase(
+			"%d unreadable images are left out, the first is %s: %s",
+			len(left),
+			left[0].Path,
+			left[0].Reason,
+		)
 	}
 	return &Uploaded{URL: server.Address(), Result: r, LeftOut: left}, nil
 }
 
-// columns checks --payload against a manifest.
-func (q Upload) columns(d *datasets.Dataset) (columns []string, err error) {
+// choosePayload checks --payload against a manifest.
+func (q Upload) choosePayload(d *datasets.Dataset) (columns []string, err error) {
 	if q.Payload == "" {
 		return nil, nil
 	}

@@ -39,7 +39,7 @@ type RunVectors struct {
 
 // WriteRun embeds the images of some splits and writes them to every file asked for.
 func WriteRun(ctx context.Context, r *folder.Run, splits string, to []RunFile) (*RunVectors, error) {
-	rows, ids, left, err := readable(r, splits)
+	rows, ids, left, err := listReadableIn(r, splits)
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +75,9 @@ func WriteRun(ctx context.Context, r *folder.Run, splits string, to []RunFile) (
 	return out, nil
 }
 
-// readable returns the images of some splits that have features: their rows in the store and positions in the manifest.
-// It is an error if there are none.
-func readable(r *folder.Run, splits string) (rows, ids []int, left []lookup.LeftOut, err error) {
+// listReadableIn returns the images of some splits that have features: their rows in the store and positions in the
+// manifest. It is an error if there are none.
+func listReadableIn(r *folder.Run, splits string) (rows, ids []int, left []lookup.LeftOut, err error) {
 	at, err := r.Manifest.Choose(splits)
 	if err != nil {
 		return nil, nil, nil, err

@@ -44,18 +44,20 @@ func openVerifier(rt *ort.Runtime, j Joined) (*verifier, error) {
 	return v, nil
 }
 
-// next returns where to write the next picture; call take once it is written.
-func (v *verifier) next() []float32 { return v.pixels[v.waiting*v.size : (v.waiting+1)*v.size] }
+// getNextPicture returns where to write the next picture; call take once it is written.
+func (v *verifier) getNextPicture() []float32 {
+	return v.pixels[v.waiting*v.size : (v.waiting+1)*v.size]
+}
 
-func (v *verifier) take() error {
+func (v *verifier) flushIfFull() error {
 	if v.waiting++; v.waiting < verifiedBatch {
 		return nil
 	}
-	return v.flush()
+	return v.flushPictures()
 }
 
-// flush runs the waiting pictures.
-func (v *verifier) flush() error {
+// flushPictures runs the waiting pictures.
+func (v *verifier) flushPictures() error {
 	n := v.waiting
 	if n == 0 {
 		return nil
@@ -80,8 +82,8 @@ func (v *verifier) flush() error {
 	return nil
 }
 
-// own returns winnow's own vectors of all pictures so far.
-func (v *verifier) own() blas32.General {
+// getOwnVectors returns winnow's own vectors of all pictures so far.
+func (v *verifier) getOwnVectors() blas32.General {
 	d := v.head.Config().Out
 	return blas32.General{Rows: v.count, Cols: d, Stride: d, Data: v.ours}
 }

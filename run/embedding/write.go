@@ -57,7 +57,7 @@ func (n *Network) WriteFile(ctx context.Context, out string, list *imagelist.Lis
 	}
 	var all *rows
 	err = writeFile(out, n.Dim(), func(to vectorfile.Writer) (err error) {
-		all, err = n.write(ctx, list, to, nil, o)
+		all, err = n.writeReadable(ctx, list, to, nil, o)
 		return errors.Join(err, to.Close())
 	})
 	if all == nil {
@@ -70,13 +70,13 @@ func (n *Network) WriteFile(ctx context.Context, out string, list *imagelist.Lis
 // WriteLines writes each image as a line of JSON as soon as its vector is computed.
 func (n *Network) WriteLines(ctx context.Context, w io.Writer, list *imagelist.List, o Options) error {
 	to := vectorfile.NewJSONL(w)
-	_, err := n.write(ctx, list, to, to.Unreadable, o)
+	_, err := n.writeReadable(ctx, list, to, to.Unreadable, o)
 	return err
 }
 
-// write passes the vectors of readable images to out, and unreadable images to tell unless it is nil. No vector is
-// kept.
-func (n *Network) write(ctx context.Context, list *imagelist.List, out vectorfile.Writer,
+// writeReadable passes the vectors of readable images to out, and unreadable images to tell unless it is nil. No vector
+// is kept.
+func (n *Network) writeReadable(ctx context.Context, list *imagelist.List, out vectorfile.Writer,
 	tell func(path, reason string) error, o Options) (*rows, error) {
 	var some []vectorfile.Row
 	all := &rows{take: func(x blas32.General, first int, bad []features.Bad) error {
@@ -98,7 +98,7 @@ func (n *Network) write(ctx context.Context, list *imagelist.List, out vectorfil
 		}
 		return out.Write(some)
 	}}
-	return all, n.embed(ctx, list, list.Paths(), all, o)
+	return all, n.embedPaths(ctx, list, list.Paths(), all, o)
 }
 
 // rows counts the rows of images, collects the unreadable ones and passes each block of rows, from the row first on, to

@@ -46,7 +46,7 @@ type Neighbour struct {
 // Check computes the vectors of some images, in their centre crop, as the extraction would and in float32 on the CPU.
 // It stores nothing.
 func (e *Extraction) Check(ctx context.Context, h Host) (Check, error) {
-	rt, net, err := e.load(h.Complete())
+	rt, net, err := e.loadNetwork(h.Complete())
 	if err != nil {
 		return Check{}, err
 	}
@@ -60,9 +60,9 @@ func (e *Extraction) Check(ctx context.Context, h Host) (Check, error) {
 	for i := range sample {
 		sample[i] = e.Paths[i*len(e.Paths)/n]
 	}
-	cfg := e.config()
+	cfg := e.extractConfig()
 	cfg.Views = nil
-	found, err := e.vectors(ctx, cfg, net, sample)
+	found, err := e.computeVectors(ctx, cfg, net, sample)
 	if err != nil {
 		return Check{}, err
 	}
@@ -76,17 +76,17 @@ func (e *Extraction) Check(ctx context.Context, h Host) (Check, error) {
 	}
 	defer exact.Close()
 	cfg.Precision = ""
-	want, err := e.vectors(ctx, cfg, exact, sample)
+	want, err := e.computeVectors(ctx, cfg, exact, sample)
 	if err != nil {
 		return Check{}, err
 	}
-	c := compare(sample, want, found)
+	c := compareVectors(sample, want, found)
 	c.Device, c.Precision = rt.Where(), e.Key().Computed()
 	return c, nil
 }
 
-// vectors computes the vectors of images in memory.
-func (e *Extraction) vectors(ctx context.Context, cfg backbone.ExtractConfig, net backbone.Network,
+// computeVectors computes the vectors of images in memory.
+func (e *Extraction) computeVectors(ctx context.Context, cfg backbone.ExtractConfig, net backbone.Network,
 	paths []string) (*held, error) {
 	w := &held{dim: net.Dim(), without: map[int]bool{}}
 	return w, backbone.Extract(ctx, cfg, net, e.Root, paths, w, nil)
@@ -121,21 +121,21 @@ func (v *held) Append(x blas32.General, bad []features.Bad) error {
 	return v.unkept.Append(x, bad)
 }
 
-func (v *held) row(i int) []float64 { return v.x[i*v.dim : (i+1)*v.dim] }
+func (v *held) getHeldRow(i int) []float64 { return v.x[i*v.dim : (i+1)*v.dim] }
 
-func dot(a, b []float64) (sum float64) {
+func multiplyVectors(a, b []float64) (sum float64) {
 	for i, v := range a {
 		sum += v * b[i]
 	}
 	return sum
 }
 
-// nearest returns the row of the most similar other image, or -1.
-func (v *held) nearest(i int) int {
+// findNearestOther returns the row of the most similar other image, or -1.
+func (v *held) findNearestOther(i int) int {
 	best, at := math.Inf(-1), -1
 	for k := range v.rows {
 		if k != i && !v.without[k] {
-			if s := dot(v.row(i), v.row(k)); s > best {
+			if s := multiplyVectors(v.getHeldRow(i), v.getHeldRow(k)); s > best {
 				best, at = s, k
 			}
 		}
@@ -143,16 +143,17 @@ func (v *held) nearest(i int) int {
 	return at
 }
 
-// compare compares vectors with those of float32.
-func compare(paths []string, want, found *held) Check {
+// compareVectors compares vectors with those of float32.
+func compareVectors(paths []string, want, found *held) Check {
 	c := Check{Lowest: 1, Least: agreeing, Bad: len(want.bad), Changed: []Neighbour{}}
 	var sum float64
 	for i, path := range paths {
 		if want.without[i] || found.without[i] {
 			continue
 		}
-		cos := min(dot(want.row(i), found.row(i)), 1)
-		if dot(want.row(i), want.row(i)) == 0 && dot(found.row(i), found.row(i)) == 0 {
+		cos := min(multiplyVectors(want.getHeldRow(i), found.getHeldRow(i)), 1)
+		if multiplyVectors(want.getHeldRow(i), want.getHeldRow(i)) == 0 &&
+			multiplyVectors(found.getHeldRow(i), found.getHeldRow(i)) == 0 {
 			cos = 1 // all zeros in both
 		}
 		if cos < c.Lowest || c.Path == "" {
@@ -160,7 +161,7 @@ func compare(paths []string, want, found *held) Check {
 		}
 		sum += cos
 		c.Images++
-		if was, is := want.nearest(i), found.nearest(i); was != is {
+		if was, is := want.findNearestOther(i), found.findNearestOther(i); was != is {
 			c.Changed = append(c.Changed, Neighbour{path, paths[was], paths[is]})
 		}
 	}

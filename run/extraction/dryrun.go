@@ -35,7 +35,9 @@ type DryRun struct {
 }
 
 // DryRun computes the vectors of some images, discards them, and estimates what all images take.
-func (e *Extraction) DryRun(ctx context.Context, h Host) (DryRun, error) { return e.try(ctx, h, tried) }
+func (e *Extraction) DryRun(ctx context.Context, h Host) (DryRun, error) {
+	return e.tryBatches(ctx, h, tried)
+}
 
 // Expect estimates from a few batches how long the extraction takes, which tried images tell. It returns 0 for fewer
 // than quick images, and if there is a store, finished or begun, since only some images may then be left.
@@ -43,7 +45,7 @@ func (e *Extraction) Expect(ctx context.Context, h Host) (took time.Duration, tr
 	if _, ok := features.KeyIn(e.Out); len(e.Paths) < quick || ok && !e.Overwrite {
 		return 0, 0, nil
 	}
-	r, err := e.try(ctx, h, expecting)
+	r, err := e.tryBatches(ctx, h, expecting)
 	return time.Duration(r.Seconds * float64(time.Second)), r.Tried, err
 }
 
@@ -52,9 +54,9 @@ const (
 	quick     = 128 // images, that take seconds
 )
 
-// try computes the vectors of some batches of images besides the first.
-func (e *Extraction) try(ctx context.Context, h Host, batches int) (DryRun, error) {
-	rt, net, err := e.load(h.Complete())
+// tryBatches computes the vectors of some batches of images besides the first.
+func (e *Extraction) tryBatches(ctx context.Context, h Host, batches int) (DryRun, error) {
+	rt, net, err := e.loadNetwork(h.Complete())
 	if err != nil {
 		return DryRun{}, err
 	}
@@ -66,7 +68,7 @@ func (e *Extraction) try(ctx context.Context, h Host, batches int) (DryRun, erro
 	}
 	times, rows := []time.Time{time.Now()}, []int{0} // at the start, and when each batch was done
 	w := &unkept{}
-	err = backbone.Extract(ctx, e.config(), net, e.Root, sample, w, func(at backbone.Progress) {
+	err = backbone.Extract(ctx, e.extractConfig(), net, e.Root, sample, w, func(at backbone.Progress) {
 		times, rows = append(times, time.Now()), append(rows, at.Done)
 	})
 	if err != nil {

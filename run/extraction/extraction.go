@@ -98,8 +98,8 @@ func (e *Extraction) Key() features.Key {
 		Images: features.HashPaths(e.Paths), DType: e.DType, Precision: e.Precision}
 }
 
-// config returns how images become vectors.
-func (e *Extraction) config() backbone.ExtractConfig {
+// extractConfig returns how images become vectors.
+func (e *Extraction) extractConfig() backbone.ExtractConfig {
 	cfg := e.Config
 	cfg.Precision = e.Precision
 	return cfg
@@ -116,21 +116,21 @@ func (e *Extraction) Store(ctx context.Context, h Host) (*features.Store, error)
 // Run makes the store, or the part of its shard, unless it exists.
 func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 	if !e.shard.Whole() {
-		return e.part(ctx, h)
+		return e.makeShardPart(ctx, h)
 	}
-	if changed, err := e.changed(ctx, h.Complete()); err != nil || changed {
+	if changed, err := e.hasChangedImages(ctx, h.Complete()); err != nil || changed {
 		if err != nil {
 			return Result{}, err
 		}
 		return e.Update(ctx, h)
 	}
-	return e.store(ctx, h)
+	return e.makeOutStore(ctx, h)
 }
 
-// changed reports whether the folder Out holds the finished store of these images, some of which changed or are gone
-// since. It does not ask object stores, which would answer for each image, and cannot compare files with those in .zip
-// files.
-func (e *Extraction) changed(ctx context.Context, h Host) (bool, error) {
+// hasChangedImages reports whether the folder Out holds the finished store of these images, some of which changed or
+// are gone since. It does not ask object stores, which would answer for each image, and cannot compare files with those
+// in .zip files.
+func (e *Extraction) hasChangedImages(ctx context.Context, h Host) (bool, error) {
 	if e.Overwrite || len(e.Key().Views) > 1 || regular.OnlyFiles(e.Root) {
 		return false, nil
 	}
@@ -138,29 +138,29 @@ func (e *Extraction) changed(ctx context.Context, h Host) (bool, error) {
 	if err != nil || old.Key.Differs(e.Key()) != "" {
 		return false, nil // store says what is wrong
 	}
-	now, err := e.look(ctx)
+	now, err := e.recordFiles(ctx)
 	if err != nil {
 		return false, err
 	}
-	noted := e.seen(h, SeenFile, old.Key.Images, old.Sum)
+	noted := e.readSeenRecord(h, SeenFile, old.Key.Images, old.Sum)
 	dated := func(file string) bool { return file == "" || strings.HasSuffix(file, "Z") } // not of a .zip file
 	if slices.ContainsFunc(now, func(file string) bool { return !dated(file) }) ||
 		slices.ContainsFunc(noted, func(file string) bool { return !dated(file) }) {
 		return false, nil
 	}
-	_, _, news, gone := e.compare(old, noted, now)
+	_, _, news, gone := e.compareRecords(old, noted, now)
 	return news != "" || gone != "", nil
 }
 
-// store makes the store in the folder Out.
-func (e *Extraction) store(ctx context.Context, h Host) (Result, error) {
+// makeOutStore makes the store in the folder Out.
+func (e *Extraction) makeOutStore(ctx context.Context, h Host) (Result, error) {
 	if !e.Overwrite {
-		if r, done, err := e.standing(ctx); done || err != nil {
+		if r, done, err := e.findFinishedStore(ctx); done || err != nil {
 			return r, err
 		}
 	}
 	h = h.Complete()
-	rt, net, err := e.load(h)
+	rt, net, err := e.loadNetwork(h)
 	if err != nil {
 		return Result{}, err
 	}
@@ -171,37 +171,37 @@ func (e *Extraction) store(ctx context.Context, h Host) (Result, error) {
 		return Result{}, e.storeHint(err)
 	}
 	defer w.Close()
-	files, err := e.begin(ctx, h, w)
+	files, err := e.beginRecord(ctx, h, w)
 	if err != nil {
 		return Result{}, err
 	}
-	r, err := e.fill(ctx, h, w, net)
+	r, err := e.fillStore(ctx, h, w, net)
 	if err != nil || files == nil {
 		return r, err
 	}
-	return r, e.note(r.sum, files)
+	return r, e.noteRecord(r.sum, files)
 }
 
-// begin records the files of a store before they are read, and returns the record; nil if it would take a request to a
-// server for each. A store that is continued keeps the record that it was begun with.
-func (e *Extraction) begin(ctx context.Context, h Host, w *features.Writer) ([]string, error) {
+// beginRecord records the files of a store before they are read, and returns the record; nil if it would take a request
+// to a server for each. A store that is continued keeps the record that it was begun with.
+func (e *Extraction) beginRecord(ctx context.Context, h Host, w *features.Writer) ([]string, error) {
 	if regular.OnlyFiles(e.Root) {
 		return nil, nil
 	}
 	if w.Rows() > 0 {
-		if files := e.seen(h, begunFile, features.HashPaths(e.Paths), ""); files != nil {
+		if files := e.readSeenRecord(h, begunFile, features.HashPaths(e.Paths), ""); files != nil {
 			return files, nil
 		}
 	}
-	files, err := e.look(ctx)
+	files, err := e.recordFiles(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return files, e.note("", files)
+	return files, e.noteRecord("", files)
 }
 
-// load opens the runtime, settles the batch, and loads the network.
-func (e *Extraction) load(h Host) (*ort.Runtime, ort.Networks, error) {
+// loadNetwork opens the runtime, settles the batch, and loads the network.
+func (e *Extraction) loadNetwork(h Host) (*ort.Runtime, ort.Networks, error) {
 	rt, err := h.Runtime()
 	if err != nil {
 		return nil, nil, err
@@ -209,7 +209,7 @@ func (e *Extraction) load(h Host) (*ort.Runtime, ort.Networks, error) {
 	e.settleBatch(h, rt)
 	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, trial.Input(e.Cut, e.Config.Preprocessing), e.Precision)
 	if err != nil {
-		return rt, net, refused(e.Model, e.Precision, err)
+		return rt, net, explainRefusal(e.Model, e.Precision, err)
 	}
 	TellPrecision(h, rt, e.Precision)
 	return rt, net, nil
@@ -222,8 +222,8 @@ func TellPrecision(h Host, rt *ort.Runtime, precision string) {
 	}
 }
 
-// refused explains an error of the runtime.
-func refused(b *models.Backbone, precision string, err error) error {
+// explainRefusal explains an error of the runtime.
+func explainRefusal(b *models.Backbone, precision string, err error) error {
 	if precision == "" {
 		return trial.Refused(b, err)
 	}
@@ -234,22 +234,22 @@ func refused(b *models.Backbone, precision string, err error) error {
 	return hint.With(fmt.Errorf("models: %s: %w", b.File, err), "compute in %s", other)
 }
 
-// standing returns the result of a finished store in the folder, if there is one.
-func (e *Extraction) standing(ctx context.Context) (Result, bool, error) {
+// findFinishedStore returns the result of a finished store in the folder, if there is one.
+func (e *Extraction) findFinishedStore(ctx context.Context) (Result, bool, error) {
 	s, err := features.Standing(ctx, e.Out, e.Key())
 	if s == nil {
 		return Result{}, false, e.storeHint(err)
 	}
-	if err := e.strictly(s.Bad); err != nil {
+	if err := e.refuseUnreadable(s.Bad); err != nil {
 		return Result{}, false, err
 	}
-	r := e.result(s)
+	r := e.newStoreResult(s)
 	r.Complete, r.Resumed = true, s.Rows
 	return r, true, nil
 }
 
-// strictly refuses the unreadable images of an earlier run if this one is strict.
-func (e *Extraction) strictly(bad []features.Bad) error {
+// refuseUnreadable refuses the unreadable images of an earlier run if this one is strict.
+func (e *Extraction) refuseUnreadable(bad []features.Bad) error {
 	if !e.Config.Strict || len(bad) == 0 {
 		return nil
 	}
@@ -267,9 +267,9 @@ func (e *Extraction) storeHint(err error) error {
 	return err
 }
 
-// fill computes the vectors that a begun store lacks and finishes it.
-func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net ort.Networks) (Result, error) {
-	if err := e.strictly(w.Bad()); err != nil {
+// fillStore computes the vectors that a begun store lacks and finishes it.
+func (e *Extraction) fillStore(ctx context.Context, h Host, w *features.Writer, net ort.Networks) (Result, error) {
+	if err := e.refuseUnreadable(w.Bad()); err != nil {
 		return Result{}, err
 	}
 	resumed := w.Rows()
@@ -279,7 +279,7 @@ func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net o
 	start := time.Now()
 	observe, end := h.Images()
 	defer end()
-	cfg, looks := e.config(), make([]backbone.Look, len(e.Paths))
+	cfg, looks := e.extractConfig(), make([]backbone.Look, len(e.Paths))
 	cfg.Looked = func(image int, l backbone.Look) { looks[image] = l }
 	e.looks = looks
 	if err := backbone.Extract(ctx, cfg, net, e.Root, e.Paths, w, observe); err != nil {
@@ -287,20 +287,20 @@ func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net o
 			err = hint.With(errors.Join(err, w.Discard()), "is --root the folder that the manifest's paths are "+
 				"relative to?")
 		}
-		return Result{}, stopped(err)
+		return Result{}, adviseOnStop(err)
 	}
 	s, err := w.Finish(ctx)
 	if err != nil {
 		return Result{}, err
 	}
-	r := e.result(s)
+	r := e.newStoreResult(s)
 	r.Resumed, r.Seconds = resumed, time.Since(start).Seconds()
 	r.PerSecond = float64(s.Rows-resumed) / r.Seconds
 	return r, nil
 }
 
-// stopped adds what to do if the network did not run on some images.
-func stopped(err error) error {
+// adviseOnStop adds what to do if the network did not run on some images.
+func adviseOnStop(err error) error {
 	at, ok := errors.AsType[*backbone.NetworkError](err)
 	if !ok || ort.GPUHint(err, "") != "" {
 		return err
@@ -312,7 +312,7 @@ func stopped(err error) error {
 	return hint.With(err, "what was computed is kept; export the network again, or name another one")
 }
 
-func (e *Extraction) result(s *features.Store) Result {
+func (e *Extraction) newStoreResult(s *features.Store) Result {
 	return Result{Store: e.Out, Rows: s.Rows, Dim: s.Dim, Views: s.Key.Views, DType: s.Key.Element(),
 		Precision: s.Key.Computed(), Model: e.Model.Name,
 		Output: s.Key.Output, Device: s.Device, Batch: s.Batch, Bad: s.Bad, sum: s.Sum}

@@ -45,35 +45,35 @@ const (
 // given returns the images with their labels; nil, or an error, means that there are none. Only given labels of images
 // to learn from are used; true ones never. Call Fit before [Extraction.TakeShard], so that all shards agree.
 func (e *Extraction) Fit(ctx context.Context, h Host, given func() (*datasets.Dataset, error)) error {
-	if !e.fits() {
+	if !e.canFit() {
 		return nil
 	}
 	p := e.Config.Preprocessing
 	squashed := p.Fitted("squash")
 	if key, ok := features.KeyIn(e.Out); ok && !e.Overwrite {
 		if key.Preprocessing == squashed.Key() {
-			e.prepare(squashed)
+			e.setPreprocessing(squashed)
 		}
 		if key.Preprocessing == squashed.Key() || key.Preprocessing == p.Key() {
 			return nil
 		}
 	}
-	aspects := e.aspects()
+	aspects := e.sampleAspects()
 	if len(aspects) == 0 || aspects[(len(aspects)-1)*9/10] <= alike {
 		return nil
 	}
 	h = h.Complete()
-	if done, err := e.measure(ctx, h, squashed, sample(given)); done || err != nil {
+	if done, err := e.measureFit(ctx, h, squashed, sampleLabelled(given)); done || err != nil {
 		return err
 	}
 	if aspect := aspects[(len(aspects)-1)/2]; aspect > squarish {
-		e.prepare(squashed)
+		e.setPreprocessing(squashed)
 		long := "as long as wide"
 		if p.Height > 0 {
 			long = "longer or wider than the network's shape"
 		}
 		h.Note("half of the pictures are at least %.2f times %s: they are squashed to %s, not "+
-			"cropped (%s)", aspect, long, p.SizeText(), otherwise("short crops"))
+			"cropped (%s)", aspect, long, p.SizeText(), adviseOtherWay("short crops"))
 	}
 	return nil
 }
@@ -86,26 +86,26 @@ func (e *Extraction) Could(k features.Key) bool {
 		return true
 	}
 	now.Preprocessing = e.Config.Preprocessing.Fitted("squash").Key()
-	return e.fits() && k.Differs(now) == ""
+	return e.canFit() && k.Differs(now) == ""
 }
 
-// fits reports whether Fit has a choice.
-func (e *Extraction) fits() bool {
+// canFit reports whether Fit has a choice.
+func (e *Extraction) canFit() bool {
 	p := e.Config.Preprocessing
 	return p.Resize > 0 && !p.Exact && !p.Long && !e.Model.Shaped
 }
 
-// otherwise says how to choose the other way.
-func otherwise(does string) string { return fmt.Sprintf("winnow extract --resize %s them", does) }
+// adviseOtherWay says how to choose the other way.
+func adviseOtherWay(does string) string { return fmt.Sprintf("winnow extract --resize %s them", does) }
 
-// prepare sets the preprocessing of the store, and of the network if it is trained afterwards.
-func (e *Extraction) prepare(p backbone.Preprocessing) {
+// setPreprocessing sets the preprocessing of the store, and of the network if it is trained afterwards.
+func (e *Extraction) setPreprocessing(p backbone.Preprocessing) {
 	e.Config.Preprocessing, e.Model.Preprocessing = p, p
 }
 
-// aspects returns the ratios of the longer to the shorter side of a sample of pictures, after stretching them as would
-// make the network's shape a square, rising.
-func (e *Extraction) aspects() (list []float64) {
+// sampleAspects returns the ratios of the longer to the shorter side of a sample of pictures, after stretching them as
+// would make the network's shape a square, rising.
+func (e *Extraction) sampleAspects() (list []float64) {
 	n, p := min(sized, len(e.Paths)), e.Config.Preprocessing
 	for i := range n {
 		if w, h, err := backbone.Size(e.Root, e.Paths[i*len(e.Paths)/n]); err == nil {
@@ -123,9 +123,9 @@ type labelled struct {
 	labels []int
 }
 
-// sample returns the pictures to compare: about as many of each of some classes, spread over the classes and over the
-// pictures of each. Classes with more pictures are preferred. It is empty if too few pictures have a label.
-func sample(given func() (*datasets.Dataset, error)) (s labelled) {
+// sampleLabelled returns the pictures to compare: about as many of each of some classes, spread over the classes and
+// over the pictures of each. Classes with more pictures are preferred. It is empty if too few pictures have a label.
+func sampleLabelled(given func() (*datasets.Dataset, error)) (s labelled) {
 	if given == nil {
 		return s
 	}
@@ -163,8 +163,8 @@ func sample(given func() (*datasets.Dataset, error)) (s labelled) {
 	return s
 }
 
-// measure takes the way that explains the labels of s better. done is false if nothing could be compared.
-func (e *Extraction) measure(ctx context.Context, h Host, squashed backbone.Preprocessing, s labelled) (done bool,
+// measureFit takes the way that explains the labels of s better. done is false if nothing could be compared.
+func (e *Extraction) measureFit(ctx context.Context, h Host, squashed backbone.Preprocessing, s labelled) (done bool,
 	err error) {
 	if len(s.paths) == 0 {
 		return false, nil
@@ -172,7 +172,7 @@ func (e *Extraction) measure(ctx context.Context, h Host, squashed backbone.Prep
 	begin, quiet, own := time.Now(), h, *e
 	quiet.Note = func(string, ...any) {}
 	own.Paths, own.Config.Views, own.Config.Strict, own.Config.Known = s.paths, nil, false, true
-	_, net, err := own.load(quiet)
+	_, net, err := own.loadNetwork(quiet)
 	if err != nil {
 		return false, err
 	}
@@ -185,7 +185,7 @@ func (e *Extraction) measure(ctx context.Context, h Host, squashed backbone.Prep
 			if _, none := errors.AsType[*backbone.NoneReadable](err); none {
 				return false, nil // the extraction says so
 			}
-			return false, stopped(err)
+			return false, adviseOnStop(err)
 		}
 		ways[i] = features.Set{X: w.X, Labels: s.labels}
 	}
@@ -198,7 +198,7 @@ func (e *Extraction) measure(ctx context.Context, h Host, squashed backbone.Prep
 	}
 	var said [2]float64
 	for i, set := range ways {
-		if said[i], err = explained(ctx, set.Rows(rows)); errors.Is(err, errFew) {
+		if said[i], err = labelProbability(ctx, set.Rows(rows)); errors.Is(err, errFew) {
 			return false, nil
 		} else if err != nil {
 			return false, err
@@ -208,17 +208,17 @@ func (e *Extraction) measure(ctx context.Context, h Host, squashed backbone.Prep
 	way, other, undo := "cropped", "squashed", "squash squashes"
 	if said[1] > said[0] {
 		way, other, undo = "squashed", "cropped", "short crops"
-		e.prepare(squashed)
+		e.setPreprocessing(squashed)
 	}
 	h.Note("pictures are %s to %s, not %s: label likelihood %.3f %s, %.3f %s (%d images tried in %v; %s)", way, size,
-		other, max(said[0], said[1]), way, min(said[0], said[1]), other, len(rows), took, otherwise(undo))
+		other, max(said[0], said[1]), way, min(said[0], said[1]), other, len(rows), took, adviseOtherWay(undo))
 	return true, nil
 }
 
 var errFew = errors.New("too few classes to compare")
 
-// explained returns the probability of labels by features that are centred at their mean.
-func explained(ctx context.Context, z features.Set) (float64, error) {
+// labelProbability returns the probability of labels by features that are centred at their mean.
+func labelProbability(ctx context.Context, z features.Set) (float64, error) {
 	mean := make([]float64, z.Dim())
 	for i := range z.Len() {
 		for j, v := range z.Row(i) {

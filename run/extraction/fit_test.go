@@ -191,7 +191,7 @@ func TestSample(t *testing.T) {
 				datasets.Sample{Path: fmt.Sprintf("%d/%d no", k, i), Label: datasets.Unlabelled, Split: datasets.Train})
 		}
 	}
-	s := sample(func() (*datasets.Dataset, error) { return d, nil })
+	s := sampleLabelled(func() (*datasets.Dataset, error) { return d, nil })
 	seen := map[string]bool{}
 	count := map[int]int{}
 	for i, p := range s.paths {
@@ -209,13 +209,13 @@ func TestSample(t *testing.T) {
 	for i := range d.Samples {
 		d.Samples[i].Split = datasets.Test
 	}
-	if s := sample(func() (*datasets.Dataset, error) { return d, nil }); len(s.paths) == 0 {
+	if s := sampleLabelled(func() (*datasets.Dataset, error) { return d, nil }); len(s.paths) == 0 {
 		t.Error("nothing of a set that is all for tests")
 	}
 	for i := range d.Samples {
 		d.Samples[i].Label = 0
 	}
-	if s := sample(func() (*datasets.Dataset, error) { return d, nil }); len(s.paths) != 0 {
+	if s := sampleLabelled(func() (*datasets.Dataset, error) { return d, nil }); len(s.paths) != 0 {
 		t.Errorf("%d pictures of one class", len(s.paths))
 	}
 }

@@ -83,7 +83,7 @@ func TestCompare(t *testing.T) {
 		"one turned":  {rows(1, 0, .6, .8, 0, 1, 0, 0), .96, "b", 1, false}, // now b is nearer to c
 		"one is gone": {rows(1, 0, .8, .6, 0, 0, 0, 0), 0, "c", 1, false},
 	} {
-		got := compare(paths, want, c.found)
+		got := compareVectors(paths, want, c.found)
 		if d := got.Lowest - c.lowest; d > 1e-9 || d < -1e-9 || got.Path != c.path || got.Agrees != c.agrees ||
 			got.Images != 3 || len(got.Changed) != c.changed {
 			t.Errorf("%s: %+v, expected %+v", name, got, c)

@@ -20,7 +20,7 @@ import (
 
 // Job divides an extraction. Its parts are stores. The merge reads their vectors once and compares their sums while it
 // copies them.
-var Job = cluster.Job[struct{}]{Name: "extract", Unit: "images", Merge: merge, Copied: features.VectorsFile}
+var Job = cluster.Job[struct{}]{Name: "extract", Unit: "images", Merge: mergeStores, Copied: features.VectorsFile}
 
 // TakeShard keeps the images of one shard: whole batches, so that every number equals that of one machine to the bit.
 // A batch of 0 becomes the usual one, because machines with different memory must agree on it.
@@ -34,12 +34,12 @@ func (e *Extraction) TakeShard(s cluster.Shard) error {
 		return err
 	}
 	e.shard, e.total, e.images = s, len(e.Paths), features.HashPaths(e.Paths)
-	e.Paths = own(e.Paths[first:end])
+	e.Paths = clonePaths(e.Paths[first:end])
 	return nil
 }
 
-// own copies a part of a list so that the rest can be freed.
-func own(paths []string) []string {
+// clonePaths copies a part of a list so that the rest can be freed.
+func clonePaths(paths []string) []string {
 	all, list := strings.Join(paths, ""), make([]string, len(paths))
 	for i, p := range paths {
 		list[i], all = all[:len(p)], all[len(p):]
@@ -47,8 +47,8 @@ func own(paths []string) []string {
 	return list
 }
 
-// part makes the part of this shard.
-func (e *Extraction) part(ctx context.Context, h Host) (r Result, err error) {
+// makeShardPart makes the part of this shard.
+func (e *Extraction) makeShardPart(ctx context.Context, h Host) (r Result, err error) {
 	key := e.Key()
 	rows := cluster.Rows{Total: e.total, Batch: e.Config.Batch,
 		Inputs: map[string]string{"model": key.Model, "images": e.images},
@@ -61,7 +61,7 @@ func (e *Extraction) part(ctx context.Context, h Host) (r Result, err error) {
 	own := *e
 	made, err := Job.Fill(ctx, location.At(e.Out), e.shard, rows, e.Overwrite, func(at string) (err error) {
 		own.Out = at
-		r, err = own.store(ctx, h)
+		r, err = own.makeOutStore(ctx, h)
 		return err
 	})
 	if err != nil {
@@ -72,7 +72,7 @@ func (e *Extraction) part(ctx context.Context, h Host) (r Result, err error) {
 		if err != nil {
 			return r, err
 		}
-		if r, err = e.result(s), e.strictly(s.Bad); err != nil {
+		if r, err = e.newStoreResult(s), e.refuseUnreadable(s.Bad); err != nil {
 			return r, err
 		}
 		r.Resumed = s.Rows
@@ -104,8 +104,8 @@ type Joined struct {
 	Complete bool            `json:"complete"` // it existed already: nothing was done
 }
 
-// merge makes the store that one machine makes, byte for byte. If a part is damaged, it verifies all of them.
-func merge(ctx context.Context, w *cluster.Whole, _ iter.Seq2[struct{}, error],
+// mergeStores makes the store that one machine makes, byte for byte. If a part is damaged, it verifies all of them.
+func mergeStores(ctx context.Context, w *cluster.Whole, _ iter.Seq2[struct{}, error],
 	o cluster.JoinOptions) (cluster.Result, error) {
 	list := make([]*features.Store, len(w.Parts))
 	for i, p := range w.Parts {

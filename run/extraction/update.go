@@ -55,7 +55,7 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 		return e.Run(ctx, h)
 	}
 	h = h.Complete()
-	now, err := e.look(ctx)
+	now, err := e.recordFiles(ctx)
 	if err != nil {
 		return Result{}, err
 	}
@@ -63,7 +63,7 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 	for {
 		var r Result
 		old, files := e.standingSeen(ctx, h)
-		rows, fresh, news, gone := e.compare(old, files, now)
+		rows, fresh, news, gone := e.compareRecords(old, files, now)
 		if gone != "" && !told {
 			h.Note("%s: %s: what was made of them is kept", e.Out, gone)
 			told = true
@@ -74,10 +74,10 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 			if old != nil {
 				h.Note("%s: %s since the features were made: all are made again", e.Out, news)
 			}
-			r, err = e.whole(ctx, h)
+			r, err = e.makeWholeStore(ctx, h)
 			e.Overwrite = false
 		case news == "":
-			r, err = e.store(ctx, h)
+			r, err = e.makeOutStore(ctx, h)
 			if _, damaged := errors.AsType[*features.DamageError](err); damaged {
 				h.Note("%v: all are made again", err)
 				e.Overwrite = true
@@ -85,14 +85,14 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 			}
 			if err == nil && files == nil {
 				e.looks = looksIn(e.Out, old.Sum, old.Rows)
-				err = e.note(r.sum, now)
+				err = e.noteRecord(r.sum, now)
 			}
 			r.Complete = looked == 0
 			r.Resumed, r.Seconds = r.Rows-looked, seconds
 			return r, err
 		default:
 			h.Note("%s: %s since the features were made; those of the others are kept", e.Out, news)
-			r, err = e.renew(ctx, h, old, rows, fresh, now)
+			r, err = e.renewStore(ctx, h, old, rows, fresh, now)
 		}
 		if err != nil {
 			return r, err
@@ -101,8 +101,8 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 	}
 }
 
-// look returns what seen records, for each image as it is now.
-func (e *Extraction) look(ctx context.Context) ([]string, error) {
+// recordFiles returns what seen records, for each image as it is now.
+func (e *Extraction) recordFiles(ctx context.Context) ([]string, error) {
 	files := make([]string, len(e.Paths))
 	for i, path := range e.Paths {
 		if err := ctx.Err(); err != nil {
@@ -149,13 +149,13 @@ func (e *Extraction) standingSeen(ctx context.Context, h Host) (*features.Store,
 		e.Overwrite = true
 		return nil, nil
 	}
-	return old, e.seen(h, SeenFile, old.Key.Images, old.Sum)
+	return old, e.readSeenRecord(h, SeenFile, old.Key.Images, old.Sum)
 }
 
-// compare finds the store's row of each unchanged image; it is -1 for the others, which fresh lists. news says in words
-// how the images differ from the store's, "" if they do not.
-// gone says which of the kept vectors are of images that are no longer there, "" if none are.
-func (e *Extraction) compare(old *features.Store, record, now []string) (rows []int, fresh []string, news,
+// compareRecords finds the store's row of each unchanged image; it is -1 for the others, which fresh lists. news says
+// in words how the images differ from the store's, "" if they do not. gone says which of the kept vectors are of images
+// that are no longer there, "" if none are.
+func (e *Extraction) compareRecords(old *features.Store, record, now []string) (rows []int, fresh []string, news,
 	gone string) {
 	if old == nil {
 		return nil, e.Paths, "", ""
@@ -163,12 +163,12 @@ func (e *Extraction) compare(old *features.Store, record, now []string) (rows []
 	same := func(image, row int) bool { return now[image] == "" || record[row] == now[image] } // "": gone
 	if record == nil {
 		made, err := os.Stat(old.Files()[0])
-		same = func(image, _ int) bool { return err == nil && e.older(e.Paths[image], made.ModTime()) }
+		same = func(image, _ int) bool { return err == nil && e.isUnchangedSince(e.Paths[image], made.ModTime()) }
 	}
 	rows, missing := old.Lookup(e.Paths)
 	changed, bad, lost := []string{}, old.BadRows(), files.Tally{}
 	for i, row := range rows {
-		if _, never := bad[row]; row >= 0 && now[i] == "" && !never && e.missing(e.Paths[i]) {
+		if _, never := bad[row]; row >= 0 && now[i] == "" && !never && e.isFileMissing(e.Paths[i]) {
 			lost.Add(e.Paths[i], files.Gone)
 		}
 		if row >= 0 && !same(i, row) {
@@ -184,11 +184,14 @@ func (e *Extraction) compare(old *features.Store, record, now []string) (rows []
 		what  string
 	}{{missing, "came"}, {changed, "changed"}} {
 		if n := len(part.paths); n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s, the first is %s", images(n), part.what, text.Line(part.paths[0])))
+			parts = append(
+				parts,
+				fmt.Sprintf("%s %s, the first is %s", formatImages(n), part.what, text.Line(part.paths[0])),
+			)
 		}
 	}
 	if n := old.Rows - (len(e.Paths) - len(missing)); n > 0 {
-		parts = append(parts, images(n)+" went")
+		parts = append(parts, formatImages(n)+" went")
 	}
 	if parts == nil && old.Key.Images != features.HashPaths(e.Paths) {
 		parts = []string{"the order of the images changed"}
@@ -199,21 +202,22 @@ func (e *Extraction) compare(old *features.Store, record, now []string) (rows []
 	return rows, fresh, strings.Join(parts, "; "), gone
 }
 
-// missing reports whether an image's file does not exist.
-func (e *Extraction) missing(path string) bool {
+// isFileMissing reports whether an image's file does not exist.
+func (e *Extraction) isFileMissing(path string) bool {
 	_, err := fs.Stat(e.Root, path)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-func images(n int) string {
+func formatImages(n int) string {
 	if n == 1 {
 		return "1 image"
 	}
 	return fmt.Sprintf("%d images", n)
 }
 
-// older reports whether an image did not change after a time. In a .zip file that is unknown, which counts as changed.
-func (e *Extraction) older(path string, made time.Time) bool {
+// isUnchangedSince reports whether an image did not change after a time. In a .zip file that is unknown, which counts
+// as changed.
+func (e *Extraction) isUnchangedSince(path string, made time.Time) bool {
 	info, err := fs.Stat(e.Root, path)
 	if err != nil {
 		return true // unreadable then and now
@@ -222,21 +226,22 @@ func (e *Extraction) older(path string, made time.Time) bool {
 	return !zipped && (!info.ModTime().After(made) || info.ModTime().After(time.Now()))
 }
 
-// whole makes the store of all images, or continues one.
-func (e *Extraction) whole(ctx context.Context, h Host) (Result, error) {
-	r, err := e.store(ctx, h)
+// makeWholeStore makes the store of all images, or continues one.
+func (e *Extraction) makeWholeStore(ctx context.Context, h Host) (Result, error) {
+	r, err := e.makeOutStore(ctx, h)
 	_, other := errors.AsType[*features.KeyError](err)
 	_, damaged := errors.AsType[*features.DamageError](err)
 	if other || damaged {
 		h.Note("%v: all are made again", err)
 		e.Overwrite = true
-		r, err = e.store(ctx, h)
+		r, err = e.makeOutStore(ctx, h)
 	}
 	return r, err
 }
 
-// renew makes the store from rows of the old one and from fresh images, whose vectors go through a store of their own.
-func (e *Extraction) renew(ctx context.Context, h Host, old *features.Store, rows []int,
+// renewStore makes the store from rows of the old one and from fresh images, whose vectors go through a store of their
+// own.
+func (e *Extraction) renewStore(ctx context.Context, h Host, old *features.Store, rows []int,
 	fresh, now []string) (r Result, err error) {
 	if err := old.Verify(ctx); err != nil {
 		h.Note("%v: all are made again", err)
@@ -257,7 +262,7 @@ func (e *Extraction) renew(ctx context.Context, h Host, old *features.Store, row
 		if device = added.Device; device != old.Device {
 			device = old.Device + ", " + device
 		}
-		next := side.seen(h, SeenFile, added.Key.Images, added.Sum)
+		next := side.readSeenRecord(h, SeenFile, added.Key.Images, added.Sum)
 		for i, row := range rows {
 			if row < 0 && len(next) > 0 {
 				files[i], next = next[0], next[1:]
@@ -271,24 +276,24 @@ func (e *Extraction) renew(ctx context.Context, h Host, old *features.Store, row
 		return r, err
 	}
 	defer w.Close()
-	if err := fill(ctx, w, old, added, rows); err != nil {
+	if err := appendRowsOf(ctx, w, old, added, rows); err != nil {
 		return r, err
 	}
 	s, err := w.Finish(ctx)
 	if err != nil {
 		return r, err
 	}
-	if err := e.note(s.Sum, files); err != nil {
+	if err := e.noteRecord(s.Sum, files); err != nil {
 		return r, err
 	}
 	copy(now, files)
-	whole := e.result(s)
+	whole := e.newStoreResult(s)
 	whole.Seconds, whole.Resumed = r.Seconds, s.Rows-(r.Rows-r.Resumed)
 	return whole, os.RemoveAll(side.Out)
 }
 
-// fill appends rows of old; for a row of -1 it appends the next row of added.
-func fill(ctx context.Context, w *features.Writer, old, added *features.Store, rows []int) error {
+// appendRowsOf appends rows of old; for a row of -1 it appends the next row of added.
+func appendRowsOf(ctx context.Context, w *features.Writer, old, added *features.Store, rows []int) error {
 	reasons, next := [2]map[int]string{old.BadRows()}, 0
 	if added != nil {
 		reasons[1] = added.BadRows()
@@ -323,8 +328,9 @@ func fill(ctx context.Context, w *features.Writer, old, added *features.Store, r
 	return nil
 }
 
-// seen returns the record of the files of a list in a store with this sum, nil without one. A damaged one is noted.
-func (e *Extraction) seen(h Host, name, list, sum string) []string {
+// readSeenRecord returns the record of the files of a list in a store with this sum, nil without one. A damaged one is
+// noted.
+func (e *Extraction) readSeenRecord(h Host, name, list, sum string) []string {
 	s, err := readSeen(e.Out, name)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -400,8 +406,8 @@ func Stale(ctx context.Context, store *features.Store) (string, error) {
 	return "", nil
 }
 
-// note records the files of a store with this sum of its vectors; "": of a store that is begun.
-func (e *Extraction) note(sum string, files []string) error {
+// noteRecord records the files of a store with this sum of its vectors; "": of a store that is begun.
+func (e *Extraction) noteRecord(sum string, files []string) error {
 	name := SeenFile
 	if sum == "" {
 		name = begunFile

@@ -42,9 +42,9 @@ func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got,
 			"winnow models list names those that can be fetched")
 	}
 	if _, found := r.Locate(e); found {
-		return there(r, e)
+		return checkPresent(r, e)
 	}
-	files, err := sources(e, o.From)
+	files, err := listEntrySources(e, o.From)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got,
 	} else if err != nil {
 		return nil, err
 	}
-	return record(r, e, path)
+	return recordFetched(r, e, path)
 }
 
 // Unaccepted is the error for a model whose licence must be accepted before it is fetched.
@@ -80,8 +80,8 @@ func (e *Unaccepted) Error() string {
 	return fmt.Sprintf("fetching: %q has a licence that you must accept first, the %s: %s", e.Name, e.Licence, e.Terms)
 }
 
-// there checks a file that is there already.
-func there(r *models.Registry, e models.Entry) (*Got, error) {
+// checkPresent checks a file that is there already.
+func checkPresent(r *models.Registry, e models.Entry) (*Got, error) {
 	b, err := r.Resolve(e.Name, models.Settings{})
 	if err != nil {
 		return nil, hint.With(err, "move that file away and run the same command again, or record it under another "+
@@ -98,8 +98,8 @@ type source struct {
 	places []string
 }
 
-// sources returns the files of an entry. The first is the network itself.
-func sources(e models.Entry, from string) ([]source, error) {
+// listEntrySources returns the files of an entry. The first is the network itself.
+func listEntrySources(e models.Entry, from string) ([]source, error) {
 	pub, ok := e.Published()
 	list := []source{{fetch.File{Size: pub.Size, SHA256: pub.SHA256}, filepath.Base(e.File), pub.Places}}
 	for _, part := range pub.Parts {
@@ -123,14 +123,14 @@ func sources(e models.Entry, from string) ([]source, error) {
 	}
 	for i := range list {
 		if from != "" {
-			list[i].places = []string{beside(from, list[i].name, i == 0)}
+			list[i].places = []string{placeBesideFirst(from, list[i].name, i == 0)}
 		}
 	}
 	return list, nil
 }
 
-// beside returns where a file of a model is, if the first is at from, or from is the address of their folder.
-func beside(from, name string, first bool) string {
+// placeBesideFirst returns where a file of a model is, if the first is at from, or from is the address of their folder.
+func placeBesideFirst(from, name string, first bool) string {
 	switch {
 	case fetch.Remote(from) && strings.HasSuffix(from, "/"):
 		return from + name
@@ -145,15 +145,15 @@ func beside(from, name string, first bool) string {
 // bringAll fetches the files of a model to a folder.
 func bringAll(ctx context.Context, files []source, folder string, o Options) error {
 	for _, f := range files {
-		if err := bring(ctx, f, filepath.Join(folder, f.name), o); err != nil {
+		if err := fetchMissing(ctx, f, filepath.Join(folder, f.name), o); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bring fetches a file unless it is there from an earlier call.
-func bring(ctx context.Context, file source, path string, o Options) error {
+// fetchMissing fetches a file unless it is there from an earlier call.
+func fetchMissing(ctx context.Context, file source, path string, o Options) error {
 	sum, _, err := fetch.Sum(path)
 	switch {
 	case err == nil && sum == file.SHA256:
@@ -180,10 +180,10 @@ func bring(ctx context.Context, file source, path string, o Options) error {
 	return fmt.Errorf("fetching: %w", err)
 }
 
-// record adds a fetched file to the registry, unless it is the missing file of a model in the registry.
-func record(r *models.Registry, e models.Entry, path string) (*Got, error) {
+// recordFetched adds a fetched file to the registry, unless it is the missing file of a model in the registry.
+func recordFetched(r *models.Registry, e models.Entry, path string) (*Got, error) {
 	if r.Own(e.Name) {
-		got, err := there(r, e)
+		got, err := checkPresent(r, e)
 		if err == nil {
 			got.There = false
 		}

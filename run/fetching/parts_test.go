@@ -29,7 +29,7 @@ func TestGetParts(t *testing.T) {
 		"https://mirror/m/copy.onnx": {"https://mirror/m/copy.onnx", "https://mirror/m/model.onnx_data"},
 		filepath.Join("d", "c.onnx"): {filepath.Join("d", "c.onnx"), filepath.Join("d", "model.onnx_data")},
 	} {
-		files, err := sources(e, from)
+		files, err := listEntrySources(e, from)
 		if err != nil || len(files) != 2 || !strings.HasSuffix(files[0].places[0], want[0]) ||
 			!strings.HasSuffix(files[1].places[0], want[1]) || files[1].name != "model.onnx_data" {
 			t.Errorf("from %q: found %+v, %v, expected %q", from, files, err, want)

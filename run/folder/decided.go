@@ -68,7 +68,7 @@ func ReadDecisions(dir string) (*datasets.Checks, error) {
 		return nil, hint.With(fmt.Errorf("train: %w", err), "restore it: the run used these decisions about labels")
 	}
 	if sum := c.Sum(); sum != facts.Decisions.SHA256 {
-		return nil, changed(filepath.Join(dir, DecisionsFile), sum, FactsFile, facts.Decisions.SHA256)
+		return nil, refuseChangedFile(filepath.Join(dir, DecisionsFile), sum, FactsFile, facts.Decisions.SHA256)
 	}
 	return c, nil
 }

@@ -108,8 +108,8 @@ func Begun(dir string) bool {
 	return err == nil
 }
 
-// recorded are the files whose sums result.json holds, since they have none of their own.
-func recorded() []string {
+// listRecordedFiles are the files whose sums result.json holds, since they have none of their own.
+func listRecordedFiles() []string {
 	return []string{train.MetricsFile, train.DiagnosticsFile, SamplesFile, CorrectionsFile, ScreenedFile, WeightsFile,
 		RangeFile}
 }
@@ -117,7 +117,7 @@ func recorded() []string {
 // Finish writes result.json, with the sums of the other files.
 func Finish(dir string, result Result) error {
 	result.Files = map[string]string{}
-	for _, name := range recorded() {
+	for _, name := range listRecordedFiles() {
 		sum, err := FileSum(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -158,14 +158,14 @@ func Intact(dir string, names ...string) error {
 			return err
 		}
 		if sum != want {
-			return changed(path, sum, ResultFile, want)
+			return refuseChangedFile(path, sum, ResultFile, want)
 		}
 	}
 	return nil
 }
 
-// changed is the error for a file whose sha256 is not the one that another file of the run says.
-func changed(path, sum, by, want string) error {
+// refuseChangedFile is the error for a file whose sha256 is not the one that another file of the run says.
+func refuseChangedFile(path, sum, by, want string) error {
 	return hint.With(fmt.Errorf("%s: found sha256 %.12s…, but %s says %.12s…: it has changed since the training", path,
 		cmp.Or(sum, "(none)"), by, want), "restore it, or train again")
 }

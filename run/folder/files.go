@@ -89,7 +89,7 @@ func Prepare(dir string, resume, overwrite bool) (io.Closer, State, error) {
 	state := Fresh
 	switch {
 	case err != nil || len(names) == 0 || resume || overwrite:
-	case !worth(names):
+	case !isWorthKeeping(names):
 		err = Clear(dir)
 	case slices.Contains(names, ResultFile):
 		err = Taken(dir)
@@ -123,9 +123,9 @@ func Sum(dir string) string {
 	return r.sum
 }
 
-// worth reports whether a run's files hold anything that a training took long for: a training that failed before its
-// first checkpoint can be started again as it stands.
-func worth(names []string) bool {
+// isWorthKeeping reports whether a run's files hold anything that a training took long for: a training that failed
+// before its first checkpoint can be started again as it stands.
+func isWorthKeeping(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return slices.Contains([]string{train.CheckpointFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile,
 			LastBackboneFile}, name)

@@ -67,7 +67,7 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 		return nil, err
 	}
 	if _, err := ReadResult(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, hint.With(err, "restore it, or %s", hint.Of(unfinished(dir, ResultFile)))
+		return nil, hint.With(err, "restore it, or %s", hint.Of(refuseUnfinished(dir, ResultFile)))
 	}
 	o.Host = o.Host.Complete()
 	r.Options = o
@@ -116,7 +116,7 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 				cmp.Or(features.Advice(err), "mend it"))
 		}
 	}
-	if err := r.matches(); err != nil {
+	if err := r.checkStoreMatches(); err != nil {
 		return nil, err
 	}
 	if r.Store, err = LookAt(r.Store, o.View, o.Host.Note); err != nil {
@@ -154,15 +154,15 @@ func Read(dir string, last bool) (*Run, error) {
 	var err error
 	if r.Head, r.Meta, err = models.ReadHead(filepath.Join(r.Dir, r.HeadFile)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, unfinished(r.Dir, r.HeadFile)
+			return nil, refuseUnfinished(r.Dir, r.HeadFile)
 		}
-		return nil, hint.With(err, "restore it, or %s", hint.Of(unfinished(r.Dir, r.HeadFile)))
+		return nil, hint.With(err, "restore it, or %s", hint.Of(refuseUnfinished(r.Dir, r.HeadFile)))
 	}
-	return r, r.owns(r.HeadFile, r.Meta)
+	return r, r.checkHeadOwner(r.HeadFile, r.Meta)
 }
 
-// unfinished is the error of a run that misses a file which it writes at its end.
-func unfinished(dir, file string) error {
+// refuseUnfinished is the error of a run that misses a file which it writes at its end.
+func refuseUnfinished(dir, file string) error {
 	return hint.With(fmt.Errorf("%s: holds no %s: the training is not finished", dir, file),
 		"continue it: winnow train --config %s --out %s --resume", filepath.Join(dir, ConfigFile), dir)
 }
@@ -237,8 +237,9 @@ func Settings(dir string) (config.Run, error) {
 	return r.Config, err
 }
 
-// owns refuses a head that was trained with another configuration than the one next to it. Earlier runs do not say.
-func (r *Run) owns(headFile string, head models.HeadMeta) error {
+// checkHeadOwner refuses a head that was trained with another configuration than the one next to it. Earlier runs do
+// not say.
+func (r *Run) checkHeadOwner(headFile string, head models.HeadMeta) error {
 	if r.sum == "" || head.ConfigSHA256 == r.sum {
 		return nil
 	}
@@ -278,8 +279,8 @@ func LookAt(s *features.Store, view string, note func(format string, args ...any
 	return s.Averaged(), nil
 }
 
-// matches refuses a store whose vectors the head was not trained on.
-func (r *Run) matches() error {
+// checkStoreMatches refuses a store whose vectors the head was not trained on.
+func (r *Run) checkStoreMatches() error {
 	k := r.Store.Key
 	if read, asked := decoderOf(k.Preprocessing), decoderOf(r.Meta.Preprocessing); read != asked {
 		return hint.With(fmt.Errorf("features %s: the images were read with decoder %s, but those that the head of "+

@@ -48,14 +48,14 @@ func Locate(dir string, d config.Data) config.Data {
 	}
 	for key, path := range dataPaths(&d) {
 		if was, ok := facts.Places[key]; ok && was.Given == location.At(*path) && !was.Absolute.IsZero() {
-			*path = was.Find(dir, facts.same(key)).String()
+			*path = was.Find(dir, facts.matchSameData(key)).String()
 		}
 	}
 	return d
 }
 
-// same returns a function that recognises data of the run by content; nil if only names count.
-func (f Facts) same(key string) func(location.Source) bool {
+// matchSameData returns a function that recognises data of the run by content; nil if only names count.
+func (f Facts) matchSameData(key string) func(location.Source) bool {
 	switch {
 	case key == "manifest" && f.ManifestSHA256 != "":
 		return func(at location.Source) bool {

@@ -75,7 +75,7 @@ func ReadScreening(dir string) ([]Screened, error) {
 	sum, err := FileSum(path)
 	want := facts.ScreenedSHA256
 	if want != "" && sum != want && (err == nil || errors.Is(err, fs.ErrNotExist)) {
-		return nil, changed(path, sum, FactsFile, want)
+		return nil, refuseChangedFile(path, sum, FactsFile, want)
 	}
 	if err != nil {
 		return nil, err

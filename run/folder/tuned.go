@@ -244,7 +244,7 @@ func (r *Run) FrozenStore() (*features.Store, error) {
 func (r *Run) LastState(ctx context.Context) (*head.Head, *features.Store, error) {
 	h, meta, err := models.ReadHead(filepath.Join(r.Dir, LastHeadFile))
 	if err == nil {
-		err = r.owns(LastHeadFile, meta)
+		err = r.checkHeadOwner(LastHeadFile, meta)
 	}
 	if err != nil || r.Tuned == nil {
 		return h, r.Store, err

@@ -36,7 +36,7 @@ func ReadWeights(dir string) ([]Weight, error) {
 	path := filepath.Join(dir, WeightsFile)
 	f, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, unfinished(dir, WeightsFile)
+		return nil, refuseUnfinished(dir, WeightsFile)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)

@@ -69,13 +69,13 @@ type Cost struct {
 	AtMost  bool // it may stop early
 }
 
-// path returns the file of a cell's outcome.
-func (g *Grid[C, O]) path(cell C) string { return filepath.Join(g.Dir, g.Key(cell)+".json") }
+// nameOutcomeFile returns the file of a cell's outcome.
+func (g *Grid[C, O]) nameOutcomeFile(cell C) string { return filepath.Join(g.Dir, g.Key(cell)+".json") }
 
 // readOutcome returns the earlier outcome of a cell, if there is one. A damaged file is noted and counts as none.
 func (g *Grid[C, O]) readOutcome(cell C) (o O, done bool, err error) {
 	var none O
-	content, err := regular.ReadFile(g.path(cell), regular.Most)
+	content, err := regular.ReadFile(g.nameOutcomeFile(cell), regular.Most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return none, false, nil
 	}
@@ -83,7 +83,7 @@ func (g *Grid[C, O]) readOutcome(cell C) (o O, done bool, err error) {
 		return none, false, fmt.Errorf("%s: %w", g.Command, err)
 	}
 	if err := json.Unmarshal(content, &o); err != nil || !g.Whole(cell, o) {
-		g.Say("%s: %s: holds no outcome of a cell: it is run again", g.Command, g.path(cell))
+		g.Say("%s: %s: holds no outcome of a cell: it is run again", g.Command, g.nameOutcomeFile(cell))
 		return none, false, nil
 	}
 	return o, true, nil
@@ -91,7 +91,7 @@ func (g *Grid[C, O]) readOutcome(cell C) (o O, done bool, err error) {
 
 // keepOutcome writes the outcome of a cell.
 func (g *Grid[C, O]) keepOutcome(cell C, o O) error {
-	return atomicfile.Write(g.path(cell), func(w io.Writer) error { return text.JSON(w, o) })
+	return atomicfile.Write(g.nameOutcomeFile(cell), func(w io.Writer) error { return text.JSON(w, o) })
 }
 
 // Hold makes the folder of the outcomes, checks that files can be written there before hours are spent on a cell, and
@@ -134,7 +134,7 @@ func (g *Grid[C, O]) Start(ctx context.Context) (err error) {
 			first = cell
 		}
 	}
-	g.rt, g.atOnce, err = g.Machine.start(ctx, networks, func(rt *ort.Runtime) (*run.Training, error) {
+	g.rt, g.atOnce, err = g.Machine.startRuntime(ctx, networks, func(rt *ort.Runtime) (*run.Training, error) {
 		g.rt = rt
 		return g.Resolve(ctx, first)
 	})
@@ -170,8 +170,8 @@ func (g *Grid[C, O]) Run(ctx context.Context) (failures []Failure[C], err error)
 	if err != nil {
 		return nil, err
 	}
-	g.progress.begin(len(rest), g.Watch)
-	defer g.progress.finish()
+	g.progress.beginLine(len(rest), g.Watch)
+	defer g.progress.finishLine()
 	g.Say("%d cells, %d done before, %d at once", len(g.Cells), len(g.Cells)-len(rest), g.atOnce)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -192,7 +192,7 @@ func (g *Grid[C, O]) Run(ctx context.Context) (failures []Failure[C], err error)
 			stop()
 			continue
 		}
-		g.progress.show(rest[d.at], 1)
+		g.progress.showShare(rest[d.at], 1)
 		g.Say("%d/%d  %s: %s in %.1f s, %s left", n, len(rest), g.Describe(rest[d.at]), g.Headline(d.outcome),
 			d.took.Seconds(), left)
 	}
@@ -234,7 +234,7 @@ func (g *Grid[C, O]) runRest(ctx context.Context, rest []C) (found chan ended[O]
 
 // runCell runs a cell and keeps its outcome.
 func (g *Grid[C, O]) runCell(ctx context.Context, cell C) (o O, err error) {
-	o, err = g.Train(ctx, cell, func(share float64) { g.progress.show(cell, share) })
+	o, err = g.Train(ctx, cell, func(share float64) { g.progress.showShare(cell, share) })
 	if err == nil {
 		err = g.keepOutcome(cell, o)
 	}
@@ -269,5 +269,5 @@ func (g *Grid[C, O]) takeEarlier() (rest []C, err error) {
 
 // Say takes a note; it ends the line of the progress first.
 func (g *Grid[C, O]) Say(format string, args ...any) {
-	g.progress.interrupt(func() { g.Note(format, args...) })
+	g.progress.interruptLine(func() { g.Note(format, args...) })
 }

@@ -51,7 +51,7 @@ func numbers(t *testing.T) (g *Grid[int, outcome], notes *[]string, done *[]int,
 	}
 	t.Cleanup(func() { held.Close() })
 	for cell, text := range map[int]string{1: `{"Value": 10}`, 4: `{"Value": 3}`} {
-		if err := os.WriteFile(g.path(cell), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(g.nameOutcomeFile(cell), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -147,15 +147,15 @@ func TestProgress(t *testing.T) {
 	var p progress[int]
 	var shown []int
 	ends := 0
-	p.begin(4, func(string) (func(done, total int), func()) {
+	p.beginLine(4, func(string) (func(done, total int), func()) {
 		return func(done, _ int) { shown = append(shown, done) }, func() { ends++ }
 	})
-	p.show(1, 0.5)
-	p.show(2, 1)
-	p.show(1, 1)
-	p.interrupt(func() {})
-	p.finish()
-	p.show(3, 1)
+	p.showShare(1, 0.5)
+	p.showShare(2, 1)
+	p.showShare(1, 1)
+	p.interruptLine(func() {})
+	p.finishLine()
+	p.showShare(3, 1)
 	if !slices.Equal(shown, []int{12, 37, 50}) || ends != 2 {
 		t.Errorf("shown %v, ended %d times", shown, ends)
 	}

@@ -109,11 +109,11 @@ func (p Plan) String() string {
 		most = "at most "
 	}
 	return fmt.Sprintf("%d of %d cells left to run, %s%d steps: %sabout %s, %d at once", p.Left, p.Cells, most, p.Steps,
-		most, text.About(seconds(p.Seconds)), p.Jobs)
+		most, text.About(convertSeconds(p.Seconds)), p.Jobs)
 }
 
-// seconds returns a duration.
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// convertSeconds returns a duration.
+func convertSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // Text writes the plan as a table.
 func (p Plan) Text(to io.Writer) error {
@@ -124,7 +124,7 @@ func (p Plan) Text(to io.Writer) error {
 			line[2] = fmt.Sprint(kind.Steps)
 		}
 		if kind.Seconds > 0 {
-			line[3] = seconds(kind.Seconds).Round(100 * time.Millisecond).String()
+			line[3] = convertSeconds(kind.Seconds).Round(100 * time.Millisecond).String()
 		}
 		rows = append(rows, line)
 	}

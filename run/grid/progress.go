@@ -11,8 +11,8 @@ type progress[C comparable] struct {
 	end    func()
 }
 
-// begin begins the line of some cells; watch may be nil.
-func (p *progress[C]) begin(cells int, watch func(what string) (at func(done, total int), end func())) {
+// beginLine begins the line of some cells; watch may be nil.
+func (p *progress[C]) beginLine(cells int, watch func(what string) (at func(done, total int), end func())) {
 	p.Lock()
 	defer p.Unlock()
 	if watch != nil {
@@ -21,8 +21,8 @@ func (p *progress[C]) begin(cells int, watch func(what string) (at func(done, to
 	}
 }
 
-// show sets the share of a cell that is done.
-func (p *progress[C]) show(cell C, share float64) {
+// showShare sets the share of a cell that is done.
+func (p *progress[C]) showShare(cell C, share float64) {
 	p.Lock()
 	defer p.Unlock()
 	if p.at == nil {
@@ -36,8 +36,8 @@ func (p *progress[C]) show(cell C, share float64) {
 	p.at(int(100*sum/float64(p.cells)), 100)
 }
 
-// interrupt ends the line while write prints something.
-func (p *progress[C]) interrupt(write func()) {
+// interruptLine ends the line while write prints something.
+func (p *progress[C]) interruptLine(write func()) {
 	p.Lock()
 	defer p.Unlock()
 	if p.end != nil {
@@ -46,9 +46,9 @@ func (p *progress[C]) interrupt(write func()) {
 	write()
 }
 
-// finish ends the line for good.
-func (p *progress[C]) finish() {
-	p.interrupt(func() {})
+// finishLine ends the line for good.
+func (p *progress[C]) finishLine() {
+	p.interruptLine(func() {})
 	p.Lock()
 	defer p.Unlock()
 	p.at, p.end = nil, nil

@@ -53,9 +53,9 @@ type Machine struct {
 	Note    func(format string, args ...any)
 }
 
-// start opens the runtime, and returns how many trainings run at once. Of these, networks train a network; resolve
-// resolves one of them.
-func (m Machine) start(ctx context.Context, networks int, resolve func(*ort.Runtime) (*run.Training, error)) (
+// startRuntime opens the runtime, and returns how many trainings run at once. Of these, networks train a network;
+// resolve resolves one of them.
+func (m Machine) startRuntime(ctx context.Context, networks int, resolve func(*ort.Runtime) (*run.Training, error)) (
 	*ort.Runtime, int, error) {
 	jobs := m.Jobs
 	if jobs == 0 {
@@ -67,7 +67,7 @@ func (m Machine) start(ctx context.Context, networks int, resolve func(*ort.Runt
 		return rt, jobs, err
 	}
 	most, _ := Share(0, m.Threads)
-	paces, err := together(ctx, min(most, networks), func(n int, full func()) (float64, error) {
+	paces, err := timeTogether(ctx, min(most, networks), func(n int, full func()) (float64, error) {
 		if err := rt.Close(); err != nil {
 			return 0, err
 		}
@@ -75,13 +75,13 @@ func (m Machine) start(ctx context.Context, networks int, resolve func(*ort.Runt
 		if rt, err = m.Open(threads); err != nil {
 			return 0, err
 		}
-		return speed(ctx, n, full, func() (*run.Training, error) { return resolve(rt) })
+		return measureSpeed(ctx, n, full, func() (*run.Training, error) { return resolve(rt) })
 	})
 	if err = errors.Join(err, rt.Close()); err != nil {
 		return nil, 0, err
 	}
 	m.Note("jobs auto: %s", paces)
-	jobs, threads = Share(paces.best(), m.Threads)
+	jobs, threads = Share(paces.chooseBestPace(), m.Threads)
 	rt, err = m.Open(threads)
 	return rt, jobs, err
 }
@@ -108,11 +108,11 @@ func (p paces) String() string {
 			list = append(list, fmt.Sprintf("%d make %.3g", at.Trainings, at.Steps))
 		}
 	}
-	return fmt.Sprintf("%d at once (%s)", p.best(), strings.Join(list, ", "))
+	return fmt.Sprintf("%d at once (%s)", p.chooseBestPace(), strings.Join(list, ", "))
 }
 
-// best returns the largest number of trainings at once that is worth its memory.
-func (p paces) best() int {
+// chooseBestPace returns the largest number of trainings at once that is worth its memory.
+func (p paces) chooseBestPace() int {
 	best := pace{Trainings: 1}
 	for _, at := range p {
 		if at.Failed == nil && at.Steps >= worthwhile*best.Steps {
@@ -127,10 +127,14 @@ const worthwhile = 1.1
 
 var errNoRoom = errors.New("too little memory is left")
 
-// together times 1, 2, 4, … trainings at once, up to most, until twice as many are hardly faster, would not fit into
-// the memory that is left, or fail. time returns the steps a second that n trainings make together, and calls full
+// timeTogether times 1, 2, 4, … trainings at once, up to most, until twice as many are hardly faster, would not fit
+// into the memory that is left, or fail. time returns the steps a second that n trainings make together, and calls full
 // while all of them are in memory.
-func together(ctx context.Context, most int, time func(n int, full func()) (float64, error)) (list paces, err error) {
+func timeTogether(
+	ctx context.Context,
+	most int,
+	time func(n int, full func()) (float64, error),
+) (list paces, err error) {
 	for n := 1; ; n = min(2*n, most) {
 		free, known := budget.Available()
 		left := free
@@ -149,9 +153,9 @@ func together(ctx context.Context, most int, time func(n int, full func()) (floa
 	}
 }
 
-// speed resolves n equal trainings, times some of their steps side by side, and returns how many they make a second
-// together. It calls full before it closes them.
-func speed(ctx context.Context, n int, full func(), resolve func() (*run.Training, error)) (float64, error) {
+// measureSpeed resolves n equal trainings, times some of their steps side by side, and returns how many they make a
+// second together. It calls full before it closes them.
+func measureSpeed(ctx context.Context, n int, full func(), resolve func() (*run.Training, error)) (float64, error) {
 	each := make([]float64, n)
 	g, within := errgroup.WithContext(ctx)
 	var list []*run.Training

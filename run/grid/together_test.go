@@ -39,7 +39,7 @@ func TestTogether(t *testing.T) {
 		"none of them": {[]float64{0}, 4, 1, "1 at once (1: full)"},
 	} {
 		tried := 0
-		list, err := together(t.Context(), c.most, func(n int, full func()) (float64, error) {
+		list, err := timeTogether(t.Context(), c.most, func(n int, full func()) (float64, error) {
 			full()
 			at := c.speeds[tried]
 			if tried++; at == 0 {
@@ -50,15 +50,22 @@ func TestTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if list.best() != c.best || tried != len(c.speeds) {
-			t.Errorf("%s: found %d after %d speeds, expected %d after %d", name, list.best(), tried, c.best, len(c.speeds))
+		if list.chooseBestPace() != c.best || tried != len(c.speeds) {
+			t.Errorf(
+				"%s: found %d after %d speeds, expected %d after %d",
+				name,
+				list.chooseBestPace(),
+				tried,
+				c.best,
+				len(c.speeds),
+			)
 		}
 		if diff := cmp.Diff(c.told, list.String()); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	_, err := together(ctx, 4, func(int, func()) (float64, error) {
+	_, err := timeTogether(ctx, 4, func(int, func()) (float64, error) {
 		stop()
 		return 0, errors.New("ended")
 	})

@@ -26,7 +26,7 @@ func TestApart(t *testing.T) {
 		{"partings", Options{Options: audit.Options{Rounds: 3}}, 1 << 21, 2, 1, false},
 		{"networks", Options{Tuning: Tuning{Weights: "all"}}, 1 << 21, 2, 1, false},
 	} {
-		if got := c.o.apart(c.n, c.classes, c.stores); got != c.want {
+		if got := c.o.judgesApart(c.n, c.classes, c.stores); got != c.want {
 			t.Errorf("%s: apart %v, expected %v", c.name, got, c.want)
 		}
 	}

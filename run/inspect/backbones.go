@@ -38,17 +38,17 @@ func openStores(ctx context.Context, in Input, o auditing) (stores []*features.S
 	return stores, nil
 }
 
-// values returns the number of values of an image in all stores together.
-func values(stores []*features.Store) (n int) {
+// countImageValues returns the number of values of an image in all stores together.
+func countImageValues(stores []*features.Store) (n int) {
 	for _, s := range stores {
 		n += s.Dim
 	}
 	return n
 }
 
-// join is [run.JoinTrain] for several backbones. An image's vectors are joined into one, each backbone scaled to
-// the same mean length. parts are the numbers of values of the backbones.
-func join(ctx context.Context, d *datasets.Dataset, stores []*features.Store) (all run.Data, parts []int,
+// joinBackbones is [run.JoinTrain] for several backbones. An image's vectors are joined into one, each backbone scaled
+// to the same mean length. parts are the numbers of values of the backbones.
+func joinBackbones(ctx context.Context, d *datasets.Dataset, stores []*features.Store) (all run.Data, parts []int,
 	free func() error, err error) {
 	if len(stores) == 1 {
 		all, free, err = run.JoinTrain(ctx, d, stores[0])
@@ -62,7 +62,7 @@ func join(ctx context.Context, d *datasets.Dataset, stores []*features.Store) (a
 			return all, nil, free, errors.Join(err, done())
 		}
 		if x.Data == nil {
-			all, x = data, features.NewMatrix(data.Train.Len(), values(stores))
+			all, x = data, features.NewMatrix(data.Train.Len(), countImageValues(stores))
 		} else if !slices.Equal(all.Train.IDs, data.Train.IDs) {
 			return all, nil, free, errors.Join(fmt.Errorf("audit: %s has %d of the judged images, %s has %d, expected "+
 				"the same images of every backbone",

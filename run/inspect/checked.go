@@ -48,10 +48,10 @@ type Random struct {
 	High   float64 `json:"high"`
 }
 
-// learn uses decisions about some of the judged labels: these are certain, and the others are judged again by the
-// audit's evidence and what was decided about images like them ([learn.Learner]). A checked label is never called
-// wrong.
-func (a *Report) learn(ctx context.Context, in Input, note func(string, ...any)) error {
+// learnFromDecisions uses decisions about some of the judged labels: these are certain, and the others are judged again
+// by the audit's evidence and what was decided about images like them ([learn.Learner]). A checked label is never
+// called wrong.
+func (a *Report) learnFromDecisions(ctx context.Context, in Input, note func(string, ...any)) error {
 	m, err := in.Checks.Match(a.data)
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
@@ -61,7 +61,7 @@ func (a *Report) learn(ctx context.Context, in Input, note func(string, ...any))
 	}
 	c := &Decided{File: in.Checks.File, Stale: m.Stale, Gone: m.Gone, Open: in.Checks.Open,
 		Changed: in.Checks.Changed}
-	classes := a.numbered(m.At)
+	classes := a.numberLabels(m.At)
 	var taught []learn.Decision
 	for i := range a.Images {
 		e := &a.Images[i]
@@ -96,7 +96,7 @@ func (a *Report) learn(ctx context.Context, in Input, note func(string, ...any))
 	for i := range a.Images {
 		paths[i] = a.Images[i].Path
 	}
-	x, err := a.vectors(ctx, in, paths)
+	x, err := a.readFirstVectors(ctx, in, paths)
 	if err != nil {
 		return err
 	}
@@ -110,20 +110,20 @@ func (a *Report) learn(ctx context.Context, in Input, note func(string, ...any))
 	for name, i := range classes {
 		names[i] = name
 	}
-	if c.Random, err = a.counted(l, in.Checks.Log); err == nil && c.Random == nil {
-		c.Random = a.random(m.At)
+	if c.Random, err = a.countDrawn(l, in.Checks.Log); err == nil && c.Random == nil {
+		c.Random = a.findRandomChecks(m.At)
 	}
 	if err != nil {
 		return err
 	}
-	a.rejudge(s, names)
+	a.rejudgeLabels(s, names)
 	a.settleChecked()
-	a.recount(s)
-	return a.measure(a.data)
+	a.recountWrong(s)
+	return a.measureAudit(a.data)
 }
 
-// numbered numbers all labels that are given, suggested or decided.
-func (a *Report) numbered(at map[int]datasets.Checked) map[string]int {
+// numberLabels numbers all labels that are given, suggested or decided.
+func (a *Report) numberLabels(at map[int]datasets.Checked) map[string]int {
 	classes := map[string]int{}
 	add := func(name string) {
 		if _, ok := classes[name]; !ok {
@@ -145,9 +145,9 @@ func (a *Report) numbered(at map[int]datasets.Checked) map[string]int {
 // mostTaught is the largest number of values of the vectors that learning holds: 1 GiB.
 const mostTaught = 1 << 28
 
-// vectors returns the stored features of the first images, row by row, as many as learning holds; no rows if there are
-// none.
-func (a *Report) vectors(ctx context.Context, in Input, paths []string) (x blas32.General, err error) {
+// readFirstVectors returns the stored features of the first images, row by row, as many as learning holds; no rows if
+// there are none.
+func (a *Report) readFirstVectors(ctx context.Context, in Input, paths []string) (x blas32.General, err error) {
 	dir, _, _ := strings.Cut(cmp.Or(a.Store, in.Features), ",")
 	var store *features.Store
 	switch {
@@ -168,9 +168,9 @@ func (a *Report) vectors(ctx context.Context, in Input, paths []string) (x blas3
 	return store.Read(ctx, rows)
 }
 
-// rejudge replaces the opinion about each label by what was learnt, and sorts the images by it: those found wrong
+// rejudgeLabels replaces the opinion about each label by what was learnt, and sorts the images by it: those found wrong
 // first, those found right last.
-func (a *Report) rejudge(s *learn.State, names []string) {
+func (a *Report) rejudgeLabels(s *learn.State, names []string) {
 	called := a.CalledWrong
 	probable := audit.Named(a.Scorer).Probability
 	wrong := make(map[int]float64, len(a.Images)) // by row
@@ -282,9 +282,9 @@ func (a *Report) settleChecked() {
 // leastDrawn is the least number of images drawn at random by which labels are counted.
 const leastDrawn = 10
 
-// counted counts by the images that a review drew at random among the judged ones, whatever else it showed
+// countDrawn counts by the images that a review drew at random among the judged ones, whatever else it showed
 // ([learn.State.Count]); nil: it drew hardly any, or from another list.
-func (a *Report) counted(l *learn.Learner, log []datasets.Answer) (*Random, error) {
+func (a *Report) countDrawn(l *learn.Learner, log []datasets.Answer) (*Random, error) {
 	at := make(map[string]int, len(a.Images))
 	for i := range a.Images {
 		at[a.Images[i].Path] = i
@@ -324,11 +324,11 @@ func (a *Report) counted(l *learn.Learner, log []datasets.Answer) (*Random, erro
 		High: c.Wrong.High / n}, nil
 }
 
-// random finds the checks of images drawn at random among the decisions: those that a check of a review draws
-// ([drawn]), if all of them are decided and no other program chose them; else nil.
-func (a *Report) random(at map[int]datasets.Checked) *Random {
+// findRandomChecks finds the checks of images drawn at random among the decisions: those that a check of a review draws
+// ([drawChecked]), if all of them are decided and no other program chose them; else nil.
+func (a *Report) findRandomChecks(at map[int]datasets.Checked) *Random {
 	r := &Random{}
-	for _, i := range drawn(a.Images, Checked) {
+	for _, i := range drawChecked(a.Images, Checked) {
 		k, ok := at[a.ids[a.Images[i].Row]]
 		if !ok || k.Elsewhere {
 			return nil
@@ -342,9 +342,9 @@ func (a *Report) random(at map[int]datasets.Checked) *Random {
 	return r
 }
 
-// drawn returns the positions of n images that a check of a review shows: those whose paths have the smallest sha256,
-// all if there are fewer.
-func drawn(list []suspects.Suspect, n int) []int {
+// drawChecked returns the positions of n images that a check of a review shows: those whose paths have the smallest
+// sha256, all if there are fewer.
+func drawChecked(list []suspects.Suspect, n int) []int {
 	at, sums := features.AllRows(len(list)), make([][sha256.Size]byte, len(list))
 	for i := range list {
 		sums[i] = sha256.Sum256([]byte(list[i].Path))
@@ -353,8 +353,8 @@ func drawn(list []suspects.Suspect, n int) []int {
 	return at[:min(n, len(at))]
 }
 
-// recount counts what is flagged, and corrects the noise rate by what is known.
-func (a *Report) recount(s *learn.State) {
+// recountWrong counts what is flagged, and corrects the noise rate by what is known.
+func (a *Report) recountWrong(s *learn.State) {
 	c, n := a.Checked, float64(len(a.Images))
 	a.CalledWrong, a.Unjudged = 0, 0
 	for i := range a.Images {

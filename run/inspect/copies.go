@@ -59,7 +59,7 @@ func (a *Report) groupsByKind() (l looked) {
 	}
 	for g, group := range a.Groups {
 		named := func(i int) string {
-			return fmt.Sprintf("%s (%s)", group.Paths[i], a.shown(group.Labels[i]))
+			return fmt.Sprintf("%s (%s)", group.Paths[i], a.showClassName(group.Labels[i]))
 		}
 		example := named(0) + " and " + named(max(1, slices.IndexFunc(group.Labels, func(label string) bool {
 			return label != group.Labels[0]

@@ -51,7 +51,7 @@ func TestCounted(t *testing.T) {
 			log, said = append(log, k), append(said, d)
 		}
 	}
-	r, err := a.counted(l, log)
+	r, err := a.countDrawn(l, log)
 	if err != nil || r == nil {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -64,11 +64,11 @@ func TestCounted(t *testing.T) {
 		blas32.General{})); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := a.counted(l, log); err != nil || r != nil {
+	if r, err := a.countDrawn(l, log); err != nil || r != nil {
 		t.Errorf("of a longer list: %+v, %v", r, err)
 	}
 	log[0].Question = []byte("{")
-	if _, err := a.counted(l, log); err == nil {
+	if _, err := a.countDrawn(l, log); err == nil {
 		t.Error("a damaged question is no error")
 	}
 }

@@ -38,7 +38,7 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.name(in, whole); err != nil {
+	if err := o.nameClasses(in, whole); err != nil {
 		return nil, err
 	}
 	if root := imageroot.Resolve(in.Root, in.Images); layout == datasets.File && !root.IsRemote() {
@@ -50,11 +50,11 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 			return nil, fmt.Errorf("audit: %s: %w", in.Images, err)
 		}
 	}
-	d, err := in.judged(whole)
+	d, err := in.selectToJudge(whole)
 	if err != nil {
 		return nil, err
 	}
-	looks, why, err := in.extractions(ctx, whole, o.Host.Host)
+	looks, why, err := in.findExtractions(ctx, whole, o.Host.Host)
 	if err != nil {
 		return nil, err
 	}
@@ -71,14 +71,14 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 		o.Names = append(o.Names, e.Model.Name)
 	}
 	n := len(d.Select(datasets.Train))
-	apart := o.sampled(n, len(d.Classes), len(looks))
+	apart := o.judgesSampled(n, len(d.Classes), len(looks))
 	if known { // refuse too little memory before reading the images
 		ahead := o
 		ahead.Note = func(string, ...any) {}
 		if apart {
 			err = ahead.withinApart(n, dim, len(d.Classes), n)
 		} else {
-			err = ahead.fit(d, dim)
+			err = ahead.fitMemory(d, dim)
 		}
 		if err != nil {
 			return nil, err
@@ -86,17 +86,17 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	}
 	names := strings.Join(o.Names, ", ")
 	o.Note("%d images in %d classes, embedded with %s, %s", len(whole.Samples), len(whole.Classes), names, why)
-	expected, err := o.expect(ctx, looks, n, dim)
+	expected, err := o.expectSteps(ctx, looks, n, dim)
 	if err != nil {
 		return nil, err
 	}
-	o.Stage("extract", expected, o.guess(n, dim))
-	stores, err := extracted(ctx, looks, o)
+	o.Stage("extract", expected, o.guessDuration(n, dim))
+	stores, err := extractStores(ctx, looks, o)
 	if err != nil {
 		return nil, err
 	}
-	began, judging := time.Now(), o.guess(n, values(stores))
-	o.Note("step 2 of 2: judge %s, about %s%s", text.Plural(n, "image"), text.About(judging), o.besides())
+	began, judging := time.Now(), o.guessDuration(n, countImageValues(stores))
+	o.Note("step 2 of 2: judge %s, about %s%s", text.Plural(n, "image"), text.About(judging), o.describeUncounted())
 	o.Stage("judge", judging, 0)
 	o.pictures = looks[0].Root
 	measured, err := looks[0].Looks(ctx, stores[0], nil)
@@ -118,7 +118,7 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	if apart {
 		a, err = bySample(ctx, Input{Features: stores[0].Dir, View: in.View}, d, d, o)
 	} else {
-		a, err = o.stored(ctx, d, stores...)
+		a, err = o.judgeStored(ctx, d, stores...)
 	}
 	if err != nil {
 		return nil, err
@@ -131,9 +131,9 @@ func ofImages(ctx context.Context, in Input, o auditing) (*Report, error) {
 	return a, nil
 }
 
-// expect notes the steps of an audit of n images, and how long each takes. It returns the time of the extractions, 0 if
-// unknown.
-func (o *auditing) expect(ctx context.Context, looks []*extraction.Extraction, n, dim int) (all time.Duration,
+// expectSteps notes the steps of an audit of n images, and how long each takes. It returns the time of the extractions,
+// 0 if unknown.
+func (o *auditing) expectSteps(ctx context.Context, looks []*extraction.Extraction, n, dim int) (all time.Duration,
 	err error) {
 	timed := ""
 	for _, e := range looks {
@@ -147,20 +147,20 @@ func (o *auditing) expect(ctx context.Context, looks []*extraction.Extraction, n
 		}
 	}
 	o.Note("step 1 of 2: features of %s%s; step 2: judge them, about %s%s", text.Plural(len(looks[0].Paths), "image"),
-		timed, text.About(o.guess(n, dim)), o.besides())
+		timed, text.About(o.guessDuration(n, dim)), o.describeUncounted())
 	return all, nil
 }
 
-// besides says what a guess of the time does not count.
-func (o *auditing) besides() string {
+// describeUncounted says what a guess of the time does not count.
+func (o *auditing) describeUncounted() string {
 	if o.Tune == nil {
 		return ""
 	}
 	return ", and fine-tuning, which is timed when it begins"
 }
 
-// judged returns the dataset with the images to judge as its training images. It refuses fewer than two classes.
-func (in Input) judged(whole *datasets.Dataset) (*datasets.Dataset, error) {
+// selectToJudge returns the dataset with the images to judge as its training images. It refuses fewer than two classes.
+func (in Input) selectToJudge(whole *datasets.Dataset) (*datasets.Dataset, error) {
 	d := *whole
 	d.Samples = slices.Clone(whole.Samples)
 	there, labels, labelled := map[string]int{}, map[int]bool{}, 0
@@ -179,7 +179,12 @@ func (in Input) judged(whole *datasets.Dataset) (*datasets.Dataset, error) {
 	}
 	for _, split := range in.Splits {
 		if there[split] == 0 {
-			return nil, fmt.Errorf("audit: split %s: %s has no such images, but %s", split, in.Images, counts(there))
+			return nil, fmt.Errorf(
+				"audit: split %s: %s has no such images, but %s",
+				split,
+				in.Images,
+				formatSplits(there),
+			)
 		}
 	}
 	if len(labels) < 2 {
@@ -190,8 +195,8 @@ func (in Input) judged(whole *datasets.Dataset) (*datasets.Dataset, error) {
 	return &d, nil
 }
 
-// counts lists splits with their numbers of images.
-func counts(splits map[string]int) string {
+// formatSplits lists splits with their numbers of images.
+func formatSplits(splits map[string]int) string {
 	var list []string
 	for split, n := range splits {
 		list = append(list, fmt.Sprintf("%s %d", split, n))
@@ -200,8 +205,8 @@ func counts(splits map[string]int) string {
 	return strings.Join(list, ", ")
 }
 
-// extractions finds the images and the backbones; why gives the reason for the choice.
-func (in Input) extractions(ctx context.Context, d *datasets.Dataset,
+// findExtractions finds the images and the backbones; why gives the reason for the choice.
+func (in Input) findExtractions(ctx context.Context, d *datasets.Dataset,
 	host extraction.Host) (looks []*extraction.Extraction, why string, err error) {
 	from := imageroot.Resolve(in.Root, in.Images)
 	root, err := imageroot.Open(ctx, from)
@@ -256,11 +261,15 @@ func (in Input) storeOf(e *extraction.Extraction, taken map[string]bool) string 
 	return strings.TrimSuffix(in.Features, ending) + "." + name + ending
 }
 
-// extracted returns the stores of the images' features, created or updated.
-func extracted(ctx context.Context, looks []*extraction.Extraction, o auditing) (stores []*features.Store, err error) {
+// extractStores returns the stores of the images' features, created or updated.
+func extractStores(
+	ctx context.Context,
+	looks []*extraction.Extraction,
+	o auditing,
+) (stores []*features.Store, err error) {
 	all := tally{backbones: len(looks), images: len(looks[0].Paths)}
 	for _, e := range looks {
-		did, err := e.Update(ctx, all.of(o.Host.Host))
+		did, err := e.Update(ctx, all.tallyHost(o.Host.Host))
 		if err != nil {
 			return nil, err
 		}
@@ -283,7 +292,7 @@ func extracted(ctx context.Context, looks []*extraction.Extraction, o auditing) 
 // tally counts the images of several extractions as one. Images of an earlier audit count as done.
 type tally struct{ backbones, images, done, kept int }
 
-func (t *tally) of(h extraction.Host) extraction.Host {
+func (t *tally) tallyHost(h extraction.Host) extraction.Host {
 	begin := h.Images
 	h.Images = func() (func(backbone.Progress), func()) {
 		observe, end := begin()
@@ -299,9 +308,9 @@ func (t *tally) of(h extraction.Host) extraction.Host {
 	return h
 }
 
-// guess estimates how long it takes to judge images of dim values on two cores, for the time left that is shown before
-// more is known. With few images, heads take most of the time.
-func (o Options) guess(images, dim int) time.Duration {
+// guessDuration estimates how long it takes to judge images of dim values on two cores, for the time left that is shown
+// before more is known. With few images, heads take most of the time.
+func (o Options) guessDuration(images, dim int) time.Duration {
 	took := time.Duration(images) * time.Duration(max(dim, 512)) * 4 * time.Microsecond
 	if audit.Named(o.Scorer).Trains {
 		took += min(time.Duration(images)*8*time.Millisecond, 30*time.Second)

@@ -41,9 +41,9 @@ const (
 	drawnImages  = 12
 )
 
-// drawn writes glyphs as a folder of class folders, in the folders of splits that where names. The first image of
+// drawChecked writes glyphs as a folder of class folders, in the folders of splits that where names. The first image of
 // each of the first three classes is in the folder of the next class.
-func drawn(t *testing.T, where func(class, number int) string) (dir string, misplaced []string) {
+func drawChecked(t *testing.T, where func(class, number int) string) (dir string, misplaced []string) {
 	t.Helper()
 	d, files, err := glyphs.New(glyphs.Config{Classes: drawnClasses, Images: drawnImages, Seed: 1})
 	if err != nil {
@@ -129,8 +129,8 @@ func paths(a *inspect.Report, n int) (list []string) {
 // are looked at only once.
 func TestPhotos(t *testing.T) {
 	all := drawnClasses * drawnImages
-	photos, wrong := drawn(t, flat)
-	split, wrongSplit := drawn(t, byClass)
+	photos, wrong := drawChecked(t, flat)
+	split, wrongSplit := drawChecked(t, byClass)
 	packed := filepath.Join(t.TempDir(), "photos.zip")
 	f, err := os.Create(packed)
 	if err != nil {
@@ -170,8 +170,11 @@ func TestPhotos(t *testing.T) {
 					c.wrong)
 			}
 			if s.seen != all || first.Model != "glyphnet" || first.Store != s.Features ||
-				!strings.Contains(s.told, fmt.Sprintf("%d images in %d classes, embedded with glyphnet, made for drawn "+
-					"characters", all, drawnClasses)) {
+				!strings.Contains(
+					s.told,
+					fmt.Sprintf("%d images in %d classes, embedded with glyphnet, made for drawn "+
+						"characters", all, drawnClasses),
+				) {
 				t.Errorf("%d looked at by %q into %q: %s", s.seen, first.Model, first.Store, s.told)
 			}
 			if first.Detection != nil {
@@ -194,7 +197,7 @@ func TestPhotos(t *testing.T) {
 // Images of any split are judged apart on request, as the stored features of the same images are. Scorers that need
 // all images at once are refused before images are looked at.
 func TestPhotosApart(t *testing.T) {
-	dir, wrong := drawn(t, byClass)
+	dir, wrong := drawChecked(t, byClass)
 	s := newStudio(t, dir)
 	s.Scorer, s.FitSample = "", 120
 	a := s.audit(t)
@@ -243,7 +246,7 @@ func TestPhotosApart(t *testing.T) {
 
 // Splits select what is judged; the features serve every choice of splits.
 func TestPhotosSplits(t *testing.T) {
-	dir, _ := drawn(t, byClass)
+	dir, _ := drawChecked(t, byClass)
 	s := newStudio(t, dir)
 	for _, splits := range [][]string{{"test"}, {"train", "test"}, nil} {
 		s.Splits = splits
@@ -273,7 +276,7 @@ func TestPhotosSplits(t *testing.T) {
 
 // A broken image is skipped and named. Only new and changed images are looked at, with a note.
 func TestPhotosChange(t *testing.T) {
-	dir, _ := drawn(t, flat)
+	dir, _ := drawChecked(t, flat)
 	s := newStudio(t, dir)
 	s.audit(t)
 	classes, err := os.ReadDir(dir)
@@ -345,7 +348,7 @@ func TestPhotosChange(t *testing.T) {
 // Two backbones look at the images, each with its own store, which the next audit reuses, with one backbone or several.
 func TestPhotosBackbones(t *testing.T) {
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
-	dir, wrong := drawn(t, flat)
+	dir, wrong := drawChecked(t, flat)
 	net, err := architecture.Embedded("lenet5")
 	if err != nil {
 		t.Fatal(err)
@@ -426,7 +429,7 @@ func firstOf(t *testing.T, dir string) []byte {
 
 // Images looked at before an interruption are not looked at again.
 func TestPhotosInterrupted(t *testing.T) {
-	dir, _ := drawn(t, flat)
+	dir, _ := drawChecked(t, flat)
 	s := newStudio(t, dir)
 	ctx, cancel := context.WithCancel(t.Context())
 	h := s.Host
@@ -451,7 +454,7 @@ func TestPhotosInterrupted(t *testing.T) {
 func TestPhotosRefused(t *testing.T) {
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
 	t.Setenv("WINNOW_MODEL_DIRS", "")
-	dir, _ := drawn(t, flat)
+	dir, _ := drawChecked(t, flat)
 	photos := filepath.Join(t.TempDir(), "photos")
 	for _, name := range []string{"cat/1.jpg", "cat/2.jpg", "dog/1.jpg", "dog/2.jpg", "old/owl/1.jpg"} {
 		writeTo(t, filepath.Join(photos, name), nil)

@@ -62,8 +62,8 @@ type auditing struct {
 	names    *classnames.Names
 }
 
-// begin completes the options and the host.
-func begin(o Options, h Host) auditing {
+// newAuditing completes the options and the host.
+func newAuditing(o Options, h Host) auditing {
 	if h.Host = h.Complete(); h.Stage == nil {
 		h.Stage = func(string, time.Duration, time.Duration) {}
 	}
@@ -95,8 +95,8 @@ type Input struct {
 	Checks *datasets.Checks // what people decided about labels before; nil: nothing
 }
 
-// check refuses settings that do not go together. It reads nothing.
-func (in Input) check(o Options) error {
+// checkInput refuses settings that do not go together. It reads nothing.
+func (in Input) checkInput(o Options) error {
 	by, tunes, several := audit.Named(o.Scorer), o.Tuning.Weights != "", strings.Contains(in.Features, ",")
 	if !in.Images.IsZero() {
 		several = strings.Contains(in.Model, ",")
@@ -126,17 +126,17 @@ func (in Input) check(o Options) error {
 // Judge judges the labels of an input by the scorer asked for; without one, a run by what it judges by itself, and
 // everything else by the default scorer.
 func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, error) {
-	o := begin(options, h)
+	o := newAuditing(options, h)
 	var names classnames.Names
 	o.names = &names
-	if err := in.check(o.Options); err != nil {
+	if err := in.checkInput(o.Options); err != nil {
 		return nil, err
 	}
 	judge := func() (*Report, error) { return ofStored(ctx, in, o) }
 	switch {
 	case in.Run != nil:
 		judge = func() (*Report, error) {
-			if err := o.name(in, in.Run.Given); err != nil {
+			if err := o.nameClasses(in, in.Run.Given); err != nil {
 				return nil, err
 			}
 			return ofRun(ctx, in.Run, o)
@@ -151,11 +151,11 @@ func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, err
 		}
 	}
 	if err == nil && in.Checks != nil {
-		err = a.learn(ctx, in, o.Note)
+		err = a.learnFromDecisions(ctx, in, o.Note)
 	}
 	if err == nil {
 		a.Names = names
-		err = a.suggest(ctx, in)
+		err = a.suggestClasses(ctx, in)
 	}
 	if err == nil && a.rateKnown() {
 		for i := range a.Images {
@@ -165,8 +165,8 @@ func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, err
 	return a, err
 }
 
-// name finds the names of the classes of d.
-func (o *auditing) name(in Input, d *datasets.Dataset) error {
+// nameClasses finds the names of the classes of d.
+func (o *auditing) nameClasses(in Input, d *datasets.Dataset) error {
 	n, why, err := classnames.Choose(in.Names, d)
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)

@@ -19,7 +19,7 @@ func Embedding(ctx context.Context, h *head.Head, set features.Set, d *datasets.
 	maxMem int64) (*Report, error) {
 	j := judged{d: d, classes: d.Classes, head: h}
 	j.opts = audit.Options{Scorer: filter.Scorer, Filter: &filter, Rate: &filter.Rate, MaxMem: maxMem, JustRank: true}
-	z, err := j.embed(ctx, set.Labelled())
+	z, err := j.embedThroughHead(ctx, set.Labelled())
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ type judged struct {
 	backbone string // file of the network that made the features, if a run trained it
 }
 
-// embed puts features through the head.
-func (j *judged) embed(ctx context.Context, set features.Source) (features.Set, error) {
+// embedThroughHead puts features through the head.
+func (j *judged) embedThroughHead(ctx context.Context, set features.Source) (features.Set, error) {
 	if set.Len() < 2 {
 		return features.Set{}, fmt.Errorf("audit: %d labelled, readable training images, expected at least 2",
 			set.Len())
@@ -62,9 +62,9 @@ func (j *judged) embed(ctx context.Context, set features.Source) (features.Set, 
 	return j.head.EmbedSet(ctx, set)
 }
 
-// report judges the set and names what is found.
-func (j *judged) report(ctx context.Context, note func(string, ...any)) (*Report, error) {
-	z, err := j.embed(ctx, j.set)
+// reportJudged judges the set and names what is found.
+func (j *judged) reportJudged(ctx context.Context, note func(string, ...any)) (*Report, error) {
+	z, err := j.embedThroughHead(ctx, j.set)
 	if err != nil {
 		return nil, err
 	}
@@ -79,5 +79,5 @@ func (j *judged) reportOn(ctx context.Context, z features.Set, note func(string,
 		return nil, err
 	}
 	a := Report{LeftOut: j.left, Backbone: j.backbone}
-	return &a, a.name(result, z.IDs, j.d, j.classes, note)
+	return &a, a.nameResult(result, z.IDs, j.d, j.classes, note)
 }

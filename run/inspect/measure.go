@@ -7,8 +7,8 @@ import (
 	"winnow/datasets"
 )
 
-// measure compares the audit with the true labels, if the manifest has them.
-func (a *Report) measure(d *datasets.Dataset) error {
+// measureAudit compares the audit with the true labels, if the manifest has them.
+func (a *Report) measureAudit(d *datasets.Dataset) error {
 	wrong := make([]bool, len(a.ids))
 	for row, id := range a.ids {
 		wrong[row] = d.Samples[id].Label != d.Samples[id].True

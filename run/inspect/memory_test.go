@@ -13,11 +13,11 @@ import (
 // refused with the amount needed.
 func TestSimilarities(t *testing.T) {
 	const gib = 1 << 30
-	left, err := use(300_000, 128, 128, 1000, "fitted").Similarities(gib)
+	left, err := countAuditMemory(300_000, 128, 128, 1000, "fitted").Similarities(gib)
 	if err != nil || left < 4*300_000 || left > gib/2 {
 		t.Errorf("300,000 images of 128 values in 1 GiB: %d bytes for similarities, %v", left, err)
 	}
-	if few, err := use(100, 2048, 512, 10, "").Similarities(0); err != nil || few != 128<<20 {
+	if few, err := countAuditMemory(100, 2048, 512, 10, "").Similarities(0); err != nil || few != 128<<20 {
 		t.Errorf("100 images: %d, %v, expected %d", few, err, 128<<20)
 	}
 	for _, c := range []struct {
@@ -30,7 +30,7 @@ func TestSimilarities(t *testing.T) {
 		{1_000_000, 128, 128, 10, audit.Crossfit, 3 * gib},
 		{300_000, 128, 128, 1000, "self-confidence", 3 * gib},
 	} {
-		u := use(c.images, c.stored, c.judged, c.classes, c.scorer)
+		u := countAuditMemory(c.images, c.stored, c.judged, c.classes, c.scorer)
 		_, err := u.Similarities(gib)
 		if err == nil || !strings.Contains(err.Error(), "need about ") || !strings.Contains(err.Error(),
 			"--max-mem allows 1.0 GiB") || !strings.HasPrefix(hint.Of(err), "allow more: --max-mem ") {
@@ -40,14 +40,14 @@ func TestSimilarities(t *testing.T) {
 			t.Errorf("%+v in %d: %v", c, c.fits, err)
 		}
 	}
-	for _, fits := range []budget.Use{use(50_000, 1280, 512, 100, "combined"),
-		use(1_000_000, 512, 512, 1000, "fitted")} {
+	for _, fits := range []budget.Use{countAuditMemory(50_000, 1280, 512, 100, "combined"),
+		countAuditMemory(1_000_000, 512, 512, 1000, "fitted")} {
 		fits.Other += budget.Covariance(1280)
 		if _, err := fits.Similarities(gib); err != nil {
 			t.Error(err)
 		}
 	}
-	run := use(100_000, 0, 512, 1000, "vmf") // its features, of 2048 values, stay in their store
+	run := countAuditMemory(100_000, 0, 512, 1000, "vmf") // its features, of 2048 values, stay in their store
 	run.Other += budget.Covariance(2048)
 	if left, err := run.Similarities(gib); err != nil || left < 128<<20 {
 		t.Errorf("a run of 100,000 images of 2048 values in 1 GiB: %d bytes for similarities, %v", left, err)

@@ -11,10 +11,10 @@ import (
 	"winnow/datasets"
 )
 
-// mend writes the manifest that was judged to a file or folder ([datasets.MendTo]), without the images that a cut takes
-// or with the labels suggested for them. Labels that people found wrong are mended as they decided. All other rows and
-// columns stay as they are.
-func (a *Report) mend(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Mended, error) {
+// writeCorrected writes the manifest that was judged to a file or folder ([datasets.MendTo]), without the images that a
+// cut takes or with the labels suggested for them. Labels that people found wrong are mended as they decided. All other
+// rows and columns stay as they are.
+func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Mended, error) {
 	taken, err := a.result.Take(cut)
 	if err != nil {
 		return datasets.Mended{}, err

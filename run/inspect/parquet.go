@@ -41,19 +41,19 @@ func tableOfParquet(path string, most int64) (t *table, err error) {
 		}
 		r.leaves = append(r.leaves, c[0])
 	}
-	r.paths, r.use = r.t.head(r.leaves, true)
+	r.paths, r.use = r.t.findHead(r.leaves, true)
 	in := parquet.NewReader(file)
 	defer in.Close()
 	buffer := make([]parquet.Row, 64)
 	for {
 		n, err := in.ReadRows(buffer)
 		for _, row := range buffer[:n] {
-			if err := r.add(row); err != nil {
+			if err := r.addParquetRow(row); err != nil {
 				return nil, err
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			return r.table(), nil
+			return r.newParquetTable(), nil
 		}
 		if err != nil {
 			return nil, err
@@ -71,8 +71,8 @@ type parquetRows struct {
 	texts  int64    // bytes of the paths
 }
 
-// add takes a row: as many probabilities as the first row has, and a path if there is a column of paths.
-func (r *parquetRows) add(row parquet.Row) error {
+// addParquetRow takes a row: as many probabilities as the first row has, and a path if there is a column of paths.
+func (r *parquetRows) addParquetRow(row parquet.Row) error {
 	x, before, paths := &r.t.x, len(r.t.x.Data), len(r.t.paths)
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %s", r.t.at(x.Rows), fmt.Sprintf(format, args...))
@@ -97,7 +97,7 @@ func (r *parquetRows) add(row parquet.Row) error {
 	if n := len(r.t.paths) - paths; r.paths >= 0 && n != 1 {
 		return refuse("%d paths, expected one", n)
 	}
-	if err := full(int64(len(x.Data))+r.texts/8, r.most); err != nil {
+	if err := checkTableSize(int64(len(x.Data))+r.texts/8, r.most); err != nil {
 		return err
 	}
 	n := len(x.Data) - before
@@ -111,8 +111,8 @@ func (r *parquetRows) add(row parquet.Row) error {
 	return nil
 }
 
-// table returns the table.
-func (r *parquetRows) table() *table {
+// newParquetTable returns the table.
+func (r *parquetRows) newParquetTable() *table {
 	if r.t.x.Cols != len(r.t.names) {
 		r.t.names = nil // a column of lists
 	}

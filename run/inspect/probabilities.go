@@ -34,7 +34,7 @@ func (o auditing) byProbabilities(ctx context.Context, file string, whole, d *da
 	set.X = blas32.General{Rows: len(set.IDs)}
 	if len(stores) == 1 {
 		dim := stores[0].Dim
-		if err := o.within(d, dim, dim, min(dim, head.Widest)); err != nil {
+		if err := o.limitMemory(d, dim, dim, min(dim, head.Widest)); err != nil {
 			return nil, err
 		}
 	}
@@ -42,7 +42,7 @@ func (o auditing) byProbabilities(ctx context.Context, file string, whole, d *da
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", file, err)
 	}
-	column, names, told, guessed, err := table.given(whole)
+	column, names, told, guessed, err := table.findClassColumns(whole)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", file, err)
 	}
@@ -65,14 +65,14 @@ func (o auditing) byProbabilities(ctx context.Context, file string, whole, d *da
 			set.Labels[i] = features.Unlabelled
 		}
 	}
-	p, err := table.rows(whole, set.IDs)
+	p, err := table.selectProbabilities(whole, set.IDs)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", file, err)
 	}
-	if wrong, of := disagreeing(p, set.Labels); guessed && 2*wrong > of {
+	if wrong, of := countDisagreeing(p, set.Labels); guessed && 2*wrong > of {
 		return nil, fmt.Errorf("audit: %s: found %d of %d labels that are not the most probable class if the columns "+
 			"are %s, in this order: the order may be another: name the columns by a header, as in path,%s", file,
-			wrong, of, listed(names), strings.Join(text.First(names, 2), ","))
+			wrong, of, nameFirstFive(names), strings.Join(text.First(names, 2), ","))
 	}
 	o.Given, o.Whiten = audit.ByProbabilities(p, set.Labels), true
 	j := o.judge(d, names, left)
@@ -87,9 +87,11 @@ type table struct {
 	at    func(row int) string
 }
 
-// given returns the column of each class of a manifest, -1 for classes that are only true labels: "none of these", for
-// example, is no column.
-func (t *table) given(d *datasets.Dataset) (column []int, names []string, told string, guessed bool, err error) {
+// findClassColumns returns the column of each class of a manifest, -1 for classes that are only true labels: "none of
+// these", for example, is no column.
+func (t *table) findClassColumns(
+	d *datasets.Dataset,
+) (column []int, names []string, told string, guessed bool, err error) {
 	used := make([]bool, len(d.Classes))
 	for i := range d.Samples {
 		if y := d.Samples[i].Label; y != datasets.Unlabelled {
@@ -105,7 +107,7 @@ func (t *table) given(d *datasets.Dataset) (column []int, names []string, told s
 	if labels == nil {
 		return nil, nil, "", false, errors.New("no image of the manifest has a label, expected labels to judge")
 	}
-	of, names, told, guessed, err := t.classes(labels)
+	of, names, told, guessed, err := t.findLabelColumns(labels)
 	if err != nil {
 		return nil, nil, "", false, err
 	}
@@ -119,18 +121,18 @@ func (t *table) given(d *datasets.Dataset) (column []int, names []string, told s
 	return column, names, told, guessed, nil
 }
 
-// classes returns the column of each label, and a name for every column. The file's header names the columns: by the
-// labels, or by these in another case, with the same words around each, or as other forms of the same numbers, which
-// told says. Without a header, or with one that counts the columns, labels that are numbers count columns from 0; other
-// labels are taken in their order, and told says so. guessed reports that another order is possible.
-func (t *table) classes(labels []string) (column []int, names []string, told string, guessed bool, err error) {
-	if column := places(t.names, labels); column != nil {
+// findLabelColumns returns the column of each label, and a name for every column. The file's header names the columns:
+// by the labels, or by these in another case, with the same words around each, or as other forms of the same numbers,
+// which told says. Without a header, or with one that counts the columns, labels that are numbers count columns from 0;
+// other labels are taken in their order, and told says so. guessed reports that another order is possible.
+func (t *table) findLabelColumns(labels []string) (column []int, names []string, told string, guessed bool, err error) {
+	if column := findWords(t.names, labels); column != nil {
 		return column, t.names, "", false, nil
 	}
 	if t.names != nil {
-		for _, plain := range []func([]string) []string{folded, core, numbersOf} {
+		for _, plain := range []func([]string) []string{foldWords, trimCommonParts, numbersOf} {
 			have, want := plain(t.names), plain(labels)
-			if column := places(have, want); column != nil {
+			if column := findWords(have, want); column != nil {
 				names := slices.Clone(t.names)
 				for i, k := range column {
 					if names[k] != labels[i] && told == "" {
@@ -144,16 +146,16 @@ func (t *table) classes(labels []string) (column []int, names []string, told str
 		}
 	}
 	if t.names != nil && !countsUp(t.names) {
-		have := core(t.names)
-		missing := slices.IndexFunc(core(labels), func(l string) bool { return !slices.Contains(have, l) })
+		have := trimCommonParts(t.names)
+		missing := slices.IndexFunc(trimCommonParts(labels), func(l string) bool { return !slices.Contains(have, l) })
 		return nil, nil, "", false, fmt.Errorf("found no column for the label %q, but %s", labels[max(missing, 0)],
-			listed(t.names))
+			nameFirstFive(t.names))
 	}
 	numbers := numbersOf(labels)
 	for k := range t.x.Cols {
 		names = append(names, strconv.Itoa(k))
 	}
-	if column := places(names, numbers); column != nil {
+	if column := findWords(names, numbers); column != nil {
 		for i, k := range column {
 			names[k] = labels[i]
 		}
@@ -171,8 +173,8 @@ func (t *table) classes(labels []string) (column []int, names []string, told str
 			return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
 		})
 	}
-	told = "its columns are taken for the classes in " + order + ": " + listed(sorted)
-	return places(sorted, labels), sorted, told, true, nil
+	told = "its columns are taken for the classes in " + order + ": " + nameFirstFive(sorted)
+	return findWords(sorted, labels), sorted, told, true, nil
 }
 
 // countsUp reports whether the names of columns only count them: p0, p1, … or class_1, class_2, …
@@ -208,8 +210,8 @@ func numbersOf(words []string) (list []string) {
 	return list
 }
 
-// places returns the place of each of some words in a list, or nil if one is missing or there twice.
-func places(list, words []string) (at []int) {
+// findWords returns the place of each of some words in a list, or nil if one is missing or there twice.
+func findWords(list, words []string) (at []int) {
 	for _, w := range words {
 		k := slices.Index(list, w)
 		if k < 0 || slices.Contains(list[k+1:], w) || slices.Contains(at, k) {
@@ -220,19 +222,18 @@ func places(list, words []string) (at []int) {
 	return at
 }
 
-// folded returns words in lower case, without spaces around them.
-func folded(words []string) (list []string) {
+// foldWords returns words in lower case, without spaces around them.
+func foldWords(words []string) (list []string) {
 	for _, w := range words {
 		list = append(list, strings.ToLower(strings.TrimSpace(w)))
 	}
 	return list
 }
 
-// core returns folded words without what all of them have before a separator at the beginning, and after one at the
-// end:
-// tench and horn of prob_tench and prob_horn.
-func core(words []string) []string {
-	list := folded(words)
+// trimCommonParts returns folded words without what all of them have before a separator at the beginning, and after one
+// at the end: tench and horn of prob_tench and prob_horn.
+func trimCommonParts(words []string) []string {
+	list := foldWords(words)
 	cut := func(length func(a, b string) int, separated func(w string, n int) int, rest func(w string, n int) string) {
 		n := len(list[0])
 		for _, w := range list[1:] {
@@ -268,8 +269,8 @@ func core(words []string) []string {
 	return list
 }
 
-// rows returns the probabilities of the manifest's images at these positions.
-func (t *table) rows(d *datasets.Dataset, ids []int) (blas32.General, error) {
+// selectProbabilities returns the probabilities of the manifest's images at these positions.
+func (t *table) selectProbabilities(d *datasets.Dataset, ids []int) (blas32.General, error) {
 	at := map[string]int{}
 	for i, path := range t.paths {
 		if was, ok := at[path]; ok {
@@ -293,7 +294,7 @@ func (t *table) rows(d *datasets.Dataset, ids []int) (blas32.General, error) {
 					d.Samples[id].Path, len(ids))
 			}
 		}
-		if err := probabilities(features.Row(t.x, row)); err != nil {
+		if err := checkProbabilities(features.Row(t.x, row)); err != nil {
 			return out, fmt.Errorf("%s: %w", t.at(row), err)
 		}
 		copy(features.Row(out, i), features.Row(t.x, row))
@@ -301,8 +302,8 @@ func (t *table) rows(d *datasets.Dataset, ids []int) (blas32.General, error) {
 	return out, nil
 }
 
-// disagreeing counts the labels that are not the most probable class, of those that are known.
-func disagreeing(p blas32.General, labels []int) (wrong, of int) {
+// countDisagreeing counts the labels that are not the most probable class, of those that are known.
+func countDisagreeing(p blas32.General, labels []int) (wrong, of int) {
 	for i, y := range labels {
 		if y != features.Unlabelled {
 			row := features.Row(p, i)
@@ -314,8 +315,8 @@ func disagreeing(p blas32.General, labels []int) (wrong, of int) {
 	return wrong, of
 }
 
-// probabilities refuses a row that holds no probabilities of classes.
-func probabilities(row []float32) error {
+// checkProbabilities refuses a row that holds no probabilities of classes.
+func checkProbabilities(row []float32) error {
 	var sum float64
 	for k, v := range row {
 		if !(v >= 0 && v <= 1.01) {
@@ -329,8 +330,8 @@ func probabilities(row []float32) error {
 	return nil
 }
 
-// listed names the first five.
-func listed(names []string) string {
+// nameFirstFive names the first five.
+func nameFirstFive(names []string) string {
 	list := strings.Join(text.First(names, 5), ", ")
 	if len(names) > 5 {
 		list += fmt.Sprintf(", … (%d)", len(names))

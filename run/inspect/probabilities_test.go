@@ -477,7 +477,7 @@ func TestNumbersOfColumns(t *testing.T) {
 		if c.names != "" {
 			table.names = eleven(c.names)
 		}
-		column, names, _, guessed, err := table.classes(labels)
+		column, names, _, guessed, err := table.findLabelColumns(labels)
 		if err != nil || guessed != c.guessed {
 			t.Errorf("%q for %q: guessed %v: %v", c.names, c.labels, guessed, err)
 			continue

@@ -25,8 +25,8 @@ func (a *Report) findProblems(paths []string, looks []backbone.Look) {
 	a.Looked = true
 }
 
-// problems lists the images with a problem, most suspect first, and says how many have each.
-func (a *Report) problems() (list []string, said string) {
+// listProblems lists the images with a problem, most suspect first, and says how many have each.
+func (a *Report) listProblems() (list []string, said string) {
 	count := map[string]int{}
 	for _, e := range a.Images {
 		if len(e.Problems) > 0 {

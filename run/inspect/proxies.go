@@ -24,8 +24,8 @@ type runProxies struct {
 	numbers map[int]int     // the dataset's class ids → numbers of the training
 }
 
-// number returns labels as the training numbers them.
-func (p *runProxies) number(labels []int) []int {
+// numberAsTrained returns labels as the training numbers them.
+func (p *runProxies) numberAsTrained(labels []int) []int {
 	out := make([]int, len(labels))
 	for i, label := range labels {
 		out[i] = p.numbers[label]

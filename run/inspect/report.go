@@ -85,8 +85,8 @@ type Class struct {
 	Two    bool    `json:"looks_like_two"` // two classes under one name
 }
 
-// name fills in the result: ids are the positions in d of its rows, classes the names of its labels.
-func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, classes []string,
+// nameResult fills in the result: ids are the positions in d of its rows, classes the names of its labels.
+func (a *Report) nameResult(result audit.Result, ids []int, d *datasets.Dataset, classes []string,
 	note func(string, ...any)) error {
 	if n := len(ids) - len(result.Suspects); n > 0 {
 		note("%d images have no label and are not judged", n)
@@ -122,5 +122,5 @@ func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, class
 			Like: classes[k.Like], Alike: k.Alike, Same: k.SameAsLike(), Groups: k.Groups, Two: k.LooksLikeTwo(),
 		}
 	}
-	return a.measure(d)
+	return a.measureAudit(d)
 }

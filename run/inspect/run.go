@@ -40,7 +40,7 @@ func ofRun(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	if !o.JustRank { // findings come from stored features
 		whitened, judged = r.Store.Dim, max(judged, min(r.Store.Dim, head.Widest))
 	}
-	err := o.within(r.Given, whitened, 0, judged)
+	err := o.limitMemory(r.Given, whitened, 0, judged)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +67,8 @@ func ofRun(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	return a, nil
 }
 
-// open joins the training images with a store of a network's features.
-func (o auditing) open(d *datasets.Dataset, store *features.Store) (judged, error) {
+// openJudged joins the training images with a store of a network's features.
+func (o auditing) openJudged(d *datasets.Dataset, store *features.Store) (judged, error) {
 	set, left, err := lookup.Stored(d, store, datasets.Train)
 	j := o.judge(d, d.Classes, left)
 	j.set = set.Labelled()
@@ -82,7 +82,7 @@ func (o auditing) judge(d *datasets.Dataset, classes []string, left []lookup.Lef
 
 // byJudge judges the embedding of a run by a judge of whole sets.
 func byJudge(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
-	j, err := o.open(o.asJudged(r.Given), r.Store)
+	j, err := o.openJudged(o.asJudged(r.Given), r.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func byJudge(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	if err := j.findIn(r, r.Store); err != nil {
 		return nil, err
 	}
-	return j.report(ctx, o.Note)
+	return j.reportJudged(ctx, o.Note)
 }
 
 // byFilter judges the embedding of a run by a filter's scorer, the run's own or another, or by the run's proxies. If no
@@ -121,18 +121,18 @@ func byFilter(ctx context.Context, r *folder.Run, o, whole auditing) (*Report, e
 		return nil, err
 	}
 	o.Scorer, o.Filter, o.Rate = filter.Scorer, &filter, &filter.Rate
-	j, err := o.open(d, store)
+	j, err := o.openJudged(d, store)
 	if err != nil {
 		return nil, err
 	}
 	j.head, j.backbone = h, backbone
 	if own != nil {
 		j.classes, j.Proxies = own.classes, own.param
-		j.set.Labels = own.number(j.set.Labels)
+		j.set.Labels = own.numberAsTrained(j.set.Labels)
 	}
 	if !asked && !o.JustRank {
 		if frozen, err := r.FrozenStore(); err == nil {
-			if _, ok := j.holds(frozen); ok {
+			if _, ok := j.hasAllFeatures(frozen); ok {
 				return besideStored(ctx, j, frozen, d, whole)
 			}
 		}
@@ -140,7 +140,7 @@ func byFilter(ctx context.Context, r *folder.Run, o, whole auditing) (*Report, e
 	if err := j.findIn(r, store); err != nil {
 		return nil, err
 	}
-	return j.report(ctx, o.Note)
+	return j.reportJudged(ctx, o.Note)
 }
 
 // besideStored judges the stored features of a run's images by the default scorer, weighed with j, the judgement of the
@@ -148,7 +148,7 @@ func byFilter(ctx context.Context, r *folder.Run, o, whole auditing) (*Report, e
 func besideStored(ctx context.Context, j judged, stored *features.Store, d *datasets.Dataset,
 	o auditing) (*Report, error) {
 	j.opts.Classes, j.opts.JustRank = len(j.classes), true
-	z, err := j.embed(ctx, j.set)
+	z, err := j.embedThroughHead(ctx, j.set)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func besideStored(ctx context.Context, j judged, stored *features.Store, d *data
 			o.beside.of[z.IDs[s.Row]] = s
 		}
 	}
-	a, err := o.stored(ctx, d, stored)
+	a, err := o.judgeStored(ctx, d, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -177,8 +177,8 @@ type beside struct {
 	of   map[int]suspects.Suspect
 }
 
-// on returns the judgement as an audit of the images ids takes it, whose labels number classes.
-func (b *beside) on(ids []int, classes []string) *audit.Beside {
+// selectJudgementOn returns the judgement as an audit of the images ids takes it, whose labels number classes.
+func (b *beside) selectJudgementOn(ids []int, classes []string) *audit.Beside {
 	n := len(ids)
 	out := audit.Beside{Name: b.name, Opinion: judges.Opinion{Order: make([]float64, n), Score: make([]float64, n),
 		Suggested: make([]int, n), SuggestedScore: make([]float64, n)}}
@@ -196,8 +196,8 @@ func (b *beside) on(ids []int, classes []string) *audit.Beside {
 	return &out
 }
 
-// holds reports whether a store holds the features of all judged images; rows are theirs.
-func (j *judged) holds(s *features.Store) (rows []int, ok bool) {
+// hasAllFeatures reports whether a store holds the features of all judged images; rows are theirs.
+func (j *judged) hasAllFeatures(s *features.Store) (rows []int, ok bool) {
 	rows, _, _, err := lookup.Rows(j.d, s, j.set.IDs, "")
 	return rows, err == nil && len(rows) == j.set.Len()
 }
@@ -262,7 +262,7 @@ func (j *judged) findIn(r *folder.Run, store *features.Store) error {
 		}
 	}
 	for _, s := range stores {
-		rows, ok := j.holds(s)
+		rows, ok := j.hasAllFeatures(s)
 		if !ok {
 			continue
 		}
@@ -279,7 +279,7 @@ func (o auditing) openLast(ctx context.Context, r *folder.Run) (judged, error) {
 	if err != nil {
 		return judged{}, err
 	}
-	j, err := o.open(r.Manifest, store)
+	j, err := o.openJudged(r.Manifest, store)
 	if err != nil {
 		return j, err
 	}

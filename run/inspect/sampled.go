@@ -22,7 +22,7 @@ import (
 )
 
 // Job divides an audit that judges rows apart.
-var Job = cluster.Job[part]{Name: "audit", Unit: "images", Merge: merge}
+var Job = cluster.Job[part]{Name: "audit", Unit: "images", Merge: mergeAudits}
 
 type (
 	part = dealt.Part[asked, audit.Judged]
@@ -104,11 +104,11 @@ func bySample(ctx context.Context, in Input, whole, d *datasets.Dataset, o audit
 	if err != nil {
 		return nil, err
 	}
-	return a.report(ctx, b, judged)
+	return a.reportApart(ctx, b, judged)
 }
 
-// report names the results.
-func (a *apart) report(ctx context.Context, b *audit.Basis, judged []audit.Judged) (*Report, error) {
+// reportApart names the results.
+func (a *apart) reportApart(ctx context.Context, b *audit.Basis, judged []audit.Judged) (*Report, error) {
 	rows := a.job.Rows
 	result, err := b.Conclude(ctx, rows.Labels, judged, a.auditing.Options.Options)
 	if err != nil {
@@ -118,19 +118,19 @@ func (a *apart) report(ctx context.Context, b *audit.Basis, judged []audit.Judge
 	if rows.Store.Views() > 1 {
 		r.View = a.in.View
 	}
-	return r, r.name(result, rows.IDs, rows.Manifest, rows.Manifest.Classes, a.Note)
+	return r, r.nameResult(result, rows.IDs, rows.Manifest, rows.Manifest.Classes, a.Note)
 }
 
 // StorePart makes a shard's part of the audit that [Judge] makes of a manifest by a sample, into the output f.Out.
 // The first machine fits for all. The join writes the other files of f.
 func StorePart(ctx context.Context, in Input, options Options, h Host, f Files, s cluster.Shard,
 	winnow string) (made cluster.Made, err error) {
-	o := begin(options, h)
+	o := newAuditing(options, h)
 	if o.FitSample == 0 {
 		return made, hint.Unfit("shard", "only an audit by a sample can be divided: expected a fit sample, for "+
 			"example of 100000 images, which heads are trained on")
 	}
-	if err := in.check(o.Options); err != nil {
+	if err := in.checkInput(o.Options); err != nil {
 		return made, err
 	}
 	q := asked{View: in.View, Scorer: audit.Named(o.Scorer).Name, IncludeEval: o.IncludeEval, Folds: o.Folds,
@@ -148,7 +148,7 @@ func StorePart(ctx context.Context, in Input, options Options, h Host, f Files, 
 			return made, err
 		}
 	}
-	a, err := q.open(ctx, o)
+	a, err := q.openSampled(ctx, o)
 	if err != nil {
 		return made, err
 	}
@@ -160,8 +160,8 @@ func StorePart(ctx context.Context, in Input, options Options, h Host, f Files, 
 	return a.job.Part(ctx, Job, location.At(f.Out), s)
 }
 
-// open reads the manifest and finds the features.
-func (q asked) open(ctx context.Context, o auditing) (*apart, error) {
+// openSampled reads the manifest and finds the features.
+func (q asked) openSampled(ctx context.Context, o auditing) (*apart, error) {
 	whole, err := datasets.Read(q.Manifest, datasets.ReadOptions{Once: ctx, Names: q.Columns,
 		Root: extraction.PicturesOf(q.Features), Note: o.Note})
 	if err != nil {
@@ -182,14 +182,14 @@ func (j Joined) Write(w io.Writer) error {
 	return nil
 }
 
-// merge makes the audit from the judgements of all parts, as one machine does, and writes its files.
-func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[part, error],
+// mergeAudits makes the audit from the judgements of all parts, as one machine does, and writes its files.
+func mergeAudits(ctx context.Context, w *cluster.Whole, values iter.Seq2[part, error],
 	o cluster.JoinOptions) (cluster.Result, error) {
 	var q asked
 	var a *apart
 	b, judged, err := dealt.Join(ctx, w, values, func(options asked) (j job, err error) {
 		q = options
-		a, err = q.open(ctx, begin(Options{IncludeEval: q.IncludeEval, FitSample: q.FitSample,
+		a, err = q.openSampled(ctx, newAuditing(Options{IncludeEval: q.IncludeEval, FitSample: q.FitSample,
 			Options: audit.Options{Scorer: q.Scorer, Folds: q.Folds, Seed: q.Seed, Rate: q.Rate}},
 			Host{Host: extraction.Host{Note: o.Note}}))
 		if err != nil {
@@ -200,7 +200,7 @@ func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[part, error],
 	if err != nil {
 		return nil, err
 	}
-	r, err := a.report(ctx, b, judged)
+	r, err := a.reportApart(ctx, b, judged)
 	if err != nil {
 		return nil, err
 	}

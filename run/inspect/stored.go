@@ -26,7 +26,7 @@ func ofStored(ctx context.Context, in Input, o auditing) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.name(in, whole); err != nil {
+	if err := o.nameClasses(in, whole); err != nil {
 		return nil, err
 	}
 	d, room := o.asJudged(whole), cmp.Or(o.MaxMem, eval.DefaultMaxMem)
@@ -48,10 +48,10 @@ func ofStored(ctx context.Context, in Input, o auditing) (*Report, error) {
 	if in.Probs != "" || len(stores) == 0 {
 		a, err = o.byProbabilities(ctx, in.Probs, whole, d, room, stores...)
 	} else {
-		if o.sampled(len(d.Select(datasets.Train)), len(d.Classes), len(stores)) {
+		if o.judgesSampled(len(d.Select(datasets.Train)), len(d.Classes), len(stores)) {
 			return bySample(ctx, in, whole, d, o)
 		}
-		if a, err = o.stored(ctx, d, stores...); err == nil {
+		if a, err = o.judgeStored(ctx, d, stores...); err == nil {
 			a.groupCopies(whole)
 		}
 	}
@@ -65,17 +65,17 @@ func ofStored(ctx context.Context, in Input, o auditing) (*Report, error) {
 	return a, nil
 }
 
-// apart reports whether to judge n images of some classes apart from each other although no sample is asked for: they
-// are too many, and the scorer can.
-func (o Options) apart(n, classes, stores int) bool {
+// judgesApart reports whether to judge n images of some classes apart from each other although no sample is asked for:
+// they are too many, and the scorer can.
+func (o Options) judgesApart(n, classes, stores int) bool {
 	return !o.Together && stores == 1 && o.Tuning.Weights == "" && o.Rounds <= 1 &&
 		audit.Named(o.Scorer).Shardable && !audit.Together(n, classes)
 }
 
-// sampled reports whether n images of some classes are judged apart from each other: on request, or if
+// judgesSampled reports whether n images of some classes are judged apart from each other: on request, or if
 // they are too many.
-func (o *auditing) sampled(n, classes, stores int) bool {
-	if o.FitSample == 0 && o.apart(n, classes, stores) {
+func (o *auditing) judgesSampled(n, classes, stores int) bool {
+	if o.FitSample == 0 && o.judgesApart(n, classes, stores) {
 		o.FitSample = audit.Fitted
 		o.Note("%d images of %d classes are judged apart from each other, fitted to %d of them (a fit sample of 0 "+
 			"judges them together)", n, classes, o.FitSample)
@@ -83,20 +83,21 @@ func (o *auditing) sampled(n, classes, stores int) bool {
 	return o.FitSample > 0
 }
 
-// fit replaces the memory of the whole audit by what is left for similarities, and chooses the scorer if none is named.
-func (o *auditing) fit(d *datasets.Dataset, dim int) error {
+// fitMemory replaces the memory of the whole audit by what is left for similarities, and chooses the scorer if none is
+// named.
+func (o *auditing) fitMemory(d *datasets.Dataset, dim int) error {
 	if o.Scorer == "" {
-		return o.choose(d, dim, dim, min(dim, head.Widest))
+		return o.chooseJudge(d, dim, dim, min(dim, head.Widest))
 	}
-	return o.within(d, dim, dim, min(dim, head.Widest))
+	return o.limitMemory(d, dim, dim, min(dim, head.Widest))
 }
 
-// stored judges the training images of d by the stores of one backbone or several.
-func (o auditing) stored(ctx context.Context, d *datasets.Dataset, stores ...*features.Store) (*Report, error) {
-	if err := o.fit(d, values(stores)); err != nil {
+// judgeStored judges the training images of d by the stores of one backbone or several.
+func (o auditing) judgeStored(ctx context.Context, d *datasets.Dataset, stores ...*features.Store) (*Report, error) {
+	if err := o.fitMemory(d, countImageValues(stores)); err != nil {
 		return nil, err
 	}
-	data, parts, free, err := join(ctx, d, stores)
+	data, parts, free, err := joinBackbones(ctx, d, stores)
 	defer func() { free() }()
 	if err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func (o auditing) stored(ctx context.Context, d *datasets.Dataset, stores ...*fe
 	}
 	set := data.Train
 	if o.beside != nil {
-		o.Beside = o.beside.on(set.IDs, data.Classes)
+		o.Beside = o.beside.selectJudgementOn(set.IDs, data.Classes)
 	}
 	if o.pictures != nil {
 		o.Same = samePictures(o.pictures, d, data.Train.IDs)

@@ -35,7 +35,7 @@ func (a *Report) Called() (list []suspects.Suspect) {
 // Sentences describe the findings in plain words, the most important first.
 func (a *Report) Sentences() []string {
 	called := a.Called()
-	list := []string{a.headline(len(called))}
+	list := []string{a.formatWrongHeadline(len(called))}
 	if len(called) > 0 {
 		list = append(list, a.howSure(called))
 	}
@@ -50,7 +50,7 @@ func (a *Report) Sentences() []string {
 	}
 	if n, alone := a.countAlone(); n > 0 {
 		list = append(list, fmt.Sprintf("Not judged: %s alone in a class, with nothing to compare with: %s.",
-			text.Plural(n, "image"), text.Line(listed(alone))))
+			text.Plural(n, "image"), text.Line(nameFirstFive(alone))))
 	}
 	if n := len(a.Unlabelled); n > 0 {
 		list = append(list, fmt.Sprintf("No label: %s; the first, %s, looks like %s.", text.Plural(n, "image"),
@@ -65,7 +65,7 @@ func (a *Report) Sentences() []string {
 	}
 	if lost := a.lostClasses(); len(lost) > 0 {
 		list = append(list, fmt.Sprintf("No image could be read of the classes %s.",
-			text.Line(listed(lost))))
+			text.Line(nameFirstFive(lost))))
 	}
 	return list
 }
@@ -78,8 +78,8 @@ func (a *Report) countAlone() (n int, classes []string) {
 		if !e.Unjudged || e.Given == lone {
 			continue
 		}
-		if n++; !slices.Contains(classes, a.shown(e.Given)) {
-			classes = append(classes, a.shown(e.Given))
+		if n++; !slices.Contains(classes, a.showClassName(e.Given)) {
+			classes = append(classes, a.showClassName(e.Given))
 		}
 	}
 	return n, classes
@@ -124,8 +124,8 @@ func (a *Report) lostClasses() (lost []string) {
 	return lost
 }
 
-// headline says how many labels look wrong.
-func (a *Report) headline(called int) string {
+// formatWrongHeadline says how many labels look wrong.
+func (a *Report) formatWrongHeadline(called int) string {
 	judged := len(a.Images) - a.Unjudged
 	if c := a.Checked; c != nil { // the others
 		judged -= c.Right + c.Wrong
@@ -134,7 +134,7 @@ func (a *Report) headline(called int) string {
 	switch {
 	case a.loneClass() != "":
 		return fmt.Sprintf("No label can be judged: only the class %s has two images or more, so there is none to "+
-			"compare it with.", text.Line(a.shown(a.loneClass())))
+			"compare it with.", text.Line(a.showClassName(a.loneClass())))
 	case a.Asked:
 		said = fmt.Sprintf("%d of %d labels are flagged, as many as asked for", called, judged)
 	case a.Blind:
@@ -155,10 +155,10 @@ func (a *Report) howMany(judged int) string {
 	n := a.Noise
 	if c := a.Checked; c != nil && c.Random != nil {
 		return fmt.Sprintf("Of all %d labels, between %s and %s %% are wrong (%.0f to %.0f), with 95 %% confidence: "+
-			"%d of %d drawn at random were", judged, percent(n.Low), percent(n.High), n.Low*float64(judged),
+			"%d of %d drawn at random were", judged, formatPercent(n.Low), formatPercent(n.High), n.Low*float64(judged),
 			n.High*float64(judged), c.Random.Wrong, c.Random.Images)
 	}
-	said := fmt.Sprintf("Of all labels, between %s and %s %%", percent(n.Low), percent(n.High))
+	said := fmt.Sprintf("Of all labels, between %s and %s %%", formatPercent(n.Low), formatPercent(n.High))
 	counts := fmt.Sprintf("%.0f to %.0f", n.Low*float64(judged), n.High*float64(judged))
 	if a.ExpectedWrong != nil {
 		counts = fmt.Sprintf("about %.0f expected, %s", *a.ExpectedWrong, counts)
@@ -182,8 +182,8 @@ func (a *Report) rateKnown() bool {
 // Checked is the number of random images whose labels a person checks to learn how many are wrong.
 const Checked = 60
 
-// percent returns a share in percent, with a decimal if that matters.
-func percent(share float64) string {
+// formatPercent returns a share in percent, with a decimal if that matters.
+func formatPercent(share float64) string {
 	if share > 0 && share < 0.0995 {
 		return fmt.Sprintf("%.1f", 100*share)
 	}
@@ -216,8 +216,8 @@ func (a *Report) howSure(called []suspects.Suspect) string {
 // fewest is the number of images shown if none is flagged.
 const fewest = 3
 
-// judged returns the images that were judged.
-func (a *Report) judged() []suspects.Suspect {
+// listJudged returns the images that were judged.
+func (a *Report) listJudged() []suspects.Suspect {
 	return slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Suspect) bool {
 		return e.Unjudged || e.Checked != ""
 	})
@@ -282,13 +282,13 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 	if list := a.Worst(); len(list) > 0 {
 		var most []string
 		for _, k := range text.First(list, shownImages) {
-			most = append(most, fmt.Sprintf("%s (%d of %d)", a.shown(k.Class), k.Called, k.Images))
+			most = append(most, fmt.Sprintf("%s (%d of %d)", a.showClassName(k.Class), k.Called, k.Images))
 		}
 		fmt.Fprintf(w, "Most are in %s.\n", strings.Join(most, ", "))
 	}
 	title, list := "most suspect", text.First(a.Called(), top)
 	if len(list) == 0 && !a.Blind { // these are still worth a look
-		title, list = "least certain, not flagged", text.First(a.judged(), min(top, fewest))
+		title, list = "least certain, not flagged", text.First(a.listJudged(), min(top, fewest))
 	}
 	if len(list) > 0 {
 		rows, certain := [][]string{{title, "given", "suggested", "score"}}, audit.Named(a.Scorer).Probability
@@ -296,7 +296,7 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 			rows[0][3] = "given is right"
 		}
 		for _, e := range list {
-			rows = append(rows, []string{shownPath(e.Path), a.shown(e.Given), a.instead(e),
+			rows = append(rows, []string{shownPath(e.Path), a.showClassName(e.Given), a.formatSuggested(e),
 				scoreText(e.Score, certain)})
 		}
 		fmt.Fprintln(w)
@@ -332,11 +332,11 @@ func (a *Report) Source() location.Source { return a.from }
 // Root returns the folder or the .zip file of the images.
 func (a *Report) Root() location.Source { return imageroot.Resolve(a.root, a.from) }
 
-// instead returns the suggested label as text: – if none fits better, or that the image fits none.
-func (a *Report) instead(e suspects.Suspect) string {
+// formatSuggested returns the suggested label as text: – if none fits better, or that the image fits none.
+func (a *Report) formatSuggested(e suspects.Suspect) string {
 	switch {
 	case e.Suggested != e.Given:
-		return a.shown(e.Suggested)
+		return a.showClassName(e.Suggested)
 	case e.Outlier:
 		return "fits no class"
 	}

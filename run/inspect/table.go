@@ -18,8 +18,8 @@ import (
 // aside are columns that hold no probabilities. A column without a name numbers the rows.
 var aside = []string{"", "path", "label", "given_label", "true_label", "split"}
 
-// full refuses more values than may be held. Every 8 bytes of text count as a value.
-func full(values, most int64) error {
+// checkTableSize refuses more values than may be held. Every 8 bytes of text count as a value.
+func checkTableSize(values, most int64) error {
 	if values > most {
 		return fmt.Errorf("holds more than %d probabilities, or paths of that size: raise the memory limit, of which "+
 			"each takes 8 bytes", most)
@@ -37,7 +37,7 @@ func tableOfNPY(path string, most int64) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := full(info.Size()/8, most); err != nil { // as if they were float64
+	if err := checkTableSize(info.Size()/8, most); err != nil { // as if they were float64
 		return nil, err
 	}
 	a, err := features.ReadNPY(f, info.Size())
@@ -72,7 +72,7 @@ func tableOfCSV(path string, most int64) (*table, error) {
 		if first {
 			record[0] = strings.TrimPrefix(record[0], "\ufeff")
 			named := isHead(record)
-			if paths, use = t.head(record, named); named {
+			if paths, use = t.findHead(record, named); named {
 				continue
 			}
 		}
@@ -88,7 +88,7 @@ func tableOfCSV(path string, most int64) (*table, error) {
 			}
 			data = append(data, float32(v))
 		}
-		if err := full(int64(len(data)), most); err != nil {
+		if err := checkTableSize(int64(len(data)), most); err != nil {
 			return nil, err
 		}
 	}
@@ -109,9 +109,9 @@ func isHead(record []string) bool {
 	return counts
 }
 
-// head finds the column of paths, -1 for none, and the columns of probabilities. It stores their names if record
+// findHead finds the column of paths, -1 for none, and the columns of probabilities. It stores their names if record
 // has names.
-func (t *table) head(record []string, named bool) (paths int, use []int) {
+func (t *table) findHead(record []string, named bool) (paths int, use []int) {
 	paths = -1
 	for k, name := range record {
 		key := strings.ToLower(strings.TrimSpace(name))

@@ -25,7 +25,7 @@ const (
 func (a *Report) WriteText(w io.Writer, top int) {
 	open := slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Suspect) bool { return e.Checked != "" })
 	printSuspects(w, a, text.First(open, top))
-	fmt.Fprintln(w, a.headline(len(a.Called())))
+	fmt.Fprintln(w, a.formatWrongHeadline(len(a.Called())))
 	fmt.Fprintf(w, "%d images judged by %s", len(a.Images), a.Scorer)
 	if a.Suggests != "" {
 		fmt.Fprintf(w, ", labels suggested by %s", a.Suggests)
@@ -38,7 +38,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 		fmt.Fprintf(w, "; %d left out: %s", n, why)
 	}
 	if n, classes := a.countAlone(); n > 0 {
-		fmt.Fprintf(w, "; %d are alone in their class and not judged: %s", n, text.Line(listed(classes)))
+		fmt.Fprintf(w, "; %d are alone in their class and not judged: %s", n, text.Line(nameFirstFive(classes)))
 	}
 	fmt.Fprintln(w)
 	if a.Checked != nil {
@@ -78,8 +78,10 @@ func (a *Report) WriteText(w io.Writer, top int) {
 	}
 }
 
-// shown returns the name of a class for a line of text.
-func (a *Report) shown(label string) string { return text.Shortened(a.Names.Of(label), nameWidth) }
+// showClassName returns the name of a class for a line of text.
+func (a *Report) showClassName(label string) string {
+	return text.Shortened(a.Names.Of(label), nameWidth)
+}
 
 // printSuspects prints a table of images.
 func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {
@@ -95,7 +97,14 @@ func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {
 		rows[0][4] = "right"
 	}
 	for _, e := range list {
-		row := []string{fmt.Sprint(e.Rank), a.shown(e.Given), scoreText(e.Score, certain), a.instead(e), "", e.Path}
+		row := []string{
+			fmt.Sprint(e.Rank),
+			a.showClassName(e.Given),
+			scoreText(e.Score, certain),
+			a.formatSuggested(e),
+			"",
+			e.Path,
+		}
 		if e.Unjudged {
 			row[2] = suspects.Unjudged
 		}
@@ -138,11 +147,11 @@ func printClasses(w io.Writer, a *Report) {
 	rows := [][]string{{"class", "images", "wrong", "95 %", "flagged", "most often suggested there"}}
 	for _, k := range text.First(list, shownClasses) {
 		s := instead[k.Class]
-		row := []string{a.shown(k.Class), fmt.Sprint(k.Images),
+		row := []string{a.showClassName(k.Class), fmt.Sprint(k.Images),
 			fmt.Sprintf("%.0f %%", 100*(1-k.Purity)), fmt.Sprintf("%.0f to %.0f %%", 100*(1-k.High), 100*(1-k.Low)),
 			fmt.Sprint(s.called), ""}
 		if s.times > 0 {
-			row[5] = fmt.Sprintf("%s (%d)", a.shown(s.label), s.times)
+			row[5] = fmt.Sprintf("%s (%d)", a.showClassName(s.label), s.times)
 		}
 		rows = append(rows, row)
 	}
@@ -186,7 +195,7 @@ type oddity struct {
 }
 
 // String gives the number and the first names.
-func (o oddity) String() string { return counted(o.N, o.First) }
+func (o oddity) String() string { return formatCounted(o.N, o.First) }
 
 // Oddities lists the findings besides suspects.
 func (a *Report) Oddities() []oddity {
@@ -201,10 +210,10 @@ func (a *Report) Oddities() []oddity {
 	}
 	for _, k := range a.Classes {
 		if k.Same {
-			same = append(same, fmt.Sprintf("%s as %s", a.shown(k.Class), a.shown(k.Like)))
+			same = append(same, fmt.Sprintf("%s as %s", a.showClassName(k.Class), a.showClassName(k.Like)))
 		}
 		if k.Two {
-			two = append(two, a.shown(k.Class))
+			two = append(two, a.showClassName(k.Class))
 		}
 	}
 	groups, some := a.groupsByKind(), ""
@@ -214,7 +223,7 @@ func (a *Report) Oddities() []oddity {
 	if a.Sampled > 0 {
 		some = " (nine in ten such pairs are found by a sample)"
 	}
-	faulty, which := a.problems()
+	faulty, which := a.listProblems()
 	if which != "" {
 		which = " (" + which + ")"
 	}
@@ -233,8 +242,8 @@ func (a *Report) Oddities() []oddity {
 	return list
 }
 
-// counted returns a number of things with the first of their names.
-func counted(n int, list []string) string {
+// formatCounted returns a number of things with the first of their names.
+func formatCounted(n int, list []string) string {
 	if n == 0 {
 		return "none"
 	}

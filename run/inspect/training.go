@@ -114,7 +114,7 @@ func byRecord(ctx context.Context, r *folder.Run, by audit.Scorer, o auditing) (
 	if err := j.findIn(r, r.Store); err != nil {
 		return nil, err
 	}
-	z, err := j.embed(ctx, j.set)
+	z, err := j.embedThroughHead(ctx, j.set)
 	if err != nil {
 		return nil, err
 	}

@@ -41,14 +41,14 @@ func (o *auditing) tuneStored(in Input, stores []*features.Store, d *datasets.Da
 		if names := strings.Split(in.Model, ","); i < len(names) {
 			data.Model = names[i]
 		}
-		net, err := tuning.Open(config.Run{Data: data, Finetune: o.finetune()}, d.Paths(),
+		net, err := tuning.Open(config.Run{Data: data, Finetune: o.newFinetuneConfig()}, d.Paths(),
 			tuning.Config{Note: o.Note})
 		if err != nil {
 			return err
 		}
 		networks = append(networks, net)
 	}
-	return o.tune(d, networks...)
+	return o.setTune(d, networks...)
 }
 
 // tuneImages prepares the networks that make the features of images to be tuned.
@@ -56,7 +56,8 @@ func (o *auditing) tuneImages(looks []*extraction.Extraction, root string, d *da
 	var networks []*tuning.Live
 	for _, e := range looks {
 		net, err := tuning.New(tuning.Config{
-			Backbone: e.Model, Cut: e.Cut, Settings: o.finetune(), Root: e.Root, RootName: root, Paths: d.Paths(),
+			Backbone: e.Model, Cut: e.Cut, Settings: o.newFinetuneConfig(), Root: e.Root, RootName: root,
+			Paths: d.Paths(),
 			Batch: extraction.UsualBatch, Note: o.Note,
 		})
 		if err != nil {
@@ -64,20 +65,20 @@ func (o *auditing) tuneImages(looks []*extraction.Extraction, root string, d *da
 		}
 		networks = append(networks, net)
 	}
-	return o.tune(d, networks...)
+	return o.setTune(d, networks...)
 }
 
-// finetune returns the settings of the networks.
-func (o *auditing) finetune() config.Finetune {
+// newFinetuneConfig returns the settings of the networks.
+func (o *auditing) newFinetuneConfig() config.Finetune {
 	f := config.Default().Finetune
 	f.Weights, f.CacheLimit = o.Tuning.Weights, config.Bytes(o.MaxMem/4)
 	return f
 }
 
-// tune sets Tune: for each fold, it fine-tunes one network of each backbone with the settings of firsts.
-func (o *auditing) tune(d *datasets.Dataset, firsts ...*tuning.Live) error {
+// setTune sets Tune: for each fold, it fine-tunes one network of each backbone with the settings of firsts.
+func (o *auditing) setTune(d *datasets.Dataset, firsts ...*tuning.Live) error {
 	for _, first := range firsts {
-		if err := o.settle(first, d); err != nil {
+		if err := o.settleTraining(first, d); err != nil {
 			return err
 		}
 	}
@@ -92,7 +93,7 @@ func (o *auditing) tune(d *datasets.Dataset, firsts ...*tuning.Live) error {
 	at := *o
 	o.Tune = func(ctx context.Context, l *crossfit.Lesson) (crossfit.Tuned, error) {
 		cfg := &firsts[l.Part()].Config
-		return at.kept(l, *cfg, func() (crossfit.Tuned, error) {
+		return at.keepLesson(l, *cfg, func() (crossfit.Tuned, error) {
 			live, err := tuning.New(*cfg)
 			if err != nil {
 				return crossfit.Tuned{}, err
@@ -106,8 +107,8 @@ func (o *auditing) tune(d *datasets.Dataset, firsts ...*tuning.Live) error {
 	return nil
 }
 
-// settle decides how many images a network learns from at a time, and how they are augmented.
-func (o *auditing) settle(first *tuning.Live, d *datasets.Dataset) error {
+// settleTraining decides how many images a network learns from at a time, and how they are augmented.
+func (o *auditing) settleTraining(first *tuning.Live, d *datasets.Dataset) error {
 	held, room := first.Held(), o.MaxMem/2
 	if held > room {
 		return hint.With(fmt.Errorf("audit: fine-tuning %s needs about %s for an image, expected at most half of the "+
@@ -142,8 +143,8 @@ func (n network) Encoder(ctx context.Context, h *head.Head, set features.Set, ba
 		Resting: func() bool { return false }, Source: views})
 }
 
-// kept returns the result of a lesson that an earlier audit kept; else it calls learn and keeps the result.
-func (o *auditing) kept(l *crossfit.Lesson, cfg tuning.Config,
+// keepLesson returns the result of a lesson that an earlier audit kept; else it calls learn and keeps the result.
+func (o *auditing) keepLesson(l *crossfit.Lesson, cfg tuning.Config,
 	learn func() (crossfit.Tuned, error)) (crossfit.Tuned, error) {
 	if o.Tuning.Kept == "" {
 		return learn()

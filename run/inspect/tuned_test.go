@@ -36,7 +36,7 @@ func asJSON(t *testing.T, a *inspect.Report) string {
 // An audit that was stopped between folds continues to the same bytes. Finished folds are not learned again unless
 // something that they depend on has changed or their file is damaged.
 func TestFinetunedFoldsAreKept(t *testing.T) {
-	photos, _ := drawn(t, flat)
+	photos, _ := drawChecked(t, flat)
 	whole := tuned(t, photos, "")
 	want := asJSON(t, whole.audit(t))
 	if !strings.Contains(whole.told, "fine-tuning glyphnet") ||
@@ -107,7 +107,7 @@ func resize(t *testing.T, file string, by int) {
 }
 
 func TestFinetuneRefused(t *testing.T) {
-	photos, _ := drawn(t, flat)
+	photos, _ := drawChecked(t, flat)
 	for name, c := range map[string]struct {
 		change       func(*studio)
 		want, advice string
@@ -143,11 +143,11 @@ func TestFinetuneRefused(t *testing.T) {
 
 // Several backbones look at the same images.
 func TestSeveralBackbones(t *testing.T) {
-	photos, wrong := drawn(t, flat)
+	photos, wrong := drawChecked(t, flat)
 	first := newStudio(t, photos)
 	first.audit(t)
 	dir := first.Features
-	less, _ := drawn(t, flat)
+	less, _ := drawChecked(t, flat)
 	classes, err := filepath.Glob(less + "/*")
 	if err == nil {
 		err = os.RemoveAll(classes[0])

@@ -33,7 +33,7 @@ func (a *Report) Likely(u Unlabelled) string {
 	var list []string
 	for i, l := range u.Likely {
 		if i == 0 || l.Probability >= leastLikely {
-			list = append(list, fmt.Sprintf("%s (%s)", a.shown(l.Label), text.Chance(l.Probability)))
+			list = append(list, fmt.Sprintf("%s (%s)", a.showClassName(l.Label), text.Chance(l.Probability)))
 		}
 	}
 	return strings.Join(list, ", ")
@@ -42,9 +42,9 @@ func (a *Report) Likely(u Unlabelled) string {
 // leastLikely is the probability of a class from which it is shown beside the likeliest.
 const leastLikely = 0.05
 
-// suggest finds the nearest classes of the images without a label, by the stored features. Labels that people decided
-// stand for the given ones. It finds none in a run, by probabilities alone, or if only a sample was looked at.
-func (a *Report) suggest(ctx context.Context, in Input) error {
+// suggestClasses finds the nearest classes of the images without a label, by the stored features. Labels that people
+// decided stand for the given ones. It finds none in a run, by probabilities alone, or if only a sample was looked at.
+func (a *Report) suggestClasses(ctx context.Context, in Input) error {
 	if a.data == nil || in.Run != nil || a.Blind || a.Sampled > 0 {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (a *Report) suggest(ctx context.Context, in Input) error {
 		return nil
 	}
 	var err error
-	if set.X, err = a.vectors(ctx, in, paths); err != nil || set.X.Rows < len(paths) {
+	if set.X, err = a.readFirstVectors(ctx, in, paths); err != nil || set.X.Rows < len(paths) {
 		return err
 	}
 	list, err := audit.Guesses(ctx, set, len(d.Classes))

@@ -35,7 +35,7 @@ func (a *Report) Save(ctx context.Context, f Files, o Options, note func(format 
 		}
 	}
 	if f.Clean != "" {
-		did, err := a.mend(ctx, f.Clean, f.Cut, f.Relabel)
+		did, err := a.writeCorrected(ctx, f.Clean, f.Cut, f.Relabel)
 		if err != nil {
 			return err
 		}

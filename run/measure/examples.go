@@ -77,7 +77,7 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of co
 	case ChooseRandom:
 		rows = folder.Draw(rows, o.Queries, o.Seed, "retrieve")
 	case ChooseSpread:
-		rows = spread(rows, of.Query.Labels, o.Queries)
+		rows = spreadClasses(rows, of.Query.Labels, o.Queries)
 	}
 	own := 0 // most rows of the gallery that are a query itself
 	for _, i := range rows {
@@ -92,7 +92,7 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of co
 		list = slices.DeleteFunc(list, func(near eval.Neighbour) bool {
 			return slices.Contains(itself, gallery.IDs[near.Row])
 		})
-		e.Queries = append(e.Queries, example(d, of.Query.IDs[rows[i]], gallery, list[:min(o.K, len(list))]))
+		e.Queries = append(e.Queries, newExample(d, of.Query.IDs[rows[i]], gallery, list[:min(o.K, len(list))]))
 	}
 	hits, all := 0, 0
 	for _, q := range e.Queries {
@@ -136,9 +136,9 @@ func ownOf(of comparison.Asked[features.Set], query int) []int {
 	return of.Same[id]
 }
 
-// spread returns the first row of each of n classes, spread evenly over the classes in the order of their first
+// spreadClasses returns the first row of each of n classes, spread evenly over the classes in the order of their first
 // rows; or of all classes if there are no more.
-func spread(rows, labels []int, n int) (first []int) {
+func spreadClasses(rows, labels []int, n int) (first []int) {
 	seen := map[int]bool{}
 	for _, i := range rows {
 		if !seen[labels[i]] {
@@ -154,8 +154,8 @@ func spread(rows, labels []int, n int) (first []int) {
 	return out
 }
 
-// example names a query and its neighbours.
-func example(d *datasets.Dataset, id int, gallery features.Set, list []eval.Neighbour) Example {
+// newExample names a query and its neighbours.
+func newExample(d *datasets.Dataset, id int, gallery features.Set, list []eval.Neighbour) Example {
 	s := d.Samples[id]
 	q := Example{Path: s.Path, Label: d.Classes[s.Label], Nearest: []Found{}}
 	for _, near := range list {

@@ -24,9 +24,9 @@ type Images struct {
 	LeftOut    []lookup.LeftOut // unreadable
 }
 
-// asked finds the labelled images of a split, by default of [folder.UsualSplits]. It leaves Was, Train and Fitted
+// findAsked finds the labelled images of a split, by default of [folder.UsualSplits]. It leaves Was, Train and Fitted
 // empty.
-func asked(ctx context.Context, r *folder.Run, split string) (Images, error) {
+func findAsked(ctx context.Context, r *folder.Run, split string) (Images, error) {
 	images := Images{Split: split, LeftOut: []lookup.LeftOut{}}
 	var gallery *features.Stored
 	if split == "" {
@@ -80,18 +80,19 @@ func Read(ctx context.Context, r *folder.Run, o Options) (Images, error) {
 	if err != nil {
 		return Images{}, err
 	}
-	images, err := asked(ctx, r, o.Split)
+	images, err := findAsked(ctx, r, o.Split)
 	if err != nil {
 		return images, err
 	}
-	if o.fits() {
-		if err := images.fit(r, o.Fit); err != nil {
+	if o.needsFit() {
+		if err := images.findFit(r, o.Fit); err != nil {
 			return images, err
 		}
 	}
 	images.Was = images.Now
 	if store != r.Store {
-		if images.Was, err = as(r.Manifest, store, images.Split, images.Now.Gallery != nil, images.Fitted); err != nil {
+		if images.Was, err = findAskedIn(r.Manifest, store, images.Split, images.Now.Gallery != nil,
+			images.Fitted); err != nil {
 			return images, err
 		}
 		images.Was, images.Now = onSameImages(images.Was, images.Now)
@@ -106,8 +107,8 @@ func Read(ctx context.Context, r *folder.Run, o Options) (Images, error) {
 	return images, nil
 }
 
-// fit finds the images to fit on: of the named split, else of gallery if there is one, else of train.
-func (i *Images) fit(r *folder.Run, split string) error {
+// findFit finds the images to fit on: of the named split, else of gallery if there is one, else of train.
+func (i *Images) findFit(r *folder.Run, split string) error {
 	switch {
 	case split != "":
 	case i.Now.Gallery != nil:
@@ -130,9 +131,9 @@ func (i *Images) fit(r *folder.Run, split string) error {
 	return nil
 }
 
-// as returns from another store the labelled images of a split, of the gallery if there is one, and of
+// findAskedIn returns from another store the labelled images of a split, of the gallery if there is one, and of
 // the split to fit on if one is named.
-func as(d *datasets.Dataset, store *features.Store, split string, gallery bool,
+func findAskedIn(d *datasets.Dataset, store *features.Store, split string, gallery bool,
 	fit string) (out comparison.Asked[features.Stored], err error) {
 	labelled := func(split string) *features.Stored {
 		set, _, failed := lookup.Stored(d, store, split)
@@ -155,18 +156,18 @@ func onSameImages(a, b comparison.Asked[features.Stored]) (x, y comparison.Asked
 		if p == nil || q == nil {
 			return nil, nil
 		}
-		r, s := shared(*p, *q), shared(*q, *p)
+		r, s := selectSharedRows(*p, *q), selectSharedRows(*q, *p)
 		return &r, &s
 	}
-	x.Query, y.Query = shared(a.Query, b.Query), shared(b.Query, a.Query)
+	x.Query, y.Query = selectSharedRows(a.Query, b.Query), selectSharedRows(b.Query, a.Query)
 	x.Gallery, y.Gallery = both(a.Gallery, b.Gallery)
 	x.Fit, y.Fit = both(a.Fit, b.Fit)
 	x.Same, y.Same = b.Same, b.Same
 	return x, y
 }
 
-// shared returns the rows of set whose images are also in other.
-func shared(set, other features.Stored) features.Stored {
+// selectSharedRows returns the rows of set whose images are also in other.
+func selectSharedRows(set, other features.Stored) features.Stored {
 	there := make(map[int]bool, other.Len())
 	for _, id := range other.IDs {
 		there[id] = true

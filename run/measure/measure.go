@@ -79,7 +79,7 @@ func (o Options) Splits() []string {
 	if o.Split != "" {
 		splits = []string{o.Split}
 	}
-	if !o.fits() {
+	if !o.needsFit() {
 		return splits
 	}
 	if o.Fit != "" {
@@ -88,8 +88,8 @@ func (o Options) Splits() []string {
 	return append(splits, datasets.Train)
 }
 
-// fits reports whether a metric needs a split to fit on.
-func (o Options) fits() bool {
+// needsFit reports whether a metric needs a split to fit on.
+func (o Options) needsFit() bool {
 	return slices.ContainsFunc(o.Metrics, func(m Metric) bool { return m.Train })
 }
 
@@ -125,14 +125,14 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 				if err != nil {
 					return err
 				}
-				result.note(m, row, got, o.Seed, images.Fitted)
+				result.noteResult(m, row, got, o.Seed, images.Fitted)
 			}
 			return nil
 		})
 	if err != nil || result.Retrieval == nil {
 		return result, err
 	}
-	return result, result.conclude()
+	return result, result.addVerdict()
 }
 
 func newResult(r *folder.Run, images Images, metrics []Metric) Result {
@@ -148,8 +148,8 @@ func Known(split string) string {
 	return map[string]string{datasets.Train: comparison.Learned, datasets.Validation: comparison.ChoseState}[split]
 }
 
-// conclude adds the verdict to the numbers of a retrieval.
-func (r *Result) conclude() error {
+// addVerdict adds the verdict to the numbers of a retrieval.
+func (r *Result) addVerdict() error {
 	if r.N == 0 {
 		return fmt.Errorf("eval: no image of the split %s has another of its class to find", r.Split)
 	}
@@ -159,8 +159,8 @@ func (r *Result) conclude() error {
 	return nil
 }
 
-// note stores one result.
-func (r *Result) note(m Metric, row string, got eval.Result, seed uint64, fitted string) {
+// noteResult stores one result.
+func (r *Result) noteResult(m Metric, row string, got eval.Result, seed uint64, fitted string) {
 	if found, ok := got.(eval.Retrieval); ok {
 		*map[string]**eval.Retrieval{comparison.FrozenRow: &r.Frozen, comparison.WhitenedRow: &r.Whitened,
 			comparison.TrainedRow: &r.Retrieval}[row] = &found

@@ -18,8 +18,8 @@ const (
 	weighed   = 26 * 8 // for each weight of softmax regression during the fit
 )
 
-// held counts the memory for comparing images of a run, with one vector of width values for each.
-func held(r *folder.Run, of comparison.Asked[features.Stored], width int) budget.Use {
+// countHeldMemory counts the memory for comparing images of a run, with one vector of width values for each.
+func countHeldMemory(r *folder.Run, of comparison.Asked[features.Stored], width int) budget.Use {
 	n, gallery := of.Query.Len(), of.Query.Len()
 	if of.Gallery != nil {
 		gallery = of.Gallery.Len()
@@ -41,7 +41,7 @@ func held(r *folder.Run, of comparison.Asked[features.Stored], width int) budget
 func (i Images) Similarities(r *folder.Run, metrics []Metric, memory, beside int64) (int64, error) {
 	stored := i.Train.Dim()
 	width := max(stored, r.Head.Config().Out)
-	use := held(r, i.Now, width)
+	use := countHeldMemory(r, i.Now, width)
 	use.Other = int64(len(r.Manifest.Samples))*budget.Named + head.Need(i.Train.Len(), stored, width)
 	copied := 0
 	for _, m := range metrics {

@@ -17,7 +17,7 @@ import (
 )
 
 // Job divides the queries of the metric retrieval.
-var Job = cluster.Job[part]{Name: "eval", Unit: "queries", Merge: merge}
+var Job = cluster.Job[part]{Name: "eval", Unit: "queries", Merge: mergeMeasures}
 
 // part holds the answers of some of the queries, for each row of the comparison.
 type part struct {
@@ -81,8 +81,13 @@ func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s cluste
 	})
 }
 
-// merge computes the measures from the answers of all queries, as one machine does.
-func merge(_ context.Context, w *cluster.Whole, values iter.Seq2[part, error], _ cluster.JoinOptions) (cluster.Result,
+// mergeMeasures computes the measures from the answers of all queries, as one machine does.
+func mergeMeasures(
+	_ context.Context,
+	w *cluster.Whole,
+	values iter.Seq2[part, error],
+	_ cluster.JoinOptions,
+) (cluster.Result,
 	error) {
 	list, err := cluster.All(values)
 	if err != nil {
@@ -100,9 +105,9 @@ func merge(_ context.Context, w *cluster.Whole, values iter.Seq2[part, error], _
 			}
 			all = append(all, p.Rows[i].Found)
 		}
-		r.note(Metric{}, row.Row, eval.Summarise(list[0].Options, all...), 0, "")
+		r.noteResult(Metric{}, row.Row, eval.Summarise(list[0].Options, all...), 0, "")
 	}
-	if err := r.conclude(); err != nil {
+	if err := r.addVerdict(); err != nil {
 		return nil, err
 	}
 	return r, cluster.Save(w.Out.Path(), r)

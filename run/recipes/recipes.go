@@ -67,14 +67,14 @@ func List() []Recipe {
 		if err != nil {
 			panic("recipes: " + err.Error()) // it is part of the program
 		}
-		list = append(list, read(name, string(text)))
+		list = append(list, readRecipeText(name, string(text)))
 	}
 	slices.SortFunc(list, func(a, b Recipe) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
-// read makes a recipe from a file's name and comment lines.
-func read(file, text string) Recipe {
+// readRecipeText makes a recipe from a file's name and comment lines.
+func readRecipeText(file, text string) Recipe {
 	lines := strings.SplitN(text, "\n", 3)
 	comment := func(i int) string {
 		if i >= len(lines) || !strings.HasPrefix(lines[i], "# ") {
@@ -101,7 +101,7 @@ func Find(name string) (Recipe, error) {
 			return r, nil
 		case path.Base(r.Name) == name:
 			bare = append(bare, r)
-		case alike(r, name):
+		case isRecipeMeant(r, name):
 			like = append(like, r)
 		case r.Paper == paper:
 			folder = append(folder, r)
@@ -111,7 +111,11 @@ func Find(name string) (Recipe, error) {
 	case len(bare) == 1:
 		return bare[0], nil
 	case len(bare) > 1:
-		return Recipe{}, fmt.Errorf("recipes: %q: found in more than one paper, expected %s", name, names(bare, " or "))
+		return Recipe{}, fmt.Errorf(
+			"recipes: %q: found in more than one paper, expected %s",
+			name,
+			joinRecipeNames(bare, " or "),
+		)
 	case len(like) == 0:
 		like = folder
 	}
@@ -123,7 +127,7 @@ func Find(name string) (Recipe, error) {
 	ask := catalog.Ask(name, append(known, papers...))
 	switch {
 	case len(like) > 0:
-		return Recipe{}, fmt.Errorf("recipes: %q is unknown%s: there are %s", name, ask, names(like, ", "))
+		return Recipe{}, fmt.Errorf("recipes: %q is unknown%s: there are %s", name, ask, joinRecipeNames(like, ", "))
 	case ask != "":
 		return Recipe{}, fmt.Errorf("recipes: %q is unknown%s: there are %d recipes of %s", name, ask, len(list),
 			strings.Join(papers, ", "))
@@ -132,16 +136,16 @@ func Find(name string) (Recipe, error) {
 		strings.Join(papers, ", "))
 }
 
-// alike reports whether a person may have meant a recipe: its name contains every part of the written name, in any
-// order.
-func alike(r Recipe, name string) bool {
+// isRecipeMeant reports whether a person may have meant a recipe: its name contains every part of the written name, in
+// any order.
+func isRecipeMeant(r Recipe, name string) bool {
 	parts := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool {
 		return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9')
 	})
 	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(r.Name, p) })
 }
 
-func names(list []Recipe, between string) string {
+func joinRecipeNames(list []Recipe, between string) string {
 	var all []string
 	for _, r := range list {
 		all = append(all, r.Name)

@@ -31,7 +31,7 @@ func Open(ctx context.Context, list, features string) (*Stage, string, error) {
 	}
 	var x blas32.General
 	if features != "" {
-		if x, err = vectors(features, entries); err != nil {
+		if x, err = listVectors(features, entries); err != nil {
 			return nil, "", err
 		}
 	}
@@ -49,8 +49,8 @@ func Open(ctx context.Context, list, features string) (*Stage, string, error) {
 	return s, features, nil
 }
 
-// vectors returns the vectors of a list's images. Images without a vector have zeros; without any it is an error.
-func vectors(dir string, list []suspects.Suspect) (x blas32.General, err error) {
+// listVectors returns the vectors of a list's images. Images without a vector have zeros; without any it is an error.
+func listVectors(dir string, list []suspects.Suspect) (x blas32.General, err error) {
 	g, err := search.OpenGallery(dir)
 	if err != nil {
 		return x, err
@@ -76,8 +76,20 @@ func (p Played) Text() string {
 	fmt.Fprintf(&b, "%9s %7s %8s %7s   %-28s %s\n", "decisions", "found", "by list", "random", "wrong in all (95 %)",
 		"left (95 %, at all times)")
 	for _, q := range p.Points {
-		fmt.Fprintf(&b, "%9d %7d %8d %7d   %-28s %s\n", q.Decisions, q.Found, q.FoundByList, q.Draws,
-			said(q.Wrong.Estimate, q.Wrong.Low, q.Wrong.High), said(q.Always.Estimate, q.Always.Low, q.Always.High))
+		fmt.Fprintf(
+			&b,
+			"%9d %7d %8d %7d   %-28s %s\n",
+			q.Decisions,
+			q.Found,
+			q.FoundByList,
+			q.Draws,
+			formatEstimate(
+				q.Wrong.Estimate,
+				q.Wrong.Low,
+				q.Wrong.High,
+			),
+			formatEstimate(q.Always.Estimate, q.Always.Low, q.Always.High),
+		)
 	}
 	b.WriteByte('\n')
 	for _, r := range p.Reached {
@@ -89,7 +101,7 @@ func (p Played) Text() string {
 	return b.String()
 }
 
-func said(estimate, low, high float64) string {
+func formatEstimate(estimate, low, high float64) string {
 	return fmt.Sprintf("%.0f (%.0f to %.0f)", estimate, low, high)
 }
 

@@ -194,13 +194,16 @@ func (s *Stage) Play(ctx context.Context, o Options) (Played, error) {
 		}
 	}
 	for _, share := range shares {
-		p.Reached = append(p.Reached, Reached{share, reach(found, share, s.wrong), reach(byList[1:], share, s.wrong)})
+		p.Reached = append(
+			p.Reached,
+			Reached{share, countUntilShare(found, share, s.wrong), countUntilShare(byList[1:], share, s.wrong)},
+		)
 	}
 	return p, nil
 }
 
-// reach returns the number of decisions after which a share of all was found, or nil.
-func reach(found []int, share float64, all int) *int {
+// countUntilShare returns the number of decisions after which a share of all was found, or nil.
+func countUntilShare(found []int, share float64, all int) *int {
 	for i, v := range found {
 		if float64(v) >= share*float64(all) {
 			i++

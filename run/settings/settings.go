@@ -93,12 +93,12 @@ func Spell(key config.Key) string {
 // Asked has the flags that were given, by name, without the dashes. Some may have several values.
 type Asked map[string][]string
 
-// is reports whether a flag is given.
-func (a Asked) is(flag string) bool { return len(a[flag]) > 0 }
+// isGiven reports whether a flag is given.
+func (a Asked) isGiven(flag string) bool { return len(a[flag]) > 0 }
 
-// text returns a flag's value, "" if it is not given.
-func (a Asked) text(flag string) string {
-	if !a.is(flag) {
+// getFlagText returns a flag's value, "" if it is not given.
+func (a Asked) getFlagText(flag string) string {
+	if !a.isGiven(flag) {
 		return ""
 	}
 	return a[flag][0]
@@ -107,7 +107,7 @@ func (a Asked) text(flag string) string {
 // Config returns the configuration: defaults, changed by recipe or file, then by set, then by the other flags. own is
 // the file to read if neither recipe nor config is given; "" is none. Errors are misuse, except those in files.
 func (a Asked) Config(own string) (config.Run, error) {
-	name, text, err := a.read(own)
+	name, text, err := a.readBase(own)
 	if err != nil {
 		return config.Run{}, err
 	}
@@ -116,11 +116,11 @@ func (a Asked) Config(own string) (config.Run, error) {
 	}
 	settings, ofLosses := slices.Clone(a["set"]), []string(nil)
 	for _, f := range Flags {
-		if f.decides && a.is(f.Name) {
-			settings = append(settings, fmt.Sprintf("%s=%q", f.Key, a.text(f.Name)))
+		if f.decides && a.isGiven(f.Name) {
+			settings = append(settings, fmt.Sprintf("%s=%q", f.Key, a.getFlagText(f.Name)))
 		}
 	}
-	if a.is("loss") { // settings of losses are for those that the flag names
+	if a.isGiven("loss") { // settings of losses are for those that the flag names
 		isLoss := func(s string) bool { return strings.HasPrefix(s, "losses.") }
 		ofLosses = slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return !isLoss(s) })
 		settings = slices.DeleteFunc(settings, isLoss)
@@ -128,7 +128,7 @@ func (a Asked) Config(own string) (config.Run, error) {
 	cfg, err := config.Parse(name, text, settings)
 	if err == nil {
 		cfg.Data = folder.Locate(filepath.Dir(name), cfg.Data) // a run may have moved
-		err = a.change(&cfg)
+		err = a.changeConfig(&cfg)
 	}
 	for _, s := range ofLosses {
 		if err == nil {
@@ -144,10 +144,10 @@ func (a Asked) Config(own string) (config.Run, error) {
 	return cfg, hint.AsMisuse(err)
 }
 
-// read reads what the flags change: a recipe, a file, own, or nothing.
-func (a Asked) read(own string) (name string, text []byte, err error) {
-	name = a.text("config")
-	if recipe := a.text("recipe"); recipe != "" {
+// readBase reads what the flags change: a recipe, a file, own, or nothing.
+func (a Asked) readBase(own string) (name string, text []byte, err error) {
+	name = a.getFlagText("config")
+	if recipe := a.getFlagText("recipe"); recipe != "" {
 		if name != "" {
 			return "", nil, hint.Misused("recipe and config are both whole sets of settings: expected one (winnow " +
 				"recipes NAME prints a recipe to change)")
@@ -167,12 +167,12 @@ func (a Asked) read(own string) (name string, text []byte, err error) {
 	return name, text, err
 }
 
-// change sets what the flags give.
-func (a Asked) change(cfg *config.Run) error {
-	if a.is("epochs") && a.is("steps") {
+// changeConfig sets what the flags give.
+func (a Asked) changeConfig(cfg *config.Run) error {
+	if a.isGiven("epochs") && a.isGiven("steps") {
 		return fmt.Errorf("epochs and steps both give the length: expected one")
 	}
-	if a.is("loss") {
+	if a.isGiven("loss") {
 		cfg.Losses, cfg.Finetune.Loss = nil, config.GivenLoss
 	}
 	for _, f := range Flags {
@@ -193,7 +193,7 @@ func (a Asked) change(cfg *config.Run) error {
 			}
 		}
 	}
-	if a.is("noise-rate") && cfg.HasPeers() {
+	if a.isGiven("noise-rate") && cfg.HasPeers() {
 		cfg.Peers.Rate = cfg.Filter.Rate
 	}
 	return nil
@@ -233,12 +233,12 @@ func (a Asked) OfHead() Asked {
 // NeedsBackbone refuses flags about a backbone that is trained or that makes the features, for trainings without one.
 func (a Asked) NeedsBackbone() error {
 	for _, f := range Flags {
-		if f.tunes && a.is(f.Name) {
+		if f.tunes && a.isGiven(f.Name) {
 			return hint.Misused("%s is about a backbone that is trained: add %s, or a stage", config.Key(f.Key),
 				config.Key("finetune.weights=all"))
 		}
 	}
-	if a.is("model") && a.is("features") {
+	if a.isGiven("model") && a.isGiven("features") {
 		return hint.Misused("%s is the backbone that is trained, or that makes the features: add %s, or leave %s out",
 			config.Key("data.model"), config.Key("finetune.weights=all"), config.Key("data.features"))
 	}

@@ -61,7 +61,7 @@ func ParseAxis(text string) (a Axis, err error) {
 		parting = ";"
 	}
 	for value := range strings.SplitSeq(list, parting) {
-		value = canonical(strings.TrimSpace(value))
+		value = formatCanonical(strings.TrimSpace(value))
 		if value == "" {
 			return a, fmt.Errorf("%s: found an empty value in %q, expected values with commas between them", a.Key,
 				list)
@@ -92,16 +92,16 @@ func parseRange(text string) (*Range, error) {
 	return r, nil
 }
 
-// canonical writes equal numbers in the same way, so that 1e-3 and 0.001 are one training.
-func canonical(value string) string {
+// formatCanonical writes equal numbers in the same way, so that 1e-3 and 0.001 are one training.
+func formatCanonical(value string) string {
 	if v, err := strconv.ParseFloat(value, 64); err == nil && v-v == 0 {
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	return value
 }
 
-// check refuses a key that is neither a flag nor a setting, and finds out whether it takes integers only.
-func (a *Axis) check(base config.Run) error {
+// checkAxis refuses a key that is neither a flag nor a setting, and finds out whether it takes integers only.
+func (a *Axis) checkAxis(base config.Run) error {
 	i := slices.IndexFunc(settings.Flags, func(f settings.Flag) bool { return f.Name == a.Key })
 	whole := i >= 0 && (settings.Flags[i].Kind == settings.Whole || settings.Flags[i].Key == "head.hidden")
 	if i < 0 {
@@ -121,8 +121,8 @@ func (a *Axis) check(base config.Run) error {
 	return nil
 }
 
-// draw returns a value.
-func (a Axis) draw(rng *rand.Rand) string {
+// drawValue returns a value.
+func (a Axis) drawValue(rng *rand.Rand) string {
 	r := a.Range
 	if r == nil {
 		return a.Values[rng.IntN(len(a.Values))]
@@ -137,7 +137,7 @@ func (a Axis) draw(rng *rand.Rand) string {
 	} else if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64); err == nil {
 		v = short // for names and commands
 	}
-	return canonical(strconv.FormatFloat(min(max(v, r.Low), r.High), 'g', -1, 64))
+	return formatCanonical(strconv.FormatFloat(min(max(v, r.Low), r.High), 'g', -1, 64))
 }
 
 // IsNumeric reports whether all values are numbers.

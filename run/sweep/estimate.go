@@ -26,16 +26,16 @@ func (s *Sweep) kindNames() func(*cell) string {
 			return !number && slices.ContainsFunc(slow, func(s string) bool { return strings.HasPrefix(key, s) })
 		})
 		if names[kind] == "" {
-			names[kind] = s.words(s.Points[c.point])
+			names[kind] = s.describePoint(s.Points[c.point])
 		}
 		return names[kind]
 	}
 }
 
-// time makes a few steps of a training.
-func (s *Sweep) time(ctx context.Context, c *cell) (cost grid.Cost, err error) {
+// timeCell makes a few steps of a training.
+func (s *Sweep) timeCell(ctx context.Context, c *cell) (cost grid.Cost, err error) {
 	start := time.Now()
-	t, err := s.resolve(ctx, c)
+	t, err := s.resolveForTiming(ctx, c)
 	if err != nil {
 		return cost, err
 	}
@@ -53,8 +53,8 @@ func (s *Sweep) time(ctx context.Context, c *cell) (cost grid.Cost, err error) {
 // isShortened reports whether a training may stop early.
 func isShortened(cfg config.Run) bool { return cfg.Validation.Patience > 0 || cfg.Length.Auto }
 
-// resolve resolves a training without a folder, and without notes.
-func (s *Sweep) resolve(ctx context.Context, c *cell) (*run.Training, error) {
+// resolveForTiming resolves a training without a folder, and without notes.
+func (s *Sweep) resolveForTiming(ctx context.Context, c *cell) (*run.Training, error) {
 	quiet := s.Host
 	quiet.Note = func(string, ...any) {}
 	return run.Resolve(ctx, c.cfg, run.Input{Manifest: s.data}, run.Options{Host: quiet, Screenings: &s.screens})

@@ -53,7 +53,7 @@ func (s *Sweep) sameAsBefore(dry bool) error {
 		if err := json.Unmarshal(content, &before); err != nil {
 			return hint.With(fmt.Errorf("sweep: %s: %w", path, err), "restore a copy, or choose another folder")
 		}
-		if why := before.differs(now); why != "" {
+		if why := before.describeDifference(now); why != "" {
 			return hint.With(fmt.Errorf("sweep: %s: %s", s.Dir, why),
 				"give the settings of the first command, with more values, draws or seeds if you like; or choose "+
 					"another folder")
@@ -67,11 +67,11 @@ func (s *Sweep) sameAsBefore(dry bool) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return text.JSON(w, now) })
 }
 
-// differs says why the trainings of two commands cannot be compared, "" if they can.
-func (m memory) differs(now memory) string {
+// describeDifference says why the trainings of two commands cannot be compared, "" if they can.
+func (m memory) describeDifference(now memory) string {
 	for _, flag := range settings.Names() {
 		if was, is := m.Shared[flag], now.Shared[flag]; !slices.Equal(was, is) {
-			return fmt.Sprintf("holds a sweep with %s, found %s", given(flag, was), given(flag, is))
+			return fmt.Sprintf("holds a sweep with %s, found %s", formatFlag(flag, was), formatFlag(flag, is))
 		}
 	}
 	keys := func(axes []Axis) string {
@@ -100,8 +100,8 @@ func (m memory) differs(now memory) string {
 	return ""
 }
 
-// given writes a flag with its values.
-func given(flag string, values []string) string {
+// formatFlag writes a flag with its values.
+func formatFlag(flag string, values []string) string {
 	if len(values) == 0 {
 		return "no --" + flag
 	}

@@ -20,8 +20,8 @@ const mostTrainings = 10_000
 // Point has a value for each axis.
 type Point []string
 
-// words returns a point as text: "lr=0.001, loss=triplet".
-func (s *Sweep) words(p Point) string {
+// describePoint returns a point as text: "lr=0.001, loss=triplet".
+func (s *Sweep) describePoint(p Point) string {
 	parts := make([]string, len(p))
 	for i, value := range p {
 		parts[i] = s.Axes[i].Key + "=" + value
@@ -38,10 +38,10 @@ type cell struct {
 	cfg   config.Run
 }
 
-// name returns the name of a cell's folder: its settings, shortened with a hash if they are long or have other
-// characters.
-func (s *Sweep) name(p Point, seed uint64) string {
-	text := strings.ReplaceAll(s.words(p), ", ", "_")
+// nameCellFolder returns the name of a cell's folder: its settings, shortened with a hash if they are long or have
+// other characters.
+func (s *Sweep) nameCellFolder(p Point, seed uint64) string {
+	text := strings.ReplaceAll(s.describePoint(p), ", ", "_")
 	plain := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._=+-", r) {
 			return r
@@ -60,12 +60,15 @@ func (s *Sweep) listPoints() ([]Point, error) {
 	points := []Point{nil}
 	for _, a := range s.Axes {
 		if a.Range != nil {
-			return nil, misused("vary", "%s: a range is drawn from: expected a number of draws, or a list of values",
+			return nil, newMisuse("vary", "%s: a range is drawn from: expected a number of draws, or a list of values",
 				a.Key)
 		}
 		if len(points)*len(a.Values) > mostTrainings {
-			return nil, misused("vary", "the grid has more than %d points: expected fewer values, or a number of draws",
-				mostTrainings)
+			return nil, newMisuse(
+				"vary",
+				"the grid has more than %d points: expected fewer values, or a number of draws",
+				mostTrainings,
+			)
 		}
 		var longer []Point
 		for _, p := range points {
@@ -85,22 +88,22 @@ func (s *Sweep) drawPoints() (points []Point, err error) {
 		rng := train.Rand(s.Seed, "sweep", i)
 		p := make(Point, len(s.Axes))
 		for k, a := range s.Axes {
-			p[k] = a.draw(rng)
+			p[k] = a.drawValue(rng)
 		}
-		if words := s.words(p); !seen[words] {
+		if words := s.describePoint(p); !seen[words] {
 			seen[words] = true
 			points = append(points, p)
 		}
 	}
 	if len(points) < s.Draws {
-		return nil, misused("draws", "found %d, but there are only %d different points", s.Draws, len(points))
+		return nil, newMisuse("draws", "found %d, but there are only %d different points", s.Draws, len(points))
 	}
 	return points, nil
 }
 
-// plan lists the cells, seed by seed, so that a stopped sweep has all points for few seeds, and checks their
+// planCells lists the cells, seed by seed, so that a stopped sweep has all points for few seeds, and checks their
 // configurations.
-func (s *Sweep) plan() (err error) {
+func (s *Sweep) planCells() (err error) {
 	points := s.listPoints
 	if s.Draws > 0 {
 		points = s.drawPoints
@@ -115,11 +118,16 @@ func (s *Sweep) plan() (err error) {
 	tunes := false
 	for _, seed := range s.Seeds {
 		for i, p := range s.Points {
-			c := cell{point: i, seed: seed, name: s.name(p, seed), asked: s.Asked.With("seed", fmt.Sprint(seed))}
+			c := cell{
+				point: i,
+				seed:  seed,
+				name:  s.nameCellFolder(p, seed),
+				asked: s.Asked.With("seed", fmt.Sprint(seed)),
+			}
 			for k, value := range p {
 				c.asked = c.asked.With(s.Axes[k].Key, value)
 			}
-			if c.cfg, err = s.configure(c, p); err != nil {
+			if c.cfg, err = s.configureCell(c, p); err != nil {
 				return err
 			}
 			if c.cfg.Finetune.On() {
@@ -134,7 +142,7 @@ func (s *Sweep) plan() (err error) {
 			sum := settingsSum(c.cfg, func(string) bool { return true })
 			if first, twice := same[sum]; twice {
 				return hint.Misused("sweep: %s and %s are the same settings: another flag or setting overrides them",
-					s.words(first), s.words(p))
+					s.describePoint(first), s.describePoint(p))
 			}
 			same[sum] = p
 		}
@@ -145,9 +153,10 @@ func (s *Sweep) plan() (err error) {
 	return nil
 }
 
-// others returns the settings that differ among the points although no axis names them: a default that depends on what
-// an axis varies, as screening depends on the filter. Each comes with its values, in the order of the points.
-func (s *Sweep) others() (list []string) {
+// listOtherSettings returns the settings that differ among the points although no axis names them: a default that
+// depends on what an axis varies, as screening depends on the filter. Each comes with its values, in the order of the
+// points.
+func (s *Sweep) listOtherSettings() (list []string) {
 	var flats []map[string]string
 	for _, c := range s.cells[:min(len(s.Points), len(s.cells))] {
 		flats = append(flats, config.Flatten(c.cfg))
@@ -167,8 +176,8 @@ func (s *Sweep) others() (list []string) {
 	return list
 }
 
-// configure reads a cell's configuration. The error names the value that alone causes it, if there is one.
-func (s *Sweep) configure(c cell, p Point) (config.Run, error) {
+// configureCell reads a cell's configuration. The error names the value that alone causes it, if there is one.
+func (s *Sweep) configureCell(c cell, p Point) (config.Run, error) {
 	cfg, err := c.asked.Config("")
 	if err == nil {
 		if err = settings.Needs(cfg); err != nil {
@@ -181,10 +190,10 @@ func (s *Sweep) configure(c cell, p Point) (config.Run, error) {
 	}
 	for k, value := range p {
 		if _, alone := s.Asked.With(s.Axes[k].Key, value).Config(""); alone != nil {
-			return cfg, misused("vary", "%s=%s: %w", s.Axes[k].Key, value, alone)
+			return cfg, newMisuse("vary", "%s=%s: %w", s.Axes[k].Key, value, alone)
 		}
 	}
-	return cfg, misused("vary", "%s: %w", s.words(p), err)
+	return cfg, newMisuse("vary", "%s: %w", s.describePoint(p), err)
 }
 
 // settingsSum returns a hash of the settings for whose keys of is true.

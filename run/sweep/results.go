@@ -29,18 +29,18 @@ func (s *Sweep) newResults() *Results {
 	r := &Results{Axes: s.Axes, Values: s.Points, Held: s.held, HeldOut: s.heldOut, Dir: s.Dir,
 		Manifest: s.cells[0].cfg.Data.Manifest, Shared: s.Asked.Command("")}
 	for _, p := range s.Points {
-		r.Points = append(r.Points, s.words(p))
+		r.Points = append(r.Points, s.describePoint(p))
 	}
 	for i := range s.cells {
 		c := &s.cells[i]
 		r.Trainings = append(r.Trainings,
-			Training{Point: c.point, Seed: c.seed, Folder: s.dir(c), Command: c.asked.Command("best")})
+			Training{Point: c.point, Seed: c.seed, Folder: s.nameRunDir(c), Command: c.asked.Command("best")})
 	}
 	return r
 }
 
-// at returns a cell's training.
-func (r *Results) at(c *cell) *Training {
+// findTrainingOf returns a cell's training.
+func (r *Results) findTrainingOf(c *cell) *Training {
 	return &r.Trainings[slices.IndexFunc(r.Trainings, func(t Training) bool {
 		return t.Point == c.point && t.Seed == c.seed
 	})]

@@ -19,9 +19,9 @@ type source struct {
 	of []int // positions in cells
 }
 
-// sources returns the stores to make for trainings that name no features: one for each backbone and each way to look at
-// the images. Heads start from the store of the fine-tunings of their backbone, if there are any.
-func (s *Sweep) sources(ctx context.Context) (list []source, err error) {
+// listStoresToMake returns the stores to make for trainings that name no features: one for each backbone and each way
+// to look at the images. Heads start from the store of the fine-tunings of their backbone, if there are any.
+func (s *Sweep) listStoresToMake(ctx context.Context) (list []source, err error) {
 	var tuned, heads []int
 	for k, c := range s.cells {
 		switch {
@@ -42,7 +42,7 @@ func (s *Sweep) sources(ctx context.Context) (list []source, err error) {
 		at, found := like[settings]
 		if !found {
 			e, err := run.ExtractionOf(ctx, &cfg, s.data, s.Host,
-				func(same func(features.Key) bool) string { return s.place(list, same) })
+				func(same func(features.Key) bool) string { return s.placeStore(list, same) })
 			if err != nil {
 				return nil, err
 			}
@@ -60,9 +60,9 @@ func (s *Sweep) sources(ctx context.Context) (list []source, err error) {
 	return list, nil
 }
 
-// place returns the folder of a store that no other source has: one that an earlier call made, if its key is the same,
-// or a free one.
-func (s *Sweep) place(others []source, same func(features.Key) bool) string {
+// placeStore returns the folder of a store that no other source has: one that an earlier call made, if its key is the
+// same, or a free one.
+func (s *Sweep) placeStore(others []source, same func(features.Key) bool) string {
 	for n := 1; ; n++ {
 		dir := filepath.Join(s.Dir, folder.OwnFeatures)
 		if n > 1 {
@@ -82,14 +82,14 @@ func (s *Sweep) makeFeatures(ctx context.Context, sources []source) error {
 			return err
 		}
 		for _, k := range e.of {
-			s.cells[k].use(e.Out)
+			s.cells[k].useStore(e.Out)
 		}
 	}
 	return nil
 }
 
-// use makes a training start from a store. The backbone of a head is the store's.
-func (c *cell) use(store string) {
+// useStore makes a training start from a store. The backbone of a head is the store's.
+func (c *cell) useStore(store string) {
 	c.asked, c.cfg.Data.Features = c.asked.With("features", store), store
 	if !c.cfg.Finetune.On() {
 		delete(c.asked, "model")

@@ -58,7 +58,7 @@ func (e OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
 // Unwrap returns the error without the option.
 func (e OptionError) Unwrap() error { return e.Err }
 
-func misused(option, format string, args ...any) error {
+func newMisuse(option, format string, args ...any) error {
 	return hint.AsMisuse(OptionError{option, fmt.Errorf(format, args...)})
 }
 
@@ -84,24 +84,24 @@ func New(o Options) (*Sweep, error) {
 	s.Axes = slices.Clone(o.Axes)
 	switch {
 	case len(s.Axes) == 0:
-		return nil, misused("vary", "expected KEY=VALUE,VALUE,… at least once")
+		return nil, newMisuse("vary", "expected KEY=VALUE,VALUE,… at least once")
 	case s.Draws < 0:
-		return nil, misused("draws", "found %d, expected 1 or more", s.Draws)
+		return nil, newMisuse("draws", "found %d, expected 1 or more", s.Draws)
 	case s.Dir == "":
-		return nil, misused("out", "expected a folder")
+		return nil, newMisuse("out", "expected a folder")
 	}
 	for i, a := range s.Axes {
 		if len(s.Asked[a.Key]) > 0 {
-			return nil, misused("vary", "%s: --%s gives it for all trainings: expected one of the two", a.Key, a.Key)
+			return nil, newMisuse("vary", "%s: --%s gives it for all trainings: expected one of the two", a.Key, a.Key)
 		}
 		if slices.ContainsFunc(s.Axes[:i], func(b Axis) bool { return b.Key == a.Key }) {
-			return nil, misused("vary", "found %s twice, expected all its values at once", a.Key)
+			return nil, newMisuse("vary", "found %s twice, expected all its values at once", a.Key)
 		}
-		if err := s.Axes[i].check(config.Default()); err != nil {
-			return nil, misused("vary", "%w", err)
+		if err := s.Axes[i].checkAxis(config.Default()); err != nil {
+			return nil, newMisuse("vary", "%w", err)
 		}
 	}
-	return s, s.plan()
+	return s, s.planCells()
 }
 
 // Run trains what is not trained yet, several at once, and passes the results to Write after each training. Trainings
@@ -109,10 +109,10 @@ func New(o Options) (*Sweep, error) {
 func (s *Sweep) Run(ctx context.Context, dry bool) (plan grid.Plan, results *Results, err error) {
 	s.Host = s.Host.Complete()
 	note := s.Host.Note
-	if err := s.read(); err != nil {
+	if err := s.readManifest(); err != nil {
 		return plan, nil, err
 	}
-	sources, err := s.sources(ctx)
+	sources, err := s.listStoresToMake(ctx)
 	if err != nil {
 		return plan, nil, err
 	}
@@ -138,18 +138,18 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (plan grid.Plan, results *Res
 		return plan, nil, err
 	}
 	s.Host.Note("%s", plan)
-	if others := s.others(); len(others) > 0 {
+	if others := s.listOtherSettings(); len(others) > 0 {
 		s.Host.Note("what is varied also changes: %s; name a setting to keep it the same in all trainings",
 			strings.Join(others, ", "))
 	}
 	results = s.newResults()
 	s.grid.Done = func(c *cell, o Outcome) error {
-		results.at(c).Outcome = &o
+		results.findTrainingOf(c).Outcome = &o
 		return s.Write(results)
 	}
 	failed, err := s.grid.Run(ctx)
 	for _, f := range failed {
-		results.at(f.Cell).Failed = f.Err.Error()
+		results.findTrainingOf(f.Cell).Failed = f.Err.Error()
 	}
 	if results.Finished() > 0 {
 		err = errors.Join(err, s.Write(results))
@@ -161,15 +161,18 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (plan grid.Plan, results *Res
 func (s *Sweep) openGrid(note func(format string, args ...any)) {
 	s.grid = grid.Grid[*cell, Outcome]{
 		Command: "sweep", Dir: filepath.Join(s.Dir, "outcomes"), KeepGoing: true, Watch: s.Watch,
-		Machine:  grid.Machine{Jobs: s.Jobs, Threads: s.Threads, Open: s.Runtime, Note: note},
-		Key:      func(c *cell) string { return c.name },
-		Describe: func(c *cell) string { return fmt.Sprintf("%s, seed %d", s.words(s.Points[c.point]), c.seed) },
+		Machine: grid.Machine{Jobs: s.Jobs, Threads: s.Threads, Open: s.Runtime, Note: note},
+		Key:     func(c *cell) string { return c.name },
+		Describe: func(c *cell) string {
+			return fmt.Sprintf("%s, seed %d", s.describePoint(s.Points[c.point]),
+				c.seed)
+		},
 		Headline: func(o Outcome) string { return fmt.Sprintf("validation P@1 %.4f", o.Validation) },
 		Whole: func(c *cell, o Outcome) bool {
-			_, err := folder.ReadResult(s.dir(c)) // its folder may be incomplete, or gone
+			_, err := folder.ReadResult(s.nameRunDir(c)) // its folder may be incomplete, or gone
 			return o.Seed > 0 && err == nil
 		},
-		Train: s.train, Time: s.time, Kind: s.kindNames(), Resolve: s.resolve,
+		Train: s.trainAndTest, Time: s.timeCell, Kind: s.kindNames(), Resolve: s.resolveForTiming,
 		TrainsNetwork: func(c *cell) bool { return c.cfg.Finetune.On() },
 	}
 	for i := range s.cells {
@@ -180,8 +183,8 @@ func (s *Sweep) openGrid(note func(format string, args ...any)) {
 	}
 }
 
-// read reads the manifest and checks that there are features, if they are shared, and validation images.
-func (s *Sweep) read() (err error) {
+// readManifest reads the manifest and checks that there are features, if they are shared, and validation images.
+func (s *Sweep) readManifest() (err error) {
 	data := s.cells[0].cfg.Data
 	if s.data, err = datasets.ReadFile(data.Manifest,
 		datasets.ReadOptions{Root: location.At(data.Root), Note: s.Host.Note}); err != nil {
@@ -248,8 +251,8 @@ func (s *Sweep) holdOut() error {
 // holdOutKey is the setting that says what is held out.
 const holdOutKey = "validation.hold_out"
 
-// dir returns a cell's run folder.
-func (s *Sweep) dir(c *cell) string { return filepath.Join(s.Dir, "cells", c.name) }
+// nameRunDir returns a cell's run folder.
+func (s *Sweep) nameRunDir(c *cell) string { return filepath.Join(s.Dir, "cells", c.name) }
 
 // imagesSum returns a hash of everything in a manifest that trainings and measurements use.
 func imagesSum(d *datasets.Dataset) string {

@@ -240,7 +240,7 @@ func TestOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(s.others()); got != c.want {
+		if got := fmt.Sprint(s.listOtherSettings()); got != c.want {
 			t.Errorf("%v also changes %s, expected %s", c.axes, got, c.want)
 		}
 	}

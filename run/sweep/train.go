@@ -33,9 +33,9 @@ type Curve struct {
 	Y []float64 `json:"score"`
 }
 
-// train makes or continues a cell's run, and measures it.
-func (s *Sweep) train(ctx context.Context, c *cell, at func(share float64)) (o Outcome, err error) {
-	dir, start := s.dir(c), time.Now()
+// trainAndTest makes or continues a cell's run, and measures it.
+func (s *Sweep) trainAndTest(ctx context.Context, c *cell, at func(share float64)) (o Outcome, err error) {
+	dir, start := s.nameRunDir(c), time.Now()
 	result, err := s.trainIn(ctx, c, run.Options{Resume: true}, at)
 	if bad, ok := errors.AsType[*train.CheckpointError](err); ok && ctx.Err() == nil {
 		s.Host.Note("%v: the training starts again", bad)
@@ -51,7 +51,7 @@ func (s *Sweep) train(ctx context.Context, c *cell, at func(share float64)) (o O
 	o = Outcome{Seed: c.seed, Validation: v.Trained.PrecisionAt1, Frozen: v.Frozen.PrecisionAt1,
 		Whitened: v.Whitened.PrecisionAt1, BestStep: result.BestStep, Steps: result.Steps, Stopped: result.Stopped}
 	if s.held != "" {
-		if o.Test, err = s.test(ctx, dir); err != nil {
+		if o.Test, err = s.measureOnTest(ctx, dir); err != nil {
 			return o, err
 		}
 	}
@@ -63,7 +63,7 @@ func (s *Sweep) train(ctx context.Context, c *cell, at func(share float64)) (o O
 }
 
 func (s *Sweep) trainIn(ctx context.Context, c *cell, o run.Options, at func(share float64)) (folder.Result, error) {
-	o.Dir, o.About, o.Host, o.Screenings = s.dir(c), s.About, s.Host, &s.screens
+	o.Dir, o.About, o.Host, o.Screenings = s.nameRunDir(c), s.About, s.Host, &s.screens
 	if name := c.asked["recipe"]; len(name) > 0 {
 		recipe, err := recipes.Find(name[0])
 		if err != nil {
@@ -82,8 +82,8 @@ func (s *Sweep) trainIn(ctx context.Context, c *cell, o run.Options, at func(sha
 	return out.Summary, errors.Join(err, t.Close())
 }
 
-// test measures a run on the test images.
-func (s *Sweep) test(ctx context.Context, dir string) (*float64, error) {
+// measureOnTest measures a run on the test images.
+func (s *Sweep) measureOnTest(ctx context.Context, dir string) (*float64, error) {
 	retrieval, err := measure.NewMetric("retrieval", nil)
 	if err != nil {
 		return nil, err

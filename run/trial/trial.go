@@ -37,11 +37,11 @@ func Prepare(b *models.Backbone, output string) (*models.Prepared, error) {
 		return nil, err
 	}
 	if p.Dim == 0 {
-		if p, err = look(b, p, output); err != nil {
+		if p, err = learnShape(b, p, output); err != nil {
 			return nil, err
 		}
 	}
-	if err := once(b, p); err != nil {
+	if err := tryOnce(b, p); err != nil {
 		return nil, err
 	}
 	if p.Fixed == nil || b.Freed && (output == "" || output == b.Output) {
@@ -55,7 +55,7 @@ func Prepare(b *models.Backbone, output string) (*models.Prepared, error) {
 			p.Refix(b.Entry)
 			return p, nil
 		}
-		same = alike(rt, b.Preprocessing, p) == nil
+		same = checkAfterFree(rt, b.Preprocessing, p) == nil
 		proved.Store(key, same)
 	}
 	if same == false {
@@ -67,13 +67,13 @@ func Prepare(b *models.Backbone, output string) (*models.Prepared, error) {
 // proved remembers what was found, for the time of the process.
 var proved sync.Map
 
-// once tries a network that was never recorded, once in the time of the process.
-func once(b *models.Backbone, p *models.Prepared) error {
+// tryOnce tries a network that was never recorded, once in the time of the process.
+func tryOnce(b *models.Backbone, p *models.Prepared) error {
 	key := b.SHA256 + "\n" + p.Cut
 	if _, known := proved.Load(key); known || !b.Untried {
 		return nil
 	}
-	_, err := check(b, p)
+	_, err := checkBackbone(b, p)
 	if err == nil {
 		proved.Store(key, true)
 	}
@@ -87,7 +87,7 @@ func Add(b *models.Backbone) (*models.Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	warning, err := check(b, p)
+	warning, err := checkBackbone(b, p)
 	if err != nil {
 		return nil, err
 	}
@@ -98,9 +98,9 @@ func Add(b *models.Backbone) (*models.Prepared, error) {
 	return p, nil
 }
 
-// check runs images through a backbone: twice, and alone. It returns an error that says why the backbone cannot be
-// used, or a warning if there is no runtime to try it with.
-func check(b *models.Backbone, p *models.Prepared) (warning string, err error) {
+// checkBackbone runs images through a backbone: twice, and alone. It returns an error that says why the backbone cannot
+// be used, or a warning if there is no runtime to try it with.
+func checkBackbone(b *models.Backbone, p *models.Prepared) (warning string, err error) {
 	rt, err := ort.CPU()
 	if err != nil {
 		return fmt.Sprintf("%s: not tried on images: %v", b.Name, err), nil
@@ -110,7 +110,7 @@ func check(b *models.Backbone, p *models.Prepared) (warning string, err error) {
 		return "", Refused(b, err)
 	}
 	defer net.Close()
-	pixels, size := pictures(b.Preprocessing, 3), b.Preprocessing.Size()
+	pixels, size := drawNoisePictures(b.Preprocessing, 3), b.Preprocessing.Size()
 	infer := func(from, to int) blas32.General {
 		z := features.NewMatrix(to-from, net.Dim())
 		if err == nil {
@@ -128,8 +128,8 @@ func check(b *models.Backbone, p *models.Prepared) (warning string, err error) {
 				b.File, v)
 		}
 	}
-	d := max(difference(again.Data, whole.Data), difference(first.Data, features.Row(whole, 0)),
-		difference(last.Data, features.Row(whole, 2)))
+	d := max(compareRelatively(again.Data, whole.Data), compareRelatively(first.Data, features.Row(whole, 0)),
+		compareRelatively(last.Data, features.Row(whole, 2)))
 	if d <= mixLimit {
 		return "", nil
 	}
@@ -145,7 +145,7 @@ func check(b *models.Backbone, p *models.Prepared) (warning string, err error) {
 	}
 	if !(d <= limit) {
 		return "", models.Unsettled(b.Entry, fmt.Sprintf("by %.2g of the largest number", d),
-			unsettled(rt, m, b.Preprocessing, p, limit))
+			findUnsettled(rt, m, b.Preprocessing, p, limit))
 	}
 	return "", nil
 }
@@ -163,8 +163,8 @@ func Input(p *models.Prepared, pre backbone.Preprocessing) ort.NetworkInput {
 		Folder: p.Folder}
 }
 
-// look runs a network to learn the shape of its feature tensor, and prepares it again.
-func look(b *models.Backbone, p *models.Prepared, output string) (*models.Prepared, error) {
+// learnShape runs a network to learn the shape of its feature tensor, and prepares it again.
+func learnShape(b *models.Backbone, p *models.Prepared, output string) (*models.Prepared, error) {
 	rt, err := ort.CPU()
 	if err != nil {
 		return p, nil // whoever runs it says so
@@ -182,10 +182,10 @@ func look(b *models.Backbone, p *models.Prepared, output string) (*models.Prepar
 	return p, nil
 }
 
-// alike returns an error unless the network computes the same as before its batch was freed.
-func alike(rt *ort.Runtime, pre backbone.Preprocessing, p *models.Prepared) error {
+// checkAfterFree returns an error unless the network computes the same as before its batch was freed.
+func checkAfterFree(rt *ort.Runtime, pre backbone.Preprocessing, p *models.Prepared) error {
 	const n = 3
-	pixels := pictures(pre, n)
+	pixels := drawNoisePictures(pre, n)
 	run := func(model []byte, n int) (blas32.General, error) {
 		net, err := ort.NewNetwork(rt, model, p.Tensor, Input(p, pre))
 		if err != nil {
@@ -209,7 +209,7 @@ func alike(rt *ort.Runtime, pre backbone.Preprocessing, p *models.Prepared) erro
 			return err
 		}
 		for i := range count {
-			if d := difference(features.Row(found, i), features.Row(want, i)); !(d <= limit) {
+			if d := compareRelatively(features.Row(found, i), features.Row(want, i)); !(d <= limit) {
 				return fmt.Errorf("image %d of %d: the vectors differ by %.2g", i, count, d)
 			}
 		}
@@ -217,8 +217,8 @@ func alike(rt *ort.Runtime, pre backbone.Preprocessing, p *models.Prepared) erro
 	return nil
 }
 
-// difference returns the largest difference of two vectors, relative to the largest number of want.
-func difference(found, want []float32) float64 {
+// compareRelatively returns the largest difference of two vectors, relative to the largest number of want.
+func compareRelatively(found, want []float32) float64 {
 	if len(found) != len(want) {
 		return math.Inf(1)
 	}
@@ -233,8 +233,8 @@ func difference(found, want []float32) float64 {
 	return apart / most
 }
 
-// pictures returns the pixels of n pictures as a network takes them: noise around another level in each.
-func pictures(p backbone.Preprocessing, n int) []float32 {
+// drawNoisePictures returns the pixels of n pictures as a network takes them: noise around another level in each.
+func drawNoisePictures(p backbone.Preprocessing, n int) []float32 {
 	rng := rand.New(rand.NewPCG(1, 0x747279)) // "try"
 	out := make([]float32, n*p.Size())
 	each := p.Size() / p.Planes()

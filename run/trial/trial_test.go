@@ -213,7 +213,7 @@ func vectors(t *testing.T, p *models.Prepared, pre backbone.Preprocessing, n int
 	}
 	defer run.Close()
 	z := features.NewMatrix(n, run.Dim())
-	if err := run.Infer(z, pictures(pre, n), n); err != nil {
+	if err := run.Infer(z, drawNoisePictures(pre, n), n); err != nil {
 		t.Fatal(err)
 	}
 	return z
@@ -221,7 +221,7 @@ func vectors(t *testing.T, p *models.Prepared, pre backbone.Preprocessing, n int
 
 func near(t *testing.T, what string, found, want []float32, limit float64) {
 	t.Helper()
-	if d := difference(found, want); !(d <= limit) {
+	if d := compareRelatively(found, want); !(d <= limit) {
 		t.Errorf("%s: differs by %.3g: found %v, expected %v", what, d, found[:min(4, len(found))],
 			want[:min(4, len(want))])
 	}
@@ -281,7 +281,7 @@ func gradients(t *testing.T, rt *ort.Runtime, model []byte, output string, pre b
 		t.Fatal(err)
 	}
 	defer live.Close()
-	pixels := pictures(pre, 3)
+	pixels := drawNoisePictures(pre, 3)
 	for from := 0; from < 3; from += at {
 		z := features.NewMatrix(at, live.Dim())
 		part := pixels[from*pre.Size() : (from+at)*pre.Size()]

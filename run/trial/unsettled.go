@@ -10,10 +10,10 @@ import (
 	"winnow/models"
 )
 
-// unsettled finds the first node of a network whose output for an image differs from run to run, or with the other
+// findUnsettled finds the first node of a network whose output for an image differs from run to run, or with the other
 // images of the batch. It runs three batches: all tensors of an image that both have must be equal. It returns none if
 // the network cannot be run so.
-func unsettled(rt *ort.Runtime, m *graph.Model, pre backbone.Preprocessing, p *models.Prepared,
+func findUnsettled(rt *ort.Runtime, m *graph.Model, pre backbone.Preprocessing, p *models.Prepared,
 	limit float64) []*graph.Node {
 	m = graph.Sized(m, p.Input, pre.Planes(), pre.High(), pre.Crop)
 	b, facts, batch := graph.Extend(m), graph.Infer(m), m.Graph.DataInputs()[0].Shape[0]
@@ -35,7 +35,7 @@ func unsettled(rt *ort.Runtime, m *graph.Model, pre backbone.Preprocessing, p *m
 	}
 	defer s.Close()
 	rows, size := cmp.Or(p.Batch, 3), pre.Size()
-	pixels := pictures(pre, 2*rows)
+	pixels := drawNoisePictures(pre, 2*rows)
 	run := func(keep int) []ort.Tensor { // other images but one; the same for -1
 		images := slices.Clone(pixels[:rows*size])
 		if keep >= 0 {
@@ -55,16 +55,17 @@ func unsettled(rt *ort.Runtime, m *graph.Model, pre backbone.Preprocessing, p *m
 	}
 	for i, t := range whole {
 		axis := slices.Index(facts[tensors[i]].Shape, batch)
-		if difference(again[i].F32, t.F32) > limit || difference(slab(first[i], axis, 0), slab(t, axis, 0)) > limit ||
-			difference(slab(last[i], axis, rows-1), slab(t, axis, rows-1)) > limit {
+		if compareRelatively(again[i].F32, t.F32) > limit ||
+			compareRelatively(readSlab(first[i], axis, 0), readSlab(t, axis, 0)) > limit ||
+			compareRelatively(readSlab(last[i], axis, rows-1), readSlab(t, axis, rows-1)) > limit {
 			return makers[i : i+1]
 		}
 	}
 	return nil
 }
 
-// slab returns the numbers of a tensor at one place of an axis; all of them without an axis.
-func slab(t ort.Tensor, axis, at int) (list []float32) {
+// readSlab returns the numbers of a tensor at one place of an axis; all of them without an axis.
+func readSlab(t ort.Tensor, axis, at int) (list []float32) {
 	if axis < 0 {
 		return t.F32
 	}

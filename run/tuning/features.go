@@ -21,21 +21,21 @@ import (
 	"winnow/run/trial"
 )
 
-// current returns the network with its present weights and statistics, cut to its feature.
-func (t *Live) current() (*graph.Model, error) {
+// buildCurrent returns the network with its present weights and statistics, cut to its feature.
+func (t *Live) buildCurrent() (*graph.Model, error) {
 	return graph.WithValues(t.model, t.net.Values())
 }
 
 // Now returns a set of images with the features that the network computes for them now: those stored as long as the
 // network is unchanged.
 func (t *Live) Now(ctx context.Context, set features.Set) (features.Set, error) {
-	if t.untouched() {
+	if t.isUntouched() {
 		return set, nil
 	}
 	if p := t.onDevice(); p != nil {
-		return t.extract(ctx, p, set)
+		return t.extractSet(ctx, p, set)
 	}
-	m, err := t.current()
+	m, err := t.buildCurrent()
 	if err != nil {
 		return set, err
 	}
@@ -77,9 +77,9 @@ func (n *trained) Infer(dst blas32.General, pixels []float32, images int) error 
 	return nil
 }
 
-// untouched reports whether every trained number is still that of the file. Numbers of a Constant node count as
+// isUntouched reports whether every trained number is still that of the file. Numbers of a Constant node count as
 // changed, which costs computing features that are stored.
-func (t *Live) untouched() bool {
+func (t *Live) isUntouched() bool {
 	for name, values := range t.net.Values() {
 		was := t.model.Graph.Initializer(name)
 		if was == nil {
@@ -114,11 +114,11 @@ func (t *Live) featuresBy(ctx context.Context, m *graph.Model, set features.Set)
 		return set, err
 	}
 	defer net.Close()
-	return t.extract(ctx, net, set)
+	return t.extractSet(ctx, net, set)
 }
 
-// extract returns set with the features that a network computes for its images, in the view of extraction.
-func (t *Live) extract(ctx context.Context, net backbone.Network, set features.Set) (features.Set, error) {
+// extractSet returns set with the features that a network computes for its images, in the view of extraction.
+func (t *Live) extractSet(ctx context.Context, net backbone.Network, set features.Set) (features.Set, error) {
 	paths := t.pathsOf(set)
 	into := &inMemory{x: features.NewMatrix(len(paths), net.Dim())}
 	// all were readable when the run began
@@ -159,11 +159,11 @@ func (m *inMemory) Append(x blas32.General, _ []features.Bad) error {
 // Save writes a head and the network it belongs to. The head names the network by its sha256, so that files of two
 // states are told apart.
 func (t *Live) Save(dir, headFile string, h *head.Head, meta models.HeadMeta) error {
-	m, err := t.current()
+	m, err := t.buildCurrent()
 	if err != nil {
 		return err
 	}
-	data := t.describe(m, meta.Winnow).Marshal()
+	data := t.describeOrigin(m, meta.Winnow).Marshal()
 	file := filepath.Join(dir, folder.BackboneFile(headFile))
 	if err := atomicfile.WriteBytes(file, data); err != nil {
 		return fmt.Errorf("train: %s: %w", file, err)
@@ -172,9 +172,9 @@ func (t *Live) Save(dir, headFile string, h *head.Head, meta models.HeadMeta) er
 	return models.WriteHead(filepath.Join(dir, headFile), h, meta)
 }
 
-// describe writes into a network's metadata where it comes from. It replaces the entries of an earlier run, because a
-// key may occur once in an ONNX file.
-func (t *Live) describe(m *graph.Model, winnow string) *graph.Model {
+// describeOrigin writes into a network's metadata where it comes from. It replaces the entries of an earlier run,
+// because a key may occur once in an ONNX file.
+func (t *Live) describeOrigin(m *graph.Model, winnow string) *graph.Model {
 	about := *m
 	ours := func(p graph.Property) bool { return strings.HasPrefix(p.Key, "winnow.") }
 	about.Metadata = append(slices.DeleteFunc(slices.Clone(m.Metadata), ours),

@@ -12,8 +12,9 @@ import (
 	"winnow/features"
 )
 
-// network returns a network as its images are counted: one of a fixed batch is loaded as a network of one group.
-func (t *Live) network(net *ort.Live) backbone.LiveNetwork {
+// newCountedNetwork returns a network as its images are counted: one of a fixed batch is loaded as a network of one
+// group.
+func (t *Live) newCountedNetwork(net *ort.Live) backbone.LiveNetwork {
 	if t.Cut.Batch > 1 {
 		return &filled{Live: net, batch: t.Cut.Batch}
 	}

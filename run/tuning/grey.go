@@ -27,7 +27,7 @@ func Grey(root fs.FS, all []string) (bool, error) {
 			last = err
 			continue
 		}
-		if read++; coloured(picture) {
+		if read++; isColoured(picture) {
 			return false, nil
 		}
 	}
@@ -38,8 +38,8 @@ func Grey(root fs.FS, all []string) (bool, error) {
 	return true, nil
 }
 
-// coloured reports whether some pixel differs from grey by more than compression of a grey picture causes.
-func coloured(picture image.Image) bool {
+// isColoured reports whether some pixel differs from grey by more than compression of a grey picture causes.
+func isColoured(picture image.Image) bool {
 	const near = 0x1400
 	b := picture.Bounds()
 	for y := b.Min.Y; y < b.Max.Y; y += max(1, b.Dy()/32) {

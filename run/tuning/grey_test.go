@@ -21,11 +21,11 @@ func TestColoured(t *testing.T) {
 	for i := range picture.Pix {
 		picture.Pix[i] = byte(100 + i%4*5)
 	}
-	if coloured(picture) {
+	if isColoured(picture) {
 		t.Error("almost grey is coloured")
 	}
 	picture.Set(8, 8, color.RGBA{200, 20, 20, 255})
-	if !coloured(picture) {
+	if !isColoured(picture) {
 		t.Error("a red stroke is not seen")
 	}
 }

@@ -32,7 +32,7 @@ type Images struct {
 
 // Images returns the backbone for a training set. in.Batch is the largest number of images in a call of the encoder.
 func (t *Live) Images(ctx context.Context, in Input) (*Images, error) {
-	err := t.load(ctx, in.Train, in.Batch)
+	err := t.loadForTraining(ctx, in.Train, in.Batch)
 	if err != nil {
 		return nil, err
 	}
@@ -58,13 +58,15 @@ func (m *Images) Size() int { return m.on.Backbone.Preprocessing.Size() }
 // Draw writes an augmented view of each row.
 func (m *Images) Draw(images blas32.General, rows []int, rng *rand.Rand) error {
 	m.random = rng
-	return load(m.drawn, images, rows)
+	return loadPixels(m.drawn, images, rows)
 }
 
 // Plain writes each row as it is evaluated.
-func (m *Images) Plain(images blas32.General, rows []int) error { return load(m.plain, images, rows) }
+func (m *Images) Plain(images blas32.General, rows []int) error {
+	return loadPixels(m.plain, images, rows)
+}
 
-func load(from *live.Pixels, images blas32.General, rows []int) error {
+func loadPixels(from *live.Pixels, images blas32.General, rows []int) error {
 	made, err := from.Load(rows)
 	if err != nil {
 		return err
@@ -75,8 +77,8 @@ func load(from *live.Pixels, images blas32.General, rows []int) error {
 	return nil
 }
 
-// inputs returns the network's input for images.
-func (m *Images) inputs(images blas32.General) (live.Inputs, error) {
+// newImageInputs returns the network's input for images.
+func (m *Images) newImageInputs(images blas32.General) (live.Inputs, error) {
 	given := &live.Given{X: images}
 	if m.on.prefix == nil {
 		return given, nil
@@ -86,15 +88,15 @@ func (m *Images) inputs(images blas32.General) (live.Inputs, error) {
 
 // Encoder returns the network with a head on it; its row i is row i of images.
 func (m *Images) Encoder(h *head.Head, images blas32.General) (selective.Encoder, error) {
-	inputs, err := m.inputs(images)
+	inputs, err := m.newImageInputs(images)
 	if err != nil {
 		return nil, err
 	}
 	m.head = h
 	rows := features.AllRows(images.Rows)
 	return live.New(live.Config{
-		Network: m.on.network(m.on.net), Inputs: inputs, Head: h, Labels: rows, IDs: rows, Batch: images.Rows,
-		Chunk: m.on.chunk(), Resting: m.in.Resting,
+		Network: m.on.newCountedNetwork(m.on.net), Inputs: inputs, Head: h, Labels: rows, IDs: rows, Batch: images.Rows,
+		Chunk: m.on.chooseChunkSize(), Resting: m.in.Resting,
 	})
 }
 
@@ -143,8 +145,8 @@ func (a *average) Params() []*features.Param { return a.params }
 
 // EmbedInto embeds images batch by batch.
 func (a *average) EmbedInto(dst, images blas32.General) error {
-	net := a.of.on.network(a.of.on.peer)
-	inputs, err := a.of.inputs(images)
+	net := a.of.on.newCountedNetwork(a.of.on.peer)
+	inputs, err := a.of.newImageInputs(images)
 	if err != nil {
 		return err
 	}

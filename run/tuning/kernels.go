@@ -30,8 +30,8 @@ type agreement struct {
 	seconds [2]float64
 }
 
-// agree runs both networks on n drawn images.
-func agree(a, b backbone.LiveNetwork, n int) (agreement, error) {
+// compareNetworks runs both networks on n drawn images.
+func compareNetworks(a, b backbone.LiveNetwork, n int) (agreement, error) {
 	rng := rand.New(rand.NewPCG(11, 13))
 	var inputs [][]float32
 	for _, size := range a.Inputs() {
@@ -58,10 +58,10 @@ func agree(a, b backbone.LiveNetwork, n int) (agreement, error) {
 	}
 	longest := 0.
 	for _, p := range b.Params() {
-		longest = max(longest, length(p.Grad))
+		longest = max(longest, computeLength(p.Grad))
 	}
 	for i, p := range b.Params() {
-		off, size := 0., length(p.Grad)
+		off, size := 0., computeLength(p.Grad)
 		for j, v := range a.Params()[i].Grad {
 			d := float64(v - p.Grad[j])
 			off += d * d
@@ -74,7 +74,7 @@ func agree(a, b backbone.LiveNetwork, n int) (agreement, error) {
 	return found, nil
 }
 
-func length(x []float32) float64 {
+func computeLength(x []float32) float64 {
 	var sum float64
 	for _, v := range x {
 		sum += float64(v) * float64(v)
@@ -82,10 +82,10 @@ func length(x []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// kernels returns the options for differentiating this network: with winnow's own operators where they are faster on
-// this device, or without if they fail or differ. It asks the device once.
-func (t *Live) kernels(batch int) gradient.Options {
-	o := t.options()
+// chooseKernels returns the options for differentiating this network: with winnow's own operators where they are faster
+// on this device, or without if they fail or differ. It asks the device once.
+func (t *Live) chooseKernels(batch int) gradient.Options {
+	o := t.newPlainOptions()
 	kernels := t.rt.Kernels()
 	if why := t.rt.WithoutKernels(); why != "" && t.rt.Device().CUDA && !t.tried {
 		t.tried = true
@@ -104,7 +104,7 @@ func (t *Live) kernels(batch int) gradient.Options {
 			t.chosen = o
 			return o
 		}
-		found, err := t.trial(t.chosen)
+		found, err := t.tryKernels(t.chosen)
 		limit := mayDiffer
 		if t.rt.TF32() {
 			limit = tf32Differs
@@ -140,8 +140,8 @@ func (t *Live) kernels(batch int) gradient.Options {
 	return t.chosen
 }
 
-// trial compares the network with winnow's operators with the network without.
-func (t *Live) trial(o gradient.Options) (found agreement, err error) {
+// tryKernels compares the network with winnow's operators with the network without.
+func (t *Live) tryKernels(o gradient.Options) (found agreement, err error) {
 	var nets [2]*ort.Live
 	defer func() {
 		for _, n := range nets {
@@ -150,8 +150,8 @@ func (t *Live) trial(o gradient.Options) (found agreement, err error) {
 			}
 		}
 	}()
-	for i, o := range []gradient.Options{o, t.options()} {
-		if err := t.differentiate(o); err != nil {
+	for i, o := range []gradient.Options{o, t.newPlainOptions()} {
+		if err := t.differentiateLive(o); err != nil {
 			return found, err
 		}
 		if nets[i], err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
@@ -161,8 +161,8 @@ func (t *Live) trial(o gradient.Options) (found agreement, err error) {
 	n := triedImages
 	if t.Cut.Batch > 0 { // one image, or one group of them
 		n = 1
-	} else if c := t.chunk(); c > 0 {
+	} else if c := t.chooseChunkSize(); c > 0 {
 		n = min(n, c)
 	}
-	return agree(nets[0], nets[1], n)
+	return compareNetworks(nets[0], nets[1], n)
 }

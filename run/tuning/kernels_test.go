@@ -49,12 +49,12 @@ func TestAgree(t *testing.T) {
 		return l
 	}
 	own, plain := open(rt.Kernels()), open(gradient.NoKernels)
-	found, err := agree(own, plain, 3)
+	found, err := compareNetworks(own, plain, 3)
 	if err != nil || !(found.off < 1e-4) || slices.Min(found.seconds[:]) <= 0 {
 		t.Errorf("found %+v, %v", found, err)
 	}
 	plain.Params()[1].Data[5] += 3 // the gradient of a depends on it
-	if found, err := agree(own, plain, 3); err != nil || !(found.off > mayDiffer) || found.weight != "a" {
+	if found, err := compareNetworks(own, plain, 3); err != nil || !(found.off > mayDiffer) || found.weight != "a" {
 		t.Errorf("with another weight: found %+v, %v", found, err)
 	}
 }

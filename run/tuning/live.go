@@ -22,37 +22,37 @@ import (
 	"winnow/run/folder"
 )
 
-// choose picks the weights to train and differentiates the network by them, so that a missing derivative is found
-// before anything runs.
-func (t *Live) choose() (err error) {
-	m := t.sized()
+// chooseWeights picks the weights to train and differentiates the network by them, so that a missing derivative is
+// found before anything runs.
+func (t *Live) chooseWeights() (err error) {
+	m := t.withImageSize()
 	if t.weights, err = gradient.Choose(m, t.Cut.Tensor, t.Settings.Weights); err != nil {
 		return hint.With(err, "winnow models show %s says how large the stages are", t.Backbone.Name)
 	}
 	if t.output = t.Cut.Tensor; t.Cut.Batch > 1 { // what is between the parts would be of a whole batch
 		t.live, t.output = graph.Grouped(m, t.Cut.Tensor)
-		return t.differentiate(t.options())
+		return t.differentiateLive(t.newPlainOptions())
 	}
 	if t.frozen, t.live, _, err = gradient.Split(m, t.Cut.Tensor, t.weights); err != nil {
 		return err
 	}
-	return t.differentiate(t.options())
+	return t.differentiateLive(t.newPlainOptions())
 }
 
-// options returns those for differentiating the live part without winnow's own operators.
-func (t *Live) options() gradient.Options {
+// newPlainOptions returns those for differentiating the live part without winnow's own operators.
+func (t *Live) newPlainOptions() gradient.Options {
 	return gradient.Options{Output: t.output, Weights: t.weights, BatchNorm: t.batchNorm()}
 }
 
-// differentiate makes the derivative of the live part.
-func (t *Live) differentiate(o gradient.Options) (err error) {
+// differentiateLive makes the derivative of the live part.
+func (t *Live) differentiateLive(o gradient.Options) (err error) {
 	t.derivative, err = gradient.Differentiate(t.live, o)
 	return err
 }
 
-// sized returns the network with the size of its images written into its input, which derivatives need. Saved networks
-// keep their free sizes.
-func (t *Live) sized() *graph.Model {
+// withImageSize returns the network with the size of its images written into its input, which derivatives need. Saved
+// networks keep their free sizes.
+func (t *Live) withImageSize() *graph.Model {
 	p := t.Backbone.Preprocessing
 	for _, d := range t.model.Graph.DataInputs()[0].Shape[1:] {
 		if !d.Known() {
@@ -67,23 +67,24 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 	if in.Peer != nil {
 		return t.peerEncoder(h, in)
 	}
-	if err := t.load(ctx, in.Train, in.Batch); err != nil {
+	if err := t.loadForTraining(ctx, in.Train, in.Batch); err != nil {
 		return nil, err
 	}
-	inputs, err := t.inputs(ctx, in.Train, in.Batch, in.Source)
+	inputs, err := t.newLiveInputs(ctx, in.Train, in.Batch, in.Source)
 	if err != nil {
 		return nil, err
 	}
 	inputs, t.second = live.Share(inputs)
-	return t.encoder(t.net, inputs, h, in)
+	return t.newLiveEncoder(t.net, inputs, h, in)
 }
 
-// load loads the network for training on batches of a set of images, and notes what is trained and how the images vary.
-func (t *Live) load(ctx context.Context, set features.Set, batch int) error {
-	if chunk := t.chunk(); chunk > 0 {
+// loadForTraining loads the network for training on batches of a set of images, and notes what is trained and how the
+// images vary.
+func (t *Live) loadForTraining(ctx context.Context, set features.Set, batch int) error {
+	if chunk := t.chooseChunkSize(); chunk > 0 {
 		batch = min(batch, chunk)
 	}
-	err := t.differentiate(t.kernels(batch)) // the runtime was unknown when the weights were chosen
+	err := t.differentiateLive(t.chooseKernels(batch)) // the runtime was unknown when the weights were chosen
 	if err != nil {
 		return err
 	}
@@ -97,15 +98,17 @@ func (t *Live) load(ctx context.Context, set features.Set, batch int) error {
 	return t.noteViews(ctx, set)
 }
 
-func (t *Live) encoder(net *ort.Live, inputs live.Inputs, h *head.Head, in Input) (Encoder, error) {
+func (t *Live) newLiveEncoder(net *ort.Live, inputs live.Inputs, h *head.Head, in Input) (Encoder, error) {
 	return live.New(live.Config{
-		Network: t.network(net), Inputs: inputs, Head: h, Labels: in.Train.Labels, IDs: in.Train.IDs, Batch: in.Batch,
-		Raw: in.Raw, Chunk: t.chunk(), Resting: in.Resting,
+		Network: t.newCountedNetwork(
+			net,
+		), Inputs: inputs, Head: h, Labels: in.Train.Labels, IDs: in.Train.IDs, Batch: in.Batch,
+		Raw: in.Raw, Chunk: t.chooseChunkSize(), Resting: in.Resting,
 	})
 }
 
-// chunk returns how many images go through the network at once; 0: all.
-func (t *Live) chunk() int {
+// chooseChunkSize returns how many images go through the network at once; 0: all.
+func (t *Live) chooseChunkSize() int {
 	if t.Cut.Batch > 0 {
 		return t.Cut.Batch
 	}
@@ -123,11 +126,12 @@ func (t *Live) peerEncoder(h *head.Head, in Input) (_ Encoder, err error) {
 			in.Peer.Shuffle(len(p.Data), func(i, j int) { p.Data[i], p.Data[j] = p.Data[j], p.Data[i] })
 		}
 	}
-	return t.encoder(t.peer, t.second, h, in)
+	return t.newLiveEncoder(t.peer, t.second, h, in)
 }
 
-// inputs returns the input of the live part: pixels, or the activations of the frozen part, cached if they can be.
-func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source func(ahead int) *rand.Rand) (
+// newLiveInputs returns the input of the live part: pixels, or the activations of the frozen part, cached if they can
+// be.
+func (t *Live) newLiveInputs(ctx context.Context, set features.Set, batch int, source func(ahead int) *rand.Rand) (
 	live.Inputs, error) {
 	paths := t.pathsOf(set)
 	p, limit := t.Backbone.Preprocessing, int64(t.Settings.CacheLimit)
@@ -152,7 +156,7 @@ func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source f
 		if pixels, err = keep(0); err != nil { // every picture is read once
 			return nil, err
 		}
-		cached, err := t.cache(ctx, pixels, set.Len(), limit)
+		cached, err := t.cacheActivations(ctx, pixels, set.Len(), limit)
 		if tooLarge := new(live.TooLarge); !errors.As(err, &tooLarge) {
 			if err != nil && ctx.Err() == nil {
 				err = hint.With(err, "fine-tuning reads every image of the train split that has features, below %s",
@@ -177,8 +181,8 @@ func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source f
 	return live.NewPrefixed(t.prefix, pixels, min(batch, t.Batch))
 }
 
-// cache runs the frozen part over all training images, once.
-func (t *Live) cache(ctx context.Context, pixels *live.Pixels, rows int, limit int64) (live.Inputs, error) {
+// cacheActivations runs the frozen part over all training images, once.
+func (t *Live) cacheActivations(ctx context.Context, pixels *live.Pixels, rows int, limit int64) (live.Inputs, error) {
 	from, err := live.NewPrefixed(t.prefix, pixels, 0)
 	if err != nil {
 		return nil, err

@@ -102,7 +102,7 @@ func New(cfg Config) (*Live, error) {
 		}
 		t.Note("%s: the gradients of a batch are added up", takes)
 	}
-	return t, t.choose()
+	return t, t.chooseWeights()
 }
 
 // normStatistics reports whether a network has batch normalization, and whether its running statistics are unchanged.

@@ -71,11 +71,11 @@ func (t *Live) CompareViews(ctx context.Context, set features.Set) (v Views, err
 			return v, err
 		}
 	}
-	return compared(seen, stored)
+	return compareViews(seen, stored)
 }
 
-// compared returns the mean cosine of each row of seen with that of stored, and of different rows of stored.
-func compared(seen, stored blas32.General) (v Views, err error) {
+// compareViews returns the mean cosine of each row of seen with that of stored, and of different rows of stored.
+func compareViews(seen, stored blas32.General) (v Views, err error) {
 	if err := features.Normalize(seen); err != nil {
 		return v, err
 	}

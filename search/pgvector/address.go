@@ -92,7 +92,7 @@ func ParseAddress(text string) (*Address, error) {
 	}
 	u.RawQuery = q.Encode()
 	if a.config, err = pgx.ParseConfig(u.String()); err != nil {
-		return nil, fmt.Errorf("pgvector: the address cannot be read: %s, expected %s", reason(err, u), expected)
+		return nil, fmt.Errorf("pgvector: the address cannot be read: %s, expected %s", addressReason(err, u), expected)
 	}
 	if a.config.ConnectTimeout == 0 {
 		a.config.ConnectTimeout = connectTime
@@ -100,8 +100,8 @@ func ParseAddress(text string) (*Address, error) {
 	return a, nil
 }
 
-// reason says why an address cannot be read, without quoting the address or its password.
-func reason(err error, u *url.URL) string {
+// addressReason says why an address cannot be read, without quoting the address or its password.
+func addressReason(err error, u *url.URL) string {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
 		err = inner
 	}

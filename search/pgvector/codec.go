@@ -20,8 +20,8 @@ type extension struct {
 	schema  string // quoted: it need not be in the search path
 }
 
-// register teaches a connection pgvector's vector type.
-func register(ctx context.Context, conn *pgx.Conn) (e extension, err error) {
+// registerVector teaches a connection pgvector's vector type.
+func registerVector(ctx context.Context, conn *pgx.Conn) (e extension, err error) {
 	var one, list uint32
 	var schema string
 	err = conn.QueryRow(ctx, `SELECT e.extversion, n.nspname, t.oid, t.typarray
@@ -40,7 +40,7 @@ func register(ctx context.Context, conn *pgx.Conn) (e extension, err error) {
 	if err != nil {
 		return e, err
 	}
-	if older(e.version, oldest) {
+	if isOlder(e.version, oldest) {
 		return e, &NoExtension{Found: e.version}
 	}
 	e.schema = pgx.Identifier{schema}.Sanitize()
@@ -50,8 +50,8 @@ func register(ctx context.Context, conn *pgx.Conn) (e extension, err error) {
 	return e, nil
 }
 
-// older compares versions number by number.
-func older(version, than string) bool {
+// isOlder compares versions number by number.
+func isOlder(version, than string) bool {
 	a, b := strings.Split(version, "."), strings.Split(than, ".")
 	for i := range min(len(a), len(b)) {
 		x, _ := strconv.Atoi(a[i])

@@ -123,7 +123,7 @@ func (s *Server) Close() error {
 
 // Hello connects and returns the server's version.
 func (s *Server) Hello(ctx context.Context) (string, error) {
-	err := s.try(ctx, "connecting", pointsTime, func(context.Context) error { return nil })
+	err := s.tryRequest(ctx, "connecting", pointsTime, func(context.Context) error { return nil })
 	return s.version, err
 }
 
@@ -161,8 +161,8 @@ func (e *NoExtension) Remedy() string {
 	return "install pgvector on the server, then run in the database: CREATE EXTENSION vector"
 }
 
-// connect connects to the server if there is no open connection.
-func (s *Server) connect(ctx context.Context) error {
+// connectServer connects to the server if there is no open connection.
+func (s *Server) connectServer(ctx context.Context) error {
 	if s.conn != nil && !s.conn.IsClosed() {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (s *Server) connect(ctx context.Context) error {
 		return err
 	}
 	s.conn = conn
-	if s.ext, err = register(ctx, conn); err != nil {
+	if s.ext, err = registerVector(ctx, conn); err != nil {
 		return err
 	}
 	s.version = fmt.Sprintf("PostgreSQL %s, pgvector %s", conn.PgConn().ParameterStatus("server_version"),
@@ -179,20 +179,25 @@ func (s *Server) connect(ctx context.Context) error {
 	return nil
 }
 
-// try makes a request and repeats it if that may help. Each try may take limit (0: forever).
-func (s *Server) try(ctx context.Context, what string, limit time.Duration, request func(context.Context) error) error {
+// tryRequest makes a request and repeats it if that may help. Each try may take limit (0: forever).
+func (s *Server) tryRequest(
+	ctx context.Context,
+	what string,
+	limit time.Duration,
+	request func(context.Context) error,
+) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tries.Do(ctx, limit, func(ctx context.Context) error {
-		if err := s.connect(ctx); err != nil {
+		if err := s.connectServer(ctx); err != nil {
 			return err
 		}
 		return request(ctx)
-	}, func(err error) *RequestError { return s.failure(what, err) })
+	}, func(err error) *RequestError { return s.requestFailure(what, err) })
 }
 
-// failure explains an error.
-func (s *Server) failure(what string, err error) *RequestError {
+// requestFailure explains an error.
+func (s *Server) requestFailure(what string, err error) *RequestError {
 	e := &RequestError{Err: err}
 	text := err.Error()
 	var answer *pgconn.PgError
@@ -200,7 +205,7 @@ func (s *Server) failure(what string, err error) *RequestError {
 	case errors.As(err, &answer):
 		text = fmt.Sprintf("%s (%s)", answer.Message, answer.Code)
 		e.Refused = strings.HasPrefix(answer.Code, "28")
-		e.NoAnswer = transient(answer.Code)
+		e.NoAnswer = isTransient(answer.Code)
 	case errors.As(err, new(*NoExtension)):
 	default:
 		// A connection may break before the server answers, or after it has done the request.
@@ -213,9 +218,9 @@ func (s *Server) failure(what string, err error) *RequestError {
 	return e
 }
 
-// transient reports whether repeating the request may help: a broken connection (08), a server that is stopping or
+// isTransient reports whether repeating the request may help: a broken connection (08), a server that is stopping or
 // starting, too many connections, conflicting transactions.
-func transient(code string) bool {
+func isTransient(code string) bool {
 	switch code {
 	case "57P01", "57P02", "57P03", "53300", "40001", "40P01":
 		return true

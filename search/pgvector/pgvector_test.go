@@ -154,7 +154,7 @@ func TestUpload(t *testing.T) {
 		t.Errorf("server %q", r.Server)
 	}
 	holds(t, s, d)
-	if there, err := s.indexed(t.Context()); err != nil || !there {
+	if there, err := s.hasIndex(t.Context()); err != nil || !there {
 		t.Errorf("index: %v, %v", there, err)
 	}
 	again := dialled(t, url, birds)
@@ -224,7 +224,7 @@ func TestUploadGoesOnAfterDeath(t *testing.T) {
 			t.Errorf("at %d: %+v, %d were there", at, r, there)
 		}
 		holds(t, again, d)
-		if indexed, err := again.indexed(t.Context()); err != nil || !indexed {
+		if indexed, err := again.hasIndex(t.Context()); err != nil || !indexed {
 			t.Errorf("at %d: index %v, %v", at, indexed, err)
 		}
 	}
@@ -291,7 +291,7 @@ func TestNearest(t *testing.T) {
 func explained(t *testing.T, s *Server, v vector) string {
 	t.Helper()
 	list, err := s.conn.Query(t.Context(),
-		s.sql("EXPLAIN SELECT path FROM $table ORDER BY $column <> $1::$vector LIMIT 10"), v)
+		s.fillStatement("EXPLAIN SELECT path FROM $table ORDER BY $column <> $1::$vector LIMIT 10"), v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -490,7 +490,7 @@ func TestOlder(t *testing.T) {
 		want bool
 	}{{"0.4.4", "0.5.0", true}, {"0.5.0", "0.5.0", false}, {"0.10.0", "0.5.0", false}, {"1", "0.5.0", false},
 		{"0.5", "0.5.0", true}} {
-		if older(c.a, c.b) != c.want {
+		if isOlder(c.a, c.b) != c.want {
 			t.Errorf("%s before %s: %v", c.a, c.b, !c.want)
 		}
 	}

@@ -33,18 +33,18 @@ func Digest(p Point, model string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// stored returns a point with the fields that winnow adds.
-func (p Point) stored(model string) Stored { return Stored{p, model, Digest(p, model)} }
+// storedPoint returns a point with the fields that winnow adds.
+func (p Point) storedPoint(model string) Stored { return Stored{p, model, Digest(p, model)} }
 
-// fields returns everything stored next to the vector.
-func (p Stored) fields() map[string]string {
+// storedFields returns everything stored next to the vector.
+func (p Stored) storedFields() map[string]string {
 	all := map[string]string{PathField: p.Path, ModelField: p.Model, DigestField: p.Digest}
 	maps.Copy(all, p.Payload)
 	return all
 }
 
-// check rejects points that a server would reject, or would store but never find.
-func (p Point) check(dim int) error {
+// checkPoint rejects points that a server would reject, or would store but never find.
+func (p Point) checkPoint(dim int) error {
 	if p.Path == "" {
 		return fmt.Errorf("pgvector: a point without a path, expected one: it identifies the point")
 	}

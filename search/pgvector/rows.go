@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// quoted lists columns, each preceded by a comma.
-func quoted(columns []string) string {
+// quoteColumns lists columns, each preceded by a comma.
+func quoteColumns(columns []string) string {
 	list := ""
 	for _, name := range columns {
 		list += ", " + pgx.Identifier{name}.Sanitize()
@@ -19,8 +19,8 @@ func quoted(columns []string) string {
 	return list
 }
 
-// payload collects the values of columns, without those that are nil.
-func payload(columns []string, values []*string) map[string]string {
+// collectPayload collects the values of columns, without those that are nil.
+func collectPayload(columns []string, values []*string) map[string]string {
 	fields := map[string]string{}
 	for i, name := range columns {
 		if values[i] != nil {
@@ -30,8 +30,8 @@ func payload(columns []string, values []*string) map[string]string {
 	return fields
 }
 
-// put writes points and replaces those of the same paths, in one statement and one transaction.
-func (s *Server) put(ctx context.Context, points []Stored) error {
+// putPoints writes points and replaces those of the same paths, in one statement and one transaction.
+func (s *Server) putPoints(ctx context.Context, points []Stored) error {
 	columns := s.options.Columns
 	paths, digests, vectors := make([]string, len(points)), make([]string, len(points)), make([]vector, len(points))
 	texts := make([][]*string, len(columns))
@@ -54,25 +54,32 @@ func (s *Server) put(ctx context.Context, points []Stored) error {
 		fmt.Fprintf(&sets, ", %[1]s = excluded.%[1]s", pgx.Identifier{name}.Sanitize())
 		args = append(args, texts[j])
 	}
-	statement := s.sql("INSERT INTO $table (model, path, digest, $column") + quoted(columns) +
+	statement := s.fillStatement("INSERT INTO $table (model, path, digest, $column") + quoteColumns(columns) +
 		") SELECT $1::text, p, d, v" + names.String() +
-		s.sql(" FROM unnest($2::text[], $3::text[], $4::$vector[]") + arrays.String() +
+		s.fillStatement(" FROM unnest($2::text[], $3::text[], $4::$vector[]") + arrays.String() +
 		") AS given(p, d, v" + names.String() +
-		s.sql(") ON CONFLICT (path) DO UPDATE SET model = excluded.model, digest = excluded.digest, "+
+		s.fillStatement(") ON CONFLICT (path) DO UPDATE SET model = excluded.model, digest = excluded.digest, "+
 			"$column = excluded.$column") + sets.String()
-	return s.try(ctx, fmt.Sprintf("table %s: %d rows from %s", s.table, len(points), points[0].Path),
+	return s.tryRequest(ctx, fmt.Sprintf("table %s: %d rows from %s", s.table, len(points), points[0].Path),
 		pointsTime, func(ctx context.Context) error {
 			_, err := s.conn.Exec(ctx, statement, args...)
 			return err
 		})
 }
 
-// digests returns the digests of the rows that exist, by path.
-func (s *Server) digests(ctx context.Context, paths []string) (found map[string]string, err error) {
-	err = s.try(ctx, fmt.Sprintf("table %s: looking for %d rows from %s", s.table, len(paths), paths[0]), pointsTime,
+// readDigests returns the digests of the rows that exist, by path.
+func (s *Server) readDigests(ctx context.Context, paths []string) (found map[string]string, err error) {
+	err = s.tryRequest(
+		ctx,
+		fmt.Sprintf("table %s: looking for %d rows from %s", s.table, len(paths), paths[0]),
+		pointsTime,
 		func(ctx context.Context) error {
 			found = map[string]string{}
-			rows, err := s.conn.Query(ctx, s.sql("SELECT path, digest FROM $table WHERE path = ANY($1::text[])"), paths)
+			rows, err := s.conn.Query(
+				ctx,
+				s.fillStatement("SELECT path, digest FROM $table WHERE path = ANY($1::text[])"),
+				paths,
+			)
 			if err != nil {
 				return err
 			}
@@ -82,26 +89,27 @@ func (s *Server) digests(ctx context.Context, paths []string) (found map[string]
 				return nil
 			})
 			return err
-		})
+		},
+	)
 	return found, err
 }
 
 // Fetch returns the points that exist, by path.
 func (s *Server) Fetch(ctx context.Context, paths []string) (found map[string]Stored, err error) {
 	columns := s.there.columns
-	err = s.try(ctx, fmt.Sprintf("table %s: reading %d rows back", s.table, len(paths)), pointsTime,
+	err = s.tryRequest(ctx, fmt.Sprintf("table %s: reading %d rows back", s.table, len(paths)), pointsTime,
 		func(ctx context.Context) error {
 			found = map[string]Stored{}
-			rows, err := s.conn.Query(ctx, s.sql("SELECT path, model, digest, $column")+quoted(columns)+
-				s.sql(" FROM $table WHERE path = ANY($1::text[])"), paths)
+			rows, err := s.conn.Query(ctx, s.fillStatement("SELECT path, model, digest, $column")+quoteColumns(columns)+
+				s.fillStatement(" FROM $table WHERE path = ANY($1::text[])"), paths)
 			if err != nil {
 				return err
 			}
 			var p Stored
 			var v vector
-			into, values := scanned(columns, &p.Path, &p.Model, &p.Digest, &v)
+			into, values := scanTargets(columns, &p.Path, &p.Model, &p.Digest, &v)
 			_, err = pgx.ForEachRow(rows, into, func() error {
-				p.Vector, p.Payload = v, payload(columns, values)
+				p.Vector, p.Payload = v, collectPayload(columns, values)
 				found[p.Path] = p
 				return nil
 			})
@@ -110,8 +118,8 @@ func (s *Server) Fetch(ctx context.Context, paths []string) (found map[string]St
 	return found, err
 }
 
-// scanned returns the scan targets of a row: those in first, then a text or nil for each column.
-func scanned(columns []string, first ...any) (into []any, values []*string) {
+// scanTargets returns the scan targets of a row: those in first, then a text or nil for each column.
+func scanTargets(columns []string, first ...any) (into []any, values []*string) {
 	values = make([]*string, len(columns))
 	for i := range values {
 		first = append(first, &values[i])
@@ -122,11 +130,15 @@ func scanned(columns []string, first ...any) (into []any, values []*string) {
 // pathsAtOnce is how many paths one request lists.
 const pathsAtOnce = 10000
 
-// paths lists the table in portions. It starts at "" and continues at next, until next is "".
-func (s *Server) paths(ctx context.Context, from string) (paths []string, next string, err error) {
-	err = s.try(ctx, "listing table "+s.table, tableTime, func(ctx context.Context) error {
-		rows, err := s.conn.Query(ctx, s.sql("SELECT path FROM $table WHERE path > $1 ORDER BY path LIMIT $2"), from,
-			pathsAtOnce)
+// listPaths lists the table in portions. It starts at "" and continues at next, until next is "".
+func (s *Server) listPaths(ctx context.Context, from string) (paths []string, next string, err error) {
+	err = s.tryRequest(ctx, "listing table "+s.table, tableTime, func(ctx context.Context) error {
+		rows, err := s.conn.Query(
+			ctx,
+			s.fillStatement("SELECT path FROM $table WHERE path > $1 ORDER BY path LIMIT $2"),
+			from,
+			pathsAtOnce,
+		)
 		if err != nil {
 			return err
 		}
@@ -141,17 +153,17 @@ func (s *Server) paths(ctx context.Context, from string) (paths []string, next s
 
 // deleteRows deletes the rows of paths.
 func (s *Server) deleteRows(ctx context.Context, paths []string) error {
-	return s.try(ctx, fmt.Sprintf("deleting %d rows of table %s", len(paths), s.table), pointsTime,
+	return s.tryRequest(ctx, fmt.Sprintf("deleting %d rows of table %s", len(paths), s.table), pointsTime,
 		func(ctx context.Context) error {
-			_, err := s.conn.Exec(ctx, s.sql("DELETE FROM $table WHERE path = ANY($1::text[])"), paths)
+			_, err := s.conn.Exec(ctx, s.fillStatement("DELETE FROM $table WHERE path = ANY($1::text[])"), paths)
 			return err
 		})
 }
 
 // Count returns the number of rows.
 func (s *Server) Count(ctx context.Context) (n int, err error) {
-	err = s.try(ctx, "counting the rows of table "+s.table, tableTime, func(ctx context.Context) error {
-		return s.conn.QueryRow(ctx, s.sql("SELECT count(*) FROM $table")).Scan(&n)
+	err = s.tryRequest(ctx, "counting the rows of table "+s.table, tableTime, func(ctx context.Context) error {
+		return s.conn.QueryRow(ctx, s.fillStatement("SELECT count(*) FROM $table")).Scan(&n)
 	})
 	return n, err
 }
@@ -163,14 +175,14 @@ const maxSeen = 1000
 // returns fewer than k rows, or k exceeds maxSeen, all rows are compared.
 func (s *Server) Nearest(ctx context.Context, v []float32, k int) (hits []Hit, err error) {
 	candidates := k
-	if s.there.half() {
+	if s.there.usesHalf() {
 		candidates = 2 * k // 16-bit numbers may swap near neighbours
 	}
-	err = s.try(ctx, "searching table "+s.table, tableTime, func(ctx context.Context) error {
+	err = s.tryRequest(ctx, "searching table "+s.table, tableTime, func(ctx context.Context) error {
 		exact := candidates > maxSeen
-		hits, err = s.nearest(ctx, v, candidates, exact)
+		hits, err = s.nearestHits(ctx, v, candidates, exact)
 		if err == nil && len(hits) < k && !exact {
-			hits, err = s.nearest(ctx, v, candidates, true)
+			hits, err = s.nearestHits(ctx, v, candidates, true)
 		}
 		return err
 	})
@@ -178,13 +190,13 @@ func (s *Server) Nearest(ctx context.Context, v []float32, k int) (hits []Hit, e
 	return hits[:min(k, len(hits))], err
 }
 
-func (s *Server) nearest(ctx context.Context, v vector, n int, exact bool) (hits []Hit, err error) {
+func (s *Server) nearestHits(ctx context.Context, v vector, n int, exact bool) (hits []Hit, err error) {
 	columns, by := s.there.columns, "$column <> $1::$vector"
-	if s.there.half() {
+	if s.there.usesHalf() {
 		by = fmt.Sprintf("($column::$halfvec(%[1]d)) <> $1::$vector::$halfvec(%[1]d)", s.there.dim)
 	}
-	statement := s.sql("SELECT path, 1 - ($column <=> $1::$vector)") + quoted(columns) +
-		s.sql(" FROM $table ORDER BY "+by+" LIMIT $2")
+	statement := s.fillStatement("SELECT path, 1 - ($column <=> $1::$vector)") + quoteColumns(columns) +
+		s.fillStatement(" FROM $table ORDER BY "+by+" LIMIT $2")
 	err = pgx.BeginFunc(ctx, s.conn, func(tx pgx.Tx) error {
 		set, value := `SELECT set_config('hnsw.ef_search', $1, true)`, fmt.Sprint(max(s.address.Seen, n))
 		switch {
@@ -203,9 +215,9 @@ func (s *Server) nearest(ctx context.Context, v vector, n int, exact bool) (hits
 		}
 		var path string
 		var similarity float64
-		into, values := scanned(columns, &path, &similarity)
+		into, values := scanTargets(columns, &path, &similarity)
 		_, err = pgx.ForEachRow(rows, into, func() error {
-			hits = append(hits, Hit{Path: path, Payload: payload(columns, values), Similarity: similarity})
+			hits = append(hits, Hit{Path: path, Payload: collectPayload(columns, values), Similarity: similarity})
 			return nil
 		})
 		return err

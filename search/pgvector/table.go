@@ -26,9 +26,9 @@ type table struct {
 	columns []string // text columns other than winnow's own
 }
 
-// sql fills in a statement: $table, $column (of the vectors), $vector and $halfvec (the types), <> (the metric's
-// operator) and <=> (the cosine operator).
-func (s *Server) sql(statement string) string {
+// fillStatement fills in a statement: $table, $column (of the vectors), $vector and $halfvec (the types), <> (the
+// metric's operator) and <=> (the cosine operator).
+func (s *Server) fillStatement(statement string) string {
 	name := pgx.Identifier{s.table}
 	if s.address.Schema != "" {
 		name = pgx.Identifier{s.address.Schema, s.table}
@@ -39,8 +39,8 @@ func (s *Server) sql(statement string) string {
 		operator(s.address.Metric.operator)).Replace(statement)
 }
 
-// open makes the table, or checks that the existing one can hold the points. empty reports that it has no rows.
-func (s *Server) open(ctx context.Context, dim int, o Options) (created, empty bool, err error) {
+// openTable makes the table, or checks that the existing one can hold the points. empty reports that it has no rows.
+func (s *Server) openTable(ctx context.Context, dim int, o Options) (created, empty bool, err error) {
 	s.options = o
 	if dim > maxDim {
 		return false, false, fmt.Errorf("%s: vectors of %d values, expected %d at most, which pgvector can store", s,
@@ -48,15 +48,19 @@ func (s *Server) open(ctx context.Context, dim int, o Options) (created, empty b
 	}
 	for _, name := range o.Columns {
 		if len(name) > maxName || name == s.address.Column {
-			return false, false, s.other("the field %.70q cannot be a column: expected at most %d bytes and a name "+
-				"other than that of the vector column", name, maxName)
+			return false, false, s.otherTable(
+				"the field %.70q cannot be a column: expected at most %d bytes and a name "+
+					"other than that of the vector column",
+				name,
+				maxName,
+			)
 		}
 	}
-	if err := s.look(ctx); err != nil {
+	if err := s.describeTable(ctx); err != nil {
 		return false, false, err
 	}
 	if s.there != nil {
-		if err := s.owned(); err != nil {
+		if err := s.checkOwned(); err != nil {
 			return false, false, err
 		}
 		if !o.Recreate {
@@ -68,32 +72,36 @@ func (s *Server) open(ctx context.Context, dim int, o Options) (created, empty b
 	for _, name := range o.Columns {
 		columns += ", " + pgx.Identifier{name}.Sanitize() + " text"
 	}
-	err = s.try(ctx, "making table "+s.table, tableTime, func(ctx context.Context) error {
+	err = s.tryRequest(ctx, "making table "+s.table, tableTime, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.conn, func(tx pgx.Tx) error {
 			if o.Recreate {
-				if _, err := tx.Exec(ctx, s.sql("DROP TABLE IF EXISTS $table")); err != nil {
+				if _, err := tx.Exec(ctx, s.fillStatement("DROP TABLE IF EXISTS $table")); err != nil {
 					return err
 				}
 			}
 			// If the answer to an earlier try was lost, the table exists already.
-			_, err := tx.Exec(ctx, s.sql(fmt.Sprintf("CREATE TABLE IF NOT EXISTS $table (path text PRIMARY KEY, "+
-				"model text NOT NULL, digest text NOT NULL, $column $vector(%d) NOT NULL", dim))+columns+")")
+			_, err := tx.Exec(
+				ctx,
+				s.fillStatement(fmt.Sprintf("CREATE TABLE IF NOT EXISTS $table (path text PRIMARY KEY, "+
+					"model text NOT NULL, digest text NOT NULL, $column $vector(%d) NOT NULL", dim))+columns+")",
+			)
 			return err
 		})
 	})
 	if err != nil {
 		return false, false, err
 	}
-	return true, true, s.look(ctx)
+	return true, true, s.describeTable(ctx)
 }
 
-// look reads the table's description.
-func (s *Server) look(ctx context.Context) error {
-	return s.try(ctx, "looking for table "+s.table, pointsTime, func(ctx context.Context) error {
+// describeTable reads the table's description.
+func (s *Server) describeTable(ctx context.Context) error {
+	return s.tryRequest(ctx, "looking for table "+s.table, pointsTime, func(ctx context.Context) error {
 		s.there = nil
 		t := &table{dim: -1, place: map[string]int{}, types: map[string]string{}}
 		var oid *uint32
-		if err := s.conn.QueryRow(ctx, "SELECT to_regclass($1)::oid", s.sql("$table")).Scan(&oid); err != nil ||
+		if err := s.conn.QueryRow(ctx, "SELECT to_regclass($1)::oid",
+			s.fillStatement("$table")).Scan(&oid); err != nil ||
 			oid == nil {
 			return err
 		}
@@ -124,8 +132,8 @@ func (s *Server) look(ctx context.Context) error {
 	})
 }
 
-// owned returns an error if winnow did not write the table. Such a table is neither written nor dropped.
-func (s *Server) owned() error {
+// checkOwned returns an error if winnow did not write the table. Such a table is neither written nor dropped.
+func (s *Server) checkOwned() error {
 	for _, name := range []string{PathField, ModelField, DigestField, s.address.Column} {
 		want := "text"
 		if name == s.address.Column {
@@ -140,46 +148,47 @@ func (s *Server) owned() error {
 	return nil
 }
 
-func (s *Server) other(why string, args ...any) error {
+func (s *Server) otherTable(why string, args ...any) error {
 	return &OtherCollection{Store: s.String(), Why: fmt.Sprintf(why, args...)}
 }
 
 // adoptTable checks that a table can hold the points, and adds the columns that it lacks.
 func (s *Server) adoptTable(ctx context.Context, dim int) (empty bool, err error) {
 	if s.there.dim != dim && s.there.dim != -1 {
-		return false, s.other("found vectors of %d values, expected %d", s.there.dim, dim)
+		return false, s.otherTable("found vectors of %d values, expected %d", s.there.dim, dim)
 	}
-	model, some, err := s.model(ctx)
+	model, some, err := s.readTableModel(ctx)
 	if err != nil {
 		return false, err
 	}
 	if some && model != s.options.Model {
-		return false, s.other("found vectors made by %.12s, expected by %.12s", model, s.options.Model)
+		return false, s.otherTable("found vectors made by %.12s, expected by %.12s", model, s.options.Model)
 	}
 	for _, name := range s.options.Columns {
 		found, there := s.there.types[name]
 		switch {
 		case there && found != "text" && found != "varchar":
-			return false, s.other("found %s as column %s, expected text", found, name)
+			return false, s.otherTable("found %s as column %s, expected text", found, name)
 		case there:
 			continue
 		}
-		if err := s.try(ctx, fmt.Sprintf("adding column %s to table %s", name, s.table), tableTime,
+		if err := s.tryRequest(ctx, fmt.Sprintf("adding column %s to table %s", name, s.table), tableTime,
 			func(ctx context.Context) error {
 				_, err := s.conn.Exec(ctx,
-					s.sql("ALTER TABLE $table ADD COLUMN IF NOT EXISTS ")+pgx.Identifier{name}.Sanitize()+" text")
+					s.fillStatement("ALTER TABLE $table ADD COLUMN IF NOT EXISTS ")+
+						pgx.Identifier{name}.Sanitize()+" text")
 				return err
 			}); err != nil {
 			return false, err
 		}
 	}
-	return !some, s.look(ctx)
+	return !some, s.describeTable(ctx)
 }
 
-// model reads the model of one row: a table holds vectors of one model only.
-func (s *Server) model(ctx context.Context) (model string, some bool, err error) {
-	err = s.try(ctx, "looking into table "+s.table, pointsTime, func(ctx context.Context) error {
-		err := s.conn.QueryRow(ctx, s.sql("SELECT model FROM $table LIMIT 1")).Scan(&model)
+// readTableModel reads the model of one row: a table holds vectors of one model only.
+func (s *Server) readTableModel(ctx context.Context) (model string, some bool, err error) {
+	err = s.tryRequest(ctx, "looking into table "+s.table, pointsTime, func(ctx context.Context) error {
+		err := s.conn.QueryRow(ctx, s.fillStatement("SELECT model FROM $table LIMIT 1")).Scan(&model)
 		if some = err == nil; errors.Is(err, pgx.ErrNoRows) {
 			err = nil
 		}
@@ -193,28 +202,28 @@ func (s *Server) Look(ctx context.Context) (a About, err error) {
 	if a.Server, err = s.Hello(ctx); err != nil {
 		return a, err
 	}
-	if err := s.look(ctx); err != nil {
+	if err := s.describeTable(ctx); err != nil {
 		return a, err
 	}
 	if s.there == nil {
-		return a, s.other("found none of that name, expected one that winnow export --to wrote")
+		return a, s.otherTable("found none of that name, expected one that winnow export --to wrote")
 	}
-	if err := s.owned(); err != nil {
+	if err := s.checkOwned(); err != nil {
 		return a, err
 	}
 	a.Dim = s.there.dim
-	if a.Model, _, err = s.model(ctx); err != nil {
+	if a.Model, _, err = s.readTableModel(ctx); err != nil {
 		return a, err
 	}
 	a.Points, err = s.Count(ctx)
 	return a, err
 }
 
-// half reports whether the index is on halfvec.
-func (t *table) half() bool { return t.dim > maxHNSW }
+// usesHalf reports whether the index is on halfvec.
+func (t *table) usesHalf() bool { return t.dim > maxHNSW }
 
-// finish builds the HNSW index if there is none.
-func (s *Server) finish(ctx context.Context) error {
+// buildIndex builds the HNSW index if there is none.
+func (s *Server) buildIndex(ctx context.Context) error {
 	build := s.address.Build
 	if build.Never {
 		return nil
@@ -225,7 +234,7 @@ func (s *Server) finish(ctx context.Context) error {
 		return nil
 	}
 	what, class := "$column", s.ext.schema+".vector_"+s.address.Metric.class
-	if s.there.half() {
+	if s.there.usesHalf() {
 		s.tries.Note("vectors of %d values: pgvector indexes at most %d, so the index uses halfvec (16 bits a "+
 			"value); the column keeps float32", s.there.dim, maxHNSW)
 		what, class = fmt.Sprintf("($column::$halfvec(%d))", s.there.dim),
@@ -237,11 +246,21 @@ func (s *Server) finish(ctx context.Context) error {
 		r := []rune(name)
 		name = string(r[:len(r)-1])
 	}
-	statement := s.sql(fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON $table USING hnsw (%s %s) WITH (m = %d, "+
-		"ef_construction = %d)",
-		pgx.Identifier{name + suffix}.Sanitize(), what, class, cmp.Or(build.Edges, 16), cmp.Or(build.Candidates, 64)))
-	return s.try(ctx, "building the index of table "+s.table, 0, func(ctx context.Context) error {
-		if there, err := s.indexed(ctx); err != nil || there {
+	statement := s.fillStatement(
+		fmt.Sprintf(
+			"CREATE INDEX IF NOT EXISTS %s ON $table USING hnsw (%s %s) WITH (m = %d, "+
+				"ef_construction = %d)",
+			pgx.Identifier{
+				name + suffix,
+			}.Sanitize(),
+			what,
+			class,
+			cmp.Or(build.Edges, 16),
+			cmp.Or(build.Candidates, 64),
+		),
+	)
+	return s.tryRequest(ctx, "building the index of table "+s.table, 0, func(ctx context.Context) error {
+		if there, err := s.hasIndex(ctx); err != nil || there {
 			return err
 		}
 		s.told = true // of too little memory, for one
@@ -250,17 +269,17 @@ func (s *Server) finish(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if there, err := s.indexed(ctx); err != nil || there {
+		if there, err := s.hasIndex(ctx); err != nil || there {
 			return err
 		}
 		return fmt.Errorf("another index is named %s", name+suffix)
 	})
 }
 
-// indexed reports whether the vectors have an HNSW index of the metric.
-func (s *Server) indexed(ctx context.Context) (there bool, err error) {
+// hasIndex reports whether the vectors have an HNSW index of the metric.
+func (s *Server) hasIndex(ctx context.Context) (there bool, err error) {
 	class := "vector_" + s.address.Metric.class
-	if s.there.half() {
+	if s.there.usesHalf() {
 		class = "halfvec_" + s.address.Metric.class
 	}
 	err = s.conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_index i

@@ -74,14 +74,14 @@ func (t *Tries) Do(ctx context.Context, limit time.Duration, request func(contex
 		}
 		// Half of the pause is random, so that several uploads do not all return at once.
 		drawn := pause/2 + rand.N(pause/2+1)
-		if err := t.sleep(ctx, drawn); err != nil {
+		if err := t.sleepBetween(ctx, drawn); err != nil {
 			return err
 		}
 		pause = min(2*pause, longestPause)
 	}
 }
 
-func (t *Tries) sleep(ctx context.Context, d time.Duration) error {
+func (t *Tries) sleepBetween(ctx context.Context, d time.Duration) error {
 	if t.Sleep != nil {
 		return t.Sleep(ctx, d)
 	}

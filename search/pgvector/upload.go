@@ -28,7 +28,7 @@ type upload struct {
 
 // Upload writes the points of src into the table and checks that they have arrived.
 func (s *Server) Upload(ctx context.Context, src Source, o Options) (Result, error) {
-	if err := o.check(s, src); err != nil {
+	if err := o.checkUpload(s, src); err != nil {
 		return Result{}, err
 	}
 	s.tries.Notify(o.Note)
@@ -39,7 +39,7 @@ func (s *Server) Upload(ctx context.Context, src Source, o Options) (Result, err
 	if r.Server, err = s.Hello(ctx); err != nil {
 		return r, err
 	}
-	if r.Created, u.empty, err = s.open(ctx, src.Width(), o); err != nil {
+	if r.Created, u.empty, err = s.openTable(ctx, src.Width(), o); err != nil {
 		return r, err
 	}
 	if err := u.sendAll(ctx); err != nil {
@@ -47,18 +47,18 @@ func (s *Server) Upload(ctx context.Context, src Source, o Options) (Result, err
 	}
 	r.Rows, r.Sent, r.Kept = u.rows, u.sent, u.kept
 	if o.Delete && !u.empty {
-		if r.Deleted, err = u.prune(ctx); err != nil {
+		if r.Deleted, err = u.pruneDeleted(ctx); err != nil {
 			return r, err
 		}
 	}
-	if r.Points, err = u.verify(ctx); err != nil {
+	if r.Points, err = u.verifySample(ctx); err != nil {
 		return r, err
 	}
 	r.Compared = len(u.samples)
-	return r, s.finish(ctx)
+	return r, s.buildIndex(ctx)
 }
 
-func (o Options) check(s *Server, src Source) error {
+func (o Options) checkUpload(s *Server, src Source) error {
 	switch {
 	case s.Collection() == "":
 		return errors.New("pgvector: the collection has no name, expected one")
@@ -79,7 +79,7 @@ func (u *upload) sendAll(ctx context.Context) error {
 			return err
 		}
 		for _, p := range points {
-			if err := p.check(u.src.Width()); err != nil {
+			if err := p.checkPoint(u.src.Width()); err != nil {
 				return err
 			}
 			at := keyOf(p.Path)
@@ -88,7 +88,7 @@ func (u *upload) sendAll(ctx context.Context) error {
 			}
 			u.seen[at] = struct{}{}
 			if u.rows%every == every/2 {
-				u.samples = append(u.samples, Point{p.Path, slices.Clone(p.Vector), p.Payload}.stored(u.o.Model))
+				u.samples = append(u.samples, Point{p.Path, slices.Clone(p.Vector), p.Payload}.storedPoint(u.o.Model))
 			}
 			u.rows++
 		}
@@ -115,12 +115,12 @@ func keyOf(path string) [16]byte {
 
 // sendBatch sends the points of a batch that the server lacks.
 func (u *upload) sendBatch(ctx context.Context, b []Point) error {
-	missing, err := u.missing(ctx, b)
+	missing, err := u.findMissing(ctx, b)
 	if err != nil {
 		return err
 	}
 	if len(missing) > 0 {
-		if err := u.s.put(ctx, missing); err != nil {
+		if err := u.s.putPoints(ctx, missing); err != nil {
 			return err
 		}
 	}
@@ -131,31 +131,31 @@ func (u *upload) sendBatch(ctx context.Context, b []Point) error {
 	return nil
 }
 
-// missing returns the points of a batch that the server lacks or holds with other content.
-func (u *upload) missing(ctx context.Context, b []Point) ([]Stored, error) {
+// findMissing returns the points of a batch that the server lacks or holds with other content.
+func (u *upload) findMissing(ctx context.Context, b []Point) ([]Stored, error) {
 	found, paths := map[string]string(nil), make([]string, len(b))
 	if !u.empty {
 		for i, p := range b {
 			paths[i] = p.Path
 		}
 		var err error
-		if found, err = u.s.digests(ctx, paths); err != nil {
+		if found, err = u.s.readDigests(ctx, paths); err != nil {
 			return nil, err
 		}
 	}
 	var list []Stored
 	for _, p := range b {
-		if s := p.stored(u.o.Model); found[p.Path] != s.Digest {
+		if s := p.storedPoint(u.o.Model); found[p.Path] != s.Digest {
 			list = append(list, s)
 		}
 	}
 	return list, nil
 }
 
-// prune deletes the points that the source did not give.
-func (u *upload) prune(ctx context.Context) (deleted int, err error) {
+// pruneDeleted deletes the points that the source did not give.
+func (u *upload) pruneDeleted(ctx context.Context) (deleted int, err error) {
 	for from := ""; ; {
-		paths, next, err := u.s.paths(ctx, from)
+		paths, next, err := u.s.listPaths(ctx, from)
 		if err != nil {
 			return deleted, err
 		}

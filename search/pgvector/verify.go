@@ -14,10 +14,10 @@ const sampleSize = 100
 // answerBytes bounds an answer with vectors.
 const answerBytes = 2 << 20
 
-// verify counts the points and compares a sample of them with what was sent.
-func (u *upload) verify(ctx context.Context) (points int, err error) {
-	if points, err = u.count(ctx); err == nil {
-		err = u.compare(ctx)
+// verifySample counts the points and compares a sample of them with what was sent.
+func (u *upload) verifySample(ctx context.Context) (points int, err error) {
+	if points, err = u.countPoints(ctx); err == nil {
+		err = u.compareSample(ctx)
 	}
 	if err == nil && points > u.rows {
 		u.s.tries.Note("collection %s holds %d points that are not in this export: removed images, or another "+
@@ -26,8 +26,8 @@ func (u *upload) verify(ctx context.Context) (points int, err error) {
 	return points, err
 }
 
-// count returns the exact number of points in the collection. Fewer than expected are an error.
-func (u *upload) count(ctx context.Context) (int, error) {
+// countPoints returns the exact number of points in the collection. Fewer than expected are an error.
+func (u *upload) countPoints(ctx context.Context) (int, error) {
 	n, err := u.s.Count(ctx)
 	if err == nil && n < u.rows {
 		err = fmt.Errorf("%s: found %d points at the end, expected %d", u.s, n, u.rows)
@@ -35,8 +35,8 @@ func (u *upload) count(ctx context.Context) (int, error) {
 	return n, err
 }
 
-// compare reads the sample back.
-func (u *upload) compare(ctx context.Context) error {
+// compareSample reads the sample back.
+func (u *upload) compareSample(ctx context.Context) error {
 	size := max(answerBytes/(4*u.src.Width()), 1)
 	for b := range slices.Chunk(u.samples, size) {
 		paths := make([]string, len(b))
@@ -50,7 +50,7 @@ func (u *upload) compare(ctx context.Context) error {
 		for _, p := range b {
 			why := "found none"
 			if got, there := found[p.Path]; there {
-				why = u.differs(p, got)
+				why = u.diffStored(p, got)
 			}
 			if why != "" {
 				return fmt.Errorf("%s: point %s read back: %s", u.s, p.Path, why)
@@ -60,9 +60,9 @@ func (u *upload) compare(ctx context.Context) error {
 	return nil
 }
 
-// differs says how a stored point differs from the one sent, or returns "".
-func (u *upload) differs(p, got Stored) string {
-	want, have := p.fields(), got.fields()
+// diffStored says how a stored point differs from the one sent, or returns "".
+func (u *upload) diffStored(p, got Stored) string {
+	want, have := p.storedFields(), got.storedFields()
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if have[name] != want[name] {
 			return fmt.Sprintf("found %s %q, expected %q", name, have[name], want[name])

@@ -83,7 +83,7 @@ func Write[T any](w io.Writer, state T, arrays []Array) error {
 	}
 	buf := make([]byte, 0, 1<<16)
 	for _, a := range arrays {
-		if err := a.write(out, buf); err != nil {
+		if err := a.writeNumbers(out, buf); err != nil {
 			return err
 		}
 	}
@@ -91,8 +91,8 @@ func Write[T any](w io.Writer, state T, arrays []Array) error {
 	return err
 }
 
-// write writes the numbers through buf, which is shorter than a large array.
-func (a Array) write(w io.Writer, buf []byte) error {
+// writeNumbers writes the numbers through buf, which is shorter than a large array.
+func (a Array) writeNumbers(w io.Writer, buf []byte) error {
 	at := 0
 	for at < a.Len {
 		n := min(a.Len-at, cap(buf)/8)
@@ -171,7 +171,7 @@ func readArrays(list []Array, r *io.SectionReader) (map[string]Array, error) {
 			return nil, fmt.Errorf("array %q: %d of kind %q do not fit the %d bytes left, or come twice", a.Name, a.Len,
 				a.Kind, left)
 		}
-		if err := a.read(r, buf); err != nil {
+		if err := a.readArrayNumbers(r, buf); err != nil {
 			return nil, fmt.Errorf("array %q: %w", a.Name, err)
 		}
 		arrays[a.Name] = a
@@ -183,8 +183,8 @@ func readArrays(list []Array, r *io.SectionReader) (map[string]Array, error) {
 	return arrays, nil
 }
 
-// read fills the array from r, through buf.
-func (a *Array) read(r io.Reader, buf []byte) error {
+// readArrayNumbers fills the array from r, through buf.
+func (a *Array) readArrayNumbers(r io.Reader, buf []byte) error {
 	switch a.Kind {
 	case "f32":
 		a.F32 = make([]float32, a.Len)

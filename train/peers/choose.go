@@ -20,8 +20,8 @@ type forgetPlan struct {
 	Gradual  int     // T_k, epochs
 }
 
-// at returns R(e), e counted from 0.
-func (p forgetPlan) at(epoch int) float64 {
+// forgetRate returns R(e), e counted from 0.
+func (p forgetPlan) forgetRate(epoch int) float64 {
 	if epoch >= p.Gradual {
 		return p.Rate
 	}
@@ -55,21 +55,21 @@ func smallLoss(dst []int, losses []float64, among []int, rate float64) []int {
 	return dst[:start+k]
 }
 
-// disagreement appends to dst the rows for which two classifiers predict different classes: the first largest
+// disagreeingRows appends to dst the rows for which two classifiers predict different classes: the first largest
 // logit of each.
 // Source: Yu et al., How does Disagreement Help Generalization against Label Corruption?, ICML 2019, equation
 // 1.
-func disagreement[T number](dst []int, a, b Matrix[T]) []int {
+func disagreeingRows[T number](dst []int, a, b Matrix[T]) []int {
 	for i := range a.Rows {
-		if first(a.row(i)) != first(b.row(i)) {
+		if argmax(a.matrixRow(i)) != argmax(b.matrixRow(i)) {
 			dst = append(dst, i)
 		}
 	}
 	return dst
 }
 
-// first returns the position of the largest value (ties: the first).
-func first[T number](row []T) int {
+// argmax returns the position of the largest value (ties: the first).
+func argmax[T number](row []T) int {
 	best := 0
 	for c, v := range row {
 		if v > row[best] {

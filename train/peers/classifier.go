@@ -41,8 +41,8 @@ func newClassifier(cfg Config, prefix string, classes, dim int, rng *rand.Rand) 
 	return c
 }
 
-// linear returns the classifier of the rows that forward stored.
-func (c *classifier) linear() head.Classifier {
+// linearHead returns the classifier of the rows that forward stored.
+func (c *classifier) linearHead() head.Classifier {
 	l := c.Classifier
 	if c.cosine {
 		l.Weight = &features.Param{Rows: c.Weight.Rows, Cols: c.Weight.Cols, Data: c.w.x.Data, Grad: c.Weight.Grad}
@@ -50,30 +50,30 @@ func (c *classifier) linear() head.Classifier {
 	return l
 }
 
-// forward overwrites logits, n×C, and stores y for backward.
-func (c *classifier) forward(logits, y blas32.General) {
+// forwardLogits overwrites logits, n×C, and stores y for backward.
+func (c *classifier) forwardLogits(logits, y blas32.General) {
 	c.y = y
 	if c.cosine {
-		c.u.set(y)
-		c.w.set(c.Weight.Matrix())
+		c.u.setUnitRows(y)
+		c.w.setUnitRows(c.Weight.Matrix())
 		c.y = c.u.x
 	}
-	c.linear().Forward(logits, c.y)
+	c.linearHead().Forward(logits, c.y)
 }
 
-// backward overwrites the gradients of the parameters and returns ∂L/∂y, which the next call overwrites.
-func (c *classifier) backward(dl blas32.General) blas32.General {
+// backwardLogits overwrites the gradients of the parameters and returns ∂L/∂y, which the next call overwrites.
+func (c *classifier) backwardLogits(dl blas32.General) blas32.General {
 	c.dy = features.Resize(c.dy, c.y.Rows, c.y.Cols)
-	c.linear().Backward(c.dy, c.y, dl, 0)
+	c.linearHead().Backward(c.dy, c.y, dl, 0)
 	if c.cosine {
-		c.u.pull(c.dy)
-		c.w.pull(c.Weight.GradMatrix())
+		c.u.pullBack(c.dy)
+		c.w.pullBack(c.Weight.GradMatrix())
 	}
 	return c.dy
 }
 
-// set computes the unit rows of m.
-func (u *unitRows) set(m blas32.General) {
+// setUnitRows computes the unit rows of m.
+func (u *unitRows) setUnitRows(m blas32.General) {
 	u.x = features.Resize(u.x, m.Rows, m.Cols)
 	u.norms = u.norms[:0]
 	for i := range m.Rows {
@@ -81,8 +81,8 @@ func (u *unitRows) set(m blas32.General) {
 	}
 }
 
-// pull turns a gradient with respect to the unit rows into one with respect to the original rows.
-func (u *unitRows) pull(d blas32.General) {
+// pullBack turns a gradient with respect to the unit rows into one with respect to the original rows.
+func (u *unitRows) pullBack(d blas32.General) {
 	for i := range d.Rows {
 		g := features.Row(d, i)
 		features.UnitRowGrad(g, features.Row(u.x, i), g, u.norms[i])

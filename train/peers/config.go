@@ -75,22 +75,22 @@ func Default(method string) Config {
 	return c
 }
 
-// exchanges reports whether two networks choose rows for each other.
-func (c Config) exchanges() bool {
+// exchangesRows reports whether two networks choose rows for each other.
+func (c Config) exchangesRows() bool {
 	return c.Method == CoTeaching || c.Method == CoTeachingPlus || c.Method == CoTeachingTemperature
 }
 
 // Estimates reports whether a first network is trained to estimate the transition matrix.
 func (c Config) Estimates() bool { return c.Method == FCorrection && c.Transition == Estimated }
 
-// plan returns R(e).
-func (c Config) plan() forgetPlan {
+// newForgetPlan returns R(e).
+func (c Config) newForgetPlan() forgetPlan {
 	return forgetPlan{Rate: c.Rate, Exponent: c.Exponent, Gradual: c.Gradual}
 }
 
-// networks returns the number of networks.
-func (c Config) networks() int {
-	if c.exchanges() || c.Estimates() {
+// countNetworks returns the number of networks.
+func (c Config) countNetworks() int {
+	if c.exchangesRows() || c.Estimates() {
 		return 2
 	}
 	return 1
@@ -125,7 +125,7 @@ func (c Config) checkOthers() error {
 	d, check := Default(c.Method), catalog.Checker{Where: "peers: " + c.Method}
 	const none = "none: the method does not use it"
 	check.That(c.Classifier == Cosine || c.Temperature == d.Temperature, "temperature", c.Temperature, none)
-	check.That(c.exchanges() || c.Exponent == d.Exponent, "exponent", c.Exponent, none)
+	check.That(c.exchangesRows() || c.Exponent == d.Exponent, "exponent", c.Exponent, none)
 	check.That(c.Method == FCorrection || c.Transition == d.Transition, "transition", c.Transition, none)
 	check.That(c.Estimates() || c.Percentile == d.Percentile, "percentile", c.Percentile, none)
 	return check.Err

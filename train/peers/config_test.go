@@ -19,7 +19,7 @@ func TestForgetPlanAtItsEdges(t *testing.T) {
 	}{{0, []float64{0.5, 0.5}}, {1, []float64{0, 0.5}}, {2, []float64{0, 0.25, 0.5}}} {
 		p := forgetPlan{Rate: 0.5, Exponent: 2, Gradual: c.gradual}
 		for e, w := range c.want {
-			if got := p.at(e); got != w {
+			if got := p.forgetRate(e); got != w {
 				t.Errorf("T_k %d: R(%d) is %v, expected %v", c.gradual, e, got, w)
 			}
 		}
@@ -95,7 +95,7 @@ func TestStagesOfTheEstimate(t *testing.T) {
 		if s.Number > 3 {
 			resting = 1
 		}
-		if any := slices.ContainsFunc(rowsOf(b.networks.part(z, resting)),
+		if any := slices.ContainsFunc(rowsOf(b.networks.logitsOf(z, resting)),
 			func(v float32) bool { return v != 0 }); any {
 			t.Errorf("step %d: logits of the network that rests", s.Number)
 		}

@@ -14,20 +14,20 @@ type Matrix[T number] struct {
 	Data               []T
 }
 
-// row returns a view.
-func (m Matrix[T]) row(i int) []T { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
+// matrixRow returns a view.
+func (m Matrix[T]) matrixRow(i int) []T { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
 
-// clear writes zeros.
-func (m Matrix[T]) clear() {
+// zeroMatrix writes zeros.
+func (m Matrix[T]) zeroMatrix() {
 	for i := range m.Rows {
-		clear(m.row(i))
+		clear(m.matrixRow(i))
 	}
 }
 
-// entropies writes the cross entropy of every row, -log softmax(l)[label], and its log Σ e^l.
-func entropies[T number](losses, sums []float64, logits Matrix[T], labels []int) {
+// rowEntropies writes the cross entropy of every row, -log softmax(l)[label], and its log Σ e^l.
+func rowEntropies[T number](losses, sums []float64, logits Matrix[T], labels []int) {
 	for i, label := range labels {
-		row := logits.row(i)
+		row := logits.matrixRow(i)
 		sums[i] = features.LogSumExp(row)
 		losses[i] = sums[i] - float64(row[label])
 	}
@@ -37,7 +37,7 @@ func entropies[T number](losses, sums []float64, logits Matrix[T], labels []int)
 // (softmax(l) - onehot)/k in a chosen row, 0 in the others. Without chosen rows the result is 0.
 func meanEntropy[T number](grad, logits Matrix[T], labels, chosen []int, losses, sums []float64) float64 {
 	if grad.Rows > 0 {
-		grad.clear()
+		grad.zeroMatrix()
 	}
 	var sum float64
 	for _, i := range chosen {
@@ -45,16 +45,18 @@ func meanEntropy[T number](grad, logits Matrix[T], labels, chosen []int, losses,
 		if grad.Rows == 0 {
 			continue
 		}
-		d, scale := grad.row(i), 1/float64(len(chosen))
-		for c, v := range logits.row(i) {
+		d, scale := grad.matrixRow(i), 1/float64(len(chosen))
+		for c, v := range logits.matrixRow(i) {
 			d[c] = T(scale * math.Exp(float64(v)-sums[i]))
 		}
-		d[labels[i]] = T(scale * math.Expm1(float64(logits.row(i)[labels[i]])-sums[i])) // p - 1 without cancellation
+		d[labels[i]] = T(
+			scale * math.Expm1(float64(logits.matrixRow(i)[labels[i]])-sums[i]),
+		) // p - 1 without cancellation
 	}
 	return sum / float64(max(len(chosen), 1))
 }
 
-// corrected returns the mean of -log Σ_j softmax_j(l)·T[j][label] and, if grad has rows, overwrites it with the
+// correctedLoss returns the mean of -log Σ_j softmax_j(l)·T[j][label] and, if grad has rows, overwrites it with the
 // gradient.
 //
 //	L_i = log Σ_c e^{l_c} - log Σ_c e^{l_c}·T[c][y]      ∂L_i/∂l_c = p_c - p_c·T[c][y]/Σ_j p_j·T[j][y]
@@ -63,14 +65,14 @@ func meanEntropy[T number](grad, logits Matrix[T], labels, chosen []int, losses,
 // one that the network makes improbable does not underflow. A label that T never gives costs +Inf.
 // Source: Patrini et al., Making Deep Neural Networks Robust to Label Noise, CVPR 2017, equation 5 and theorem
 // 2. METHODS 12.4.
-func corrected[T number](grad, logits Matrix[T], labels []int, t *transition, scratch *[]float64) float64 {
+func correctedLoss[T number](grad, logits Matrix[T], labels []int, t *transition, scratch *[]float64) float64 {
 	if len(*scratch) < 2*logits.Cols {
 		*scratch = make([]float64, 2*logits.Cols)
 	}
 	column, shifted := (*scratch)[:logits.Cols], (*scratch)[logits.Cols:2*logits.Cols]
 	var sum float64
 	for i, label := range labels {
-		row := logits.row(i)
+		row := logits.matrixRow(i)
 		t.logColumn(column, label)
 		for c, v := range row {
 			shifted[c] = float64(v) + column[c]
@@ -81,7 +83,7 @@ func corrected[T number](grad, logits Matrix[T], labels []int, t *transition, sc
 		if grad.Rows == 0 {
 			continue
 		}
-		d, scale := grad.row(i), 1/float64(len(labels))
+		d, scale := grad.matrixRow(i), 1/float64(len(labels))
 		for c, v := range row {
 			d[c] = T(scale * (math.Exp(float64(v)-all) - math.Exp(shifted[c]-given)))
 		}

@@ -15,26 +15,26 @@ const (
 	estimateClasses = 64
 )
 
-// estimate fills the transition matrix from the second network: the row of each class is the prediction for the
+// estimateMatrix fills the transition matrix from the second network: the row of each class is the prediction for the
 // training row that the network is most certain of. All training rows are candidates, even unlabelled ones. The
 // head's rows are stored, n×D; probabilities are only computed for a block of classes at a time.
-func (n *Networks) estimate() error {
+func (n *Networks) estimateMatrix() error {
 	net := n.list[1]
-	y, err := net.rows(n.rows, n.z.Rows)
+	y, err := net.headRows(n.rows, n.z.Rows)
 	if err != nil {
 		return err
 	}
 	sums := make([]float64, n.rows)
 	logits := features.NewMatrix(estimateRows, n.classes)
 	for from := 0; from < n.rows; from += estimateRows {
-		part := net.logits(logits, y, from, min(estimateRows, n.rows-from))
+		part := net.blockLogits(logits, y, from, min(estimateRows, n.rows-from))
 		for i := range part.Rows {
 			sums[from+i] = features.LogSumExp(features.Row(part, i))
 		}
 	}
 	given := make([]float64, n.classes)
-	for c, row := range net.anchors(y, sums, n.cfg.Percentile) {
-		part := net.logits(logits, y, row, 1)
+	for c, row := range net.findAnchors(y, sums, n.cfg.Percentile) {
+		part := net.blockLogits(logits, y, row, 1)
 		for j, l := range features.Row(part, 0) {
 			given[j] = math.Exp(float64(l) - sums[row])
 		}
@@ -43,8 +43,8 @@ func (n *Networks) estimate() error {
 	return nil
 }
 
-// rows returns the head's rows of the whole training set.
-func (net *network) rows(n, batch int) (blas32.General, error) {
+// headRows returns the head's rows of the whole training set.
+func (net *network) headRows(n, batch int) (blas32.General, error) {
 	y := features.NewMatrix(n, net.head.Config().Out)
 	list := make([]int, 0, batch)
 	for from := 0; from < n; from += batch {
@@ -63,35 +63,35 @@ func (net *network) rows(n, batch int) (blas32.General, error) {
 	return y, nil
 }
 
-// logits returns the logits of n rows of y, in the memory of dst.
-func (net *network) logits(dst, y blas32.General, from, n int) blas32.General {
+// blockLogits returns the logits of n rows of y, in the memory of dst.
+func (net *network) blockLogits(dst, y blas32.General, from, n int) blas32.General {
 	dst = features.Resize(dst, n, net.classifier.Weight.Rows)
-	net.classifier.forward(dst, features.Part(y, from, n))
+	net.classifier.forwardLogits(dst, features.Part(y, from, n))
 	return dst
 }
 
-// anchors finds the anchor row of each class, one block of classes at a time.
-func (net *network) anchors(y blas32.General, sums []float64, percentile float64) []int {
+// findAnchors finds the anchor row of each class, one block of classes at a time.
+func (net *network) findAnchors(y blas32.General, sums []float64, percentile float64) []int {
 	classes := net.classifier.Weight.Rows
 	rows := make([]int, classes)
 	column := make([]float64, y.Rows)
 	block := features.NewMatrix(y.Rows, min(estimateClasses, classes))
 	for from := 0; from < classes; from += estimateClasses {
-		some := net.classifier.some(from, min(estimateClasses, classes-from))
+		some := net.classifier.someClasses(from, min(estimateClasses, classes-from))
 		part := features.Resize(block, y.Rows, some.Weight.Rows)
-		some.forward(part, y)
+		some.forwardLogits(part, y)
 		for c := range part.Cols {
 			for i := range column {
 				column[i] = math.Exp(float64(features.Row(part, i)[c]) - sums[i])
 			}
-			rows[from+c] = anchor(column, percentile)
+			rows[from+c] = typicalRow(column, percentile)
 		}
 	}
 	return rows
 }
 
-// some returns the classifier restricted to n classes.
-func (c *classifier) some(from, n int) *classifier {
+// someClasses returns the classifier restricted to n classes.
+func (c *classifier) someClasses(from, n int) *classifier {
 	cut := func(p *features.Param, rows, cols, at int) *features.Param {
 		return &features.Param{Name: p.Name, Rows: rows, Cols: cols, Data: p.Data[at : at+rows*cols]}
 	}

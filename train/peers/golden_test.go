@@ -69,7 +69,7 @@ func gradient64(t *testing.T, what string, got Matrix[float64], want [][]float64
 func farthest(got Matrix[float64], want [][]float64) (worst float64) {
 	for i := range want {
 		for j, w := range want[i] {
-			if d := math.Abs(got.row(i)[j] - w); !(d <= worst) {
+			if d := math.Abs(got.matrixRow(i)[j] - w); !(d <= worst) {
 				worst = d
 			}
 		}
@@ -91,7 +91,7 @@ func pack(rows [][]float64) Matrix[float64] {
 	m := Matrix[float64]{Rows: len(rows), Cols: len(rows[0]), Stride: len(rows[0]) + 2}
 	m.Data = make([]float64, m.Rows*m.Stride)
 	for i, row := range rows {
-		copy(m.row(i), row)
+		copy(m.matrixRow(i), row)
 	}
 	return m
 }
@@ -111,7 +111,7 @@ func goldenTeach(t *testing.T, c reference.Case) {
 	d1, d2 := like(l1), like(l2)
 	plus := c.Method == "coteaching_plus"
 	var e exchange
-	v1, v2 := teach(&e, d1, d2, l1, l2, labels, c.Param("forget_rate", math.NaN()), plus)
+	v1, v2 := teachEachOther(&e, d1, d2, l1, l2, labels, c.Param("forget_rate", math.NaN()), plus)
 	number64(t, "loss1", v1, c.Float(t, "loss1"))
 	number64(t, "loss2", v2, c.Float(t, "loss2"))
 	for i, key := range []string{"selected_by_1", "selected_by_2"} {
@@ -134,7 +134,7 @@ func goldenPlan(t *testing.T, c reference.Case) {
 		Gradual: int(c.Param("num_gradual", 10))}
 	got := make([]float64, int(c.Param("n_epoch", -1)))
 	for e := range got {
-		got[e] = p.at(e)
+		got[e] = p.forgetRate(e)
 	}
 	numbers64(t, "values", got, c.Floats(t, "values"))
 }
@@ -196,10 +196,10 @@ func goldenCorrection(t *testing.T, c reference.Case) {
 	}
 	var scratch []float64
 	d := like(logits)
-	number64(t, "loss", corrected(d, logits, labels, known, &scratch), c.Float(t, "loss"))
+	number64(t, "loss", correctedLoss(d, logits, labels, known, &scratch), c.Float(t, "loss"))
 	gradient64(t, "grad_logits", d, c.Matrix(t, "grad_logits"))
 	// The same as explicit numbers: an estimated matrix is float32.
-	if got, want := corrected(Matrix[float64]{}, logits, labels, given(t, matrix), &scratch),
+	if got, want := correctedLoss(Matrix[float64]{}, logits, labels, given(t, matrix), &scratch),
 		c.Float(t, "loss"); math.Abs(got-want) > 1e-6*want {
 		t.Errorf("loss with the matrix as numbers: %v, expected %v", got, want)
 	}
@@ -233,7 +233,7 @@ func goldenEstimate(t *testing.T, c reference.Case) {
 		for i := range p {
 			column[i] = p[i][class]
 		}
-		at := anchor(column, c.Param("percentile", 0))
+		at := typicalRow(column, c.Param("percentile", 0))
 		if at != anchors[class] {
 			t.Errorf("anchor of class %d: row %d, expected %d", class, at, anchors[class])
 		}
@@ -259,7 +259,7 @@ func goldenTemperature(t *testing.T, c reference.Case) {
 		}
 	}
 	logits := features.NewMatrix(len(x), len(proxies))
-	cl.forward(logits, y)
+	cl.forwardLogits(logits, y)
 	want := c.Matrix(t, "logits")
 	for i := range want {
 		for j, w := range want[i] {
@@ -270,9 +270,9 @@ func goldenTemperature(t *testing.T, c reference.Case) {
 	}
 	exact := pack(want)
 	losses, sums := make([]float64, len(x)), make([]float64, len(x))
-	entropies(losses, sums, exact, labels)
+	rowEntropies(losses, sums, exact, labels)
 	numbers64(t, "per_sample_loss", losses, c.Floats(t, "per_sample_loss"))
-	entropies(losses, sums, Matrix[float32]{Rows: logits.Rows, Cols: logits.Cols, Stride: logits.Stride,
+	rowEntropies(losses, sums, Matrix[float32]{Rows: logits.Rows, Cols: logits.Cols, Stride: logits.Stride,
 		Data: logits.Data}, labels)
 	for i, w := range c.Floats(t, "per_sample_loss") {
 		if math.Abs(losses[i]-w) > 1e-4*math.Max(1, w) {

@@ -145,7 +145,7 @@ func (b *bed) precision1(t testing.TB, set features.Set, labels []int) float64 {
 	for i := range z.Rows {
 		row := features.Row(s, i)
 		row[i] = float32(math.Inf(-1))
-		if labels[first(row)] == labels[i] {
+		if labels[argmax(row)] == labels[i] {
 			hits++
 		}
 	}
@@ -156,14 +156,14 @@ func (b *bed) precision1(t testing.TB, set features.Set, labels []int) float64 {
 func (b *bed) accuracy(t testing.TB, set features.Set, truth []int) float64 {
 	t.Helper()
 	net := b.networks.list[0]
-	y, err := net.rows(set.Len(), 50)
+	y, err := net.headRows(set.Len(), 50)
 	if err != nil {
 		t.Fatal(err)
 	}
-	logits := net.logits(features.NewMatrix(0, 0), y, 0, set.Len())
+	logits := net.blockLogits(features.NewMatrix(0, 0), y, 0, set.Len())
 	hits := 0
 	for i, c := range truth {
-		if first(features.Row(logits, i)) == c {
+		if argmax(features.Row(logits, i)) == c {
 			hits++
 		}
 	}

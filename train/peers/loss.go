@@ -57,10 +57,10 @@ func (l *loss) NoteTerms() bool { return l.cfg.Method != FCorrection }
 // networks, their mean. Co-teaching calls this the loss of a sample.
 func (l *loss) Terms() []float64 { return l.terms }
 
-// note computes the terms of n rows.
-func (l *loss) note(n int) {
+// noteLossRows computes the terms of n rows.
+func (l *loss) noteLossRows(n int) {
 	l.terms = append(l.terms[:0], l.exchange.losses[0][:n]...)
-	if !l.cfg.exchanges() {
+	if !l.cfg.exchangesRows() {
 		return
 	}
 	for i, v := range l.exchange.losses[1][:n] {
@@ -73,14 +73,22 @@ func (l *loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 	if grad == nil {
 		grad = &blas32.General{}
 	}
-	if l.cfg.exchanges() {
-		v1, v2 := teach(&l.exchange, l.part(*grad, 0), l.part(*grad, 1), l.part(z.X, 0), l.part(z.X, 1), z.Labels,
-			l.forget(), l.disagrees())
+	if l.cfg.exchangesRows() {
+		v1, v2 := teachEachOther(
+			&l.exchange,
+			l.networkLogits(*grad, 0),
+			l.networkLogits(*grad, 1),
+			l.networkLogits(z.X, 0),
+			l.networkLogits(z.X, 1),
+			z.Labels,
+			l.currentForget(),
+			l.needsDisagreement(),
+		)
 		l.chosen = l.exchange.chosen[1]
-		l.note(z.Len())
+		l.noteLossRows(z.Len())
 		return v1 + v2
 	}
-	l.exchange.size(z.Len())
+	l.exchange.growExchange(z.Len())
 	l.chosen = l.exchange.chosen[1][:0]
 	for i := range z.Len() {
 		l.chosen = append(l.chosen, i)
@@ -91,29 +99,31 @@ func (l *loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 		if l.clock.Step() <= l.cfg.FirstStage {
 			learner = 1
 		}
-		l.part(*grad, 1-learner).clear()
+		l.networkLogits(*grad, 1-learner).zeroMatrix()
 	}
-	g, logits := l.part(*grad, learner), l.part(z.X, learner)
+	g, logits := l.networkLogits(*grad, learner), l.networkLogits(z.X, learner)
 	if l.transition != nil && learner == 0 {
-		return corrected(g, logits, z.Labels, l.transition, &l.scratch)
+		return correctedLoss(g, logits, z.Labels, l.transition, &l.scratch)
 	}
 	e := &l.exchange
-	entropies(e.losses[0], e.sums[0], logits, z.Labels)
-	l.note(z.Len())
+	rowEntropies(e.losses[0], e.sums[0], logits, z.Labels)
+	l.noteLossRows(z.Len())
 	return meanEntropy(g, logits, z.Labels, l.chosen, e.losses[0], e.sums[0])
 }
 
-// epoch returns the current epoch, counted from 0.
-func (l *loss) epoch() int { return max(l.clock.Step()-1, 0) / l.cfg.Epoch }
+// currentEpoch returns the current epoch, counted from 0.
+func (l *loss) currentEpoch() int { return max(l.clock.Step()-1, 0) / l.cfg.Epoch }
 
-// forget returns R(e) of the current epoch.
-func (l *loss) forget() float64 { return l.cfg.plan().at(l.epoch()) }
+// currentForget returns R(e) of the current epoch.
+func (l *loss) currentForget() float64 { return l.cfg.newForgetPlan().forgetRate(l.currentEpoch()) }
 
-// disagrees reports whether only rows count on which the networks disagree.
-func (l *loss) disagrees() bool { return l.cfg.Method == CoTeachingPlus && l.epoch() >= l.cfg.WarmUp }
+// needsDisagreement reports whether only rows count on which the networks disagree.
+func (l *loss) needsDisagreement() bool {
+	return l.cfg.Method == CoTeachingPlus && l.currentEpoch() >= l.cfg.WarmUp
+}
 
-// part returns the view of one network's logits.
-func (l *loss) part(m blas32.General, i int) Matrix[float32] {
+// networkLogits returns the view of one network's logits.
+func (l *loss) networkLogits(m blas32.General, i int) Matrix[float32] {
 	if m.Rows == 0 {
 		return Matrix[float32]{}
 	}
@@ -127,8 +137,8 @@ type exchange struct {
 	among        []int
 }
 
-// size makes room for n rows.
-func (e *exchange) size(n int) {
+// growExchange makes room for n rows.
+func (e *exchange) growExchange(n int) {
 	for i := range 2 {
 		if len(e.losses[i]) < n {
 			e.losses[i], e.sums[i] = make([]float64, n), make([]float64, n)
@@ -137,19 +147,19 @@ func (e *exchange) size(n int) {
 	}
 }
 
-// teach returns the loss of each of two networks on the rows that the other chose and, if d1 and d2 have rows,
+// teachEachOther returns the loss of each of two networks on the rows that the other chose and, if d1 and d2 have rows,
 // overwrites them with the gradients.
-func teach[T number](
+func teachEachOther[T number](
 	e *exchange, d1, d2, l1, l2 Matrix[T], labels []int, forget float64, disagreeing bool,
 ) (float64, float64) {
 	n := len(labels)
-	e.size(n)
+	e.growExchange(n)
 	for i, l := range []Matrix[T]{l1, l2} {
-		entropies(e.losses[i][:n], e.sums[i], l, labels)
+		rowEntropies(e.losses[i][:n], e.sums[i], l, labels)
 	}
 	var among []int // nil: all rows
 	if disagreeing {
-		if e.among = disagreement(e.among[:0], l1, l2); len(e.among) > 0 {
+		if e.among = disagreeingRows(e.among[:0], l1, l2); len(e.among) > 0 {
 			among = e.among
 		} else {
 			forget = 0

@@ -73,11 +73,11 @@ func New(ctx context.Context, cfg Config, in Input) (*Networks, error) {
 	if in.Stored.Len() == 0 {
 		in.Stored = in.Train
 	}
-	n.z = features.NewMatrix(in.Batch, cfg.networks()*in.Classes)
+	n.z = features.NewMatrix(in.Batch, cfg.countNetworks()*in.Classes)
 	if in.Encoder == nil {
 		in.Encoder = func(h *head.Head, _ bool) (Encoder, error) { return head.NewRawEncoder(h, in.Stored, in.Batch) }
 	}
-	for i := range cfg.networks() {
+	for i := range cfg.countNetworks() {
 		h, prefix := in.Head, ""
 		if i > 0 {
 			prefix = "peer."
@@ -95,10 +95,10 @@ func New(ctx context.Context, cfg Config, in Input) (*Networks, error) {
 		}
 		c := newClassifier(cfg, prefix, in.Classes, h.Config().Out, train.Rand(in.Seed, prefix+"classifier", 0))
 		net := &network{head: h, encoder: e, classifier: c}
-		net.backbone = named(prefix, slices.DeleteFunc(slices.Clone(e.Params()),
+		net.backbone = prefixParams(prefix, slices.DeleteFunc(slices.Clone(e.Params()),
 			func(p *features.Param) bool { return slices.Contains(h.Params(), p) }))
 		if s, ok := e.(train.Stateful); ok {
-			net.state = named(prefix, s.State())
+			net.state = prefixParams(prefix, s.State())
 		}
 		n.list = append(n.list, net)
 	}
@@ -109,8 +109,8 @@ func New(ctx context.Context, cfg Config, in Input) (*Networks, error) {
 	return n, nil
 }
 
-// named returns parameters that share memory with the given ones, with a prefix added to their names.
-func named(prefix string, params []*features.Param) []*features.Param {
+// prefixParams returns parameters that share memory with the given ones, with a prefix added to their names.
+func prefixParams(prefix string, params []*features.Param) []*features.Param {
 	list := make([]*features.Param, len(params))
 	for i, p := range params {
 		other := *p
@@ -125,8 +125,8 @@ func (n *Networks) Announce(rows []int) { n.next = rows }
 
 // Forward computes the logits of the networks that learn in the current step; those of a resting network are 0.
 func (n *Networks) Forward(rows []int) (features.Set, error) {
-	if n.estimating() {
-		if err := n.estimate(); err != nil {
+	if n.needsEstimate() {
+		if err := n.estimateMatrix(); err != nil {
 			return features.Set{}, err
 		}
 	}
@@ -134,7 +134,7 @@ func (n *Networks) Forward(rows []int) (features.Set, error) {
 	clear(z.Data)
 	var out features.Set
 	for i, net := range n.list {
-		if !n.learns(i) {
+		if !n.isLearning(i) {
 			continue
 		}
 		if e, ok := net.encoder.(train.Announced); ok && n.next != nil {
@@ -145,7 +145,7 @@ func (n *Networks) Forward(rows []int) (features.Set, error) {
 		if err != nil {
 			return features.Set{}, err
 		}
-		net.classifier.forward(n.part(z, i), y.X)
+		net.classifier.forwardLogits(n.logitsOf(z, i), y.X)
 		out = y
 	}
 	out.X = z
@@ -155,37 +155,37 @@ func (n *Networks) Forward(rows []int) (features.Set, error) {
 // Backward propagates the gradient of the logits into each network that learns in the current step.
 func (n *Networks) Backward(dz blas32.General) error {
 	for i, net := range n.list {
-		if !n.learns(i) {
+		if !n.isLearning(i) {
 			continue
 		}
-		if err := net.encoder.Backward(net.classifier.backward(n.part(dz, i))); err != nil {
+		if err := net.encoder.Backward(net.classifier.backwardLogits(n.logitsOf(dz, i))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// part returns the view of one network's logits.
-func (n *Networks) part(z blas32.General, i int) blas32.General {
-	return columns(z, i*n.classes, n.classes)
+// logitsOf returns the view of one network's logits.
+func (n *Networks) logitsOf(z blas32.General, i int) blas32.General {
+	return columnView(z, i*n.classes, n.classes)
 }
 
-// columns returns a view of n columns.
-func columns(m blas32.General, from, n int) blas32.General {
+// columnView returns a view of n columns.
+func columnView(m blas32.General, from, n int) blas32.General {
 	m.Data, m.Cols = m.Data[from:], n
 	return m
 }
 
-// learns reports whether a network learns in the current step. Both always do, except for an estimate: the
+// isLearning reports whether a network learns in the current step. Both always do, except for an estimate: the
 // second network is then trained first, only for that.
-func (n *Networks) learns(i int) bool {
+func (n *Networks) isLearning(i int) bool {
 	return !n.cfg.Estimates() || (i == 1) == n.firstStage()
 }
 
 func (n *Networks) firstStage() bool { return n.cfg.Estimates() && n.clock.Step() <= n.cfg.FirstStage }
 
-// estimating reports whether the current step is the first that needs the estimate.
-func (n *Networks) estimating() bool {
+// needsEstimate reports whether the current step is the first that needs the estimate.
+func (n *Networks) needsEstimate() bool {
 	return n.cfg.Estimates() && n.clock.Step() == n.cfg.FirstStage+1
 }
 
@@ -199,11 +199,11 @@ func (n *Networks) Params() []*features.Param {
 }
 
 func (n *Networks) paramsOf(i int) []*features.Param {
-	return slices.Concat(n.list[i].own(), n.list[i].backbone)
+	return slices.Concat(n.list[i].ownParams(), n.list[i].backbone)
 }
 
-// own returns a network's parameters without its backbone.
-func (net *network) own() []*features.Param {
+// ownParams returns a network's parameters without its backbone.
+func (net *network) ownParams() []*features.Param {
 	return slices.Concat(net.head.Params(), net.classifier.Params())
 }
 
@@ -239,8 +239,8 @@ func (n *Networks) Groups(
 		if i > 0 {
 			names = [2]string{train.PeerGroup, train.PeerBackboneGroup}
 		}
-		from, stop := n.span(i)
-		for k, params := range [2][]*features.Param{net.own(), net.backbone} {
+		from, stop := n.learningSpan(i)
+		for k, params := range [2][]*features.Param{net.ownParams(), net.backbone} {
 			if len(params) == 0 {
 				continue
 			}
@@ -261,8 +261,8 @@ func (n *Networks) Groups(
 	return groups, nil
 }
 
-// span returns the first and the last step in which a network learns; 0 means the last step of the run.
-func (n *Networks) span(i int) (from, stop int) {
+// learningSpan returns the first and the last step in which a network learns; 0 means the last step of the run.
+func (n *Networks) learningSpan(i int) (from, stop int) {
 	switch {
 	case !n.cfg.Estimates():
 		return 1, 0

@@ -140,9 +140,9 @@ func checkTeach(p problem, do teacher) error {
 					func() float64 {
 						return meanOf(rows, p.labels,
 							chosen[1-n])
-					}); !(math.Abs(d[n].row(i)[c]-want) <= 1e-7) {
+					}); !(math.Abs(d[n].matrixRow(i)[c]-want) <= 1e-7) {
 					return fmt.Errorf("gradient of logit %d of row %d of network %d: %v, expected %v", c, i, n+1,
-						d[n].row(i)[c], want)
+						d[n].matrixRow(i)[c], want)
 				}
 			}
 		}
@@ -173,7 +173,7 @@ func differ(row []float64, c int, value func() float64) float64 {
 func TestTeachAgainstLoops(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
-		if err := checkTeach(p, teach[float64]); err != nil {
+		if err := checkTeach(p, teachEachOther[float64]); err != nil {
 			t.Fatalf("%v: %v", p, err)
 		}
 	})
@@ -192,43 +192,43 @@ func TestSpoiledTeachersAreSeen(t *testing.T) {
 	}
 	for _, plus := range []bool{false, true} {
 		p.plus = plus
-		if err := checkTeach(p, teach[float64]); err != nil {
+		if err := checkTeach(p, teachEachOther[float64]); err != nil {
 			t.Fatal(err)
 		}
 		for name, do := range map[string]teacher{
 			"value × 1.001": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
 				dis bool) (float64, float64) {
-				a, b := teach(e, d1, d2, l1, l2, y, r, dis)
+				a, b := teachEachOther(e, d1, d2, l1, l2, y, r, dis)
 				return a * 1.001, b
 			},
 			"divided by the number kept once more": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int,
 				r float64, dis bool) (float64, float64) {
-				a, b := teach(e, d1, d2, l1, l2, y, r, dis)
+				a, b := teachEachOther(e, d1, d2, l1, l2, y, r, dis)
 				return a / float64(len(e.chosen[1])), b / float64(len(e.chosen[0]))
 			},
 			"no gradient for the second": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
 				dis bool) (float64, float64) {
-				a, b := teach(e, d1, d2, l1, l2, y, r, dis)
-				d2.clear()
+				a, b := teachEachOther(e, d1, d2, l1, l2, y, r, dis)
+				d2.zeroMatrix()
 				return a, b
 			},
 			"each learns from its own choice": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
 				dis bool) (float64, float64) {
-				teach(e, d1, d2, l1, l2, y, r, dis)
+				teachEachOther(e, d1, d2, l1, l2, y, r, dis)
 				return meanEntropy(d1, l1, y, e.chosen[0], e.losses[0], e.sums[0]),
 					meanEntropy(d2, l2, y, e.chosen[1], e.losses[1], e.sums[1])
 			},
 			"one row more is left out": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
 				dis bool) (float64, float64) {
-				return teach(e, d1, d2, l1, l2, y, r+0.2, dis)
+				return teachEachOther(e, d1, d2, l1, l2, y, r+0.2, dis)
 			},
 			"disagreement the other way round": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
 				dis bool) (float64, float64) {
-				return teach(e, d1, d2, l1, l2, y, r, !dis)
+				return teachEachOther(e, d1, d2, l1, l2, y, r, !dis)
 			},
 			"row 0 is lost": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
 				dis bool) (float64, float64) {
-				a, b := teach(e, d1, d2, l1, l2, y, r, dis)
+				a, b := teachEachOther(e, d1, d2, l1, l2, y, r, dis)
 				e.chosen[0] = slices.DeleteFunc(e.chosen[0], func(i int) bool { return i == e.chosen[0][0] })
 				return a, b
 			},
@@ -259,8 +259,8 @@ func checkCorrected(rows [][]float64, labels []int, tr *transition, do func(d, l
 	}
 	for i := range rows {
 		for c := range rows[i] {
-			if want := differ(rows[i], c, value); !(math.Abs(d.row(i)[c]-want) <= 1e-7) {
-				return fmt.Errorf("gradient of logit %d of row %d: %v, expected %v", c, i, d.row(i)[c], want)
+			if want := differ(rows[i], c, value); !(math.Abs(d.matrixRow(i)[c]-want) <= 1e-7) {
+				return fmt.Errorf("gradient of logit %d of row %d: %v, expected %v", c, i, d.matrixRow(i)[c], want)
 			}
 		}
 	}
@@ -283,7 +283,7 @@ func TestCorrectedAgainstLoops(t *testing.T) {
 		}
 		var scratch []float64
 		if err := checkCorrected(p.l1, p.labels, tr,
-			func(d, l Matrix[float64]) float64 { return corrected(d, l, p.labels, tr, &scratch) }); err != nil {
+			func(d, l Matrix[float64]) float64 { return correctedLoss(d, l, p.labels, tr, &scratch) }); err != nil {
 			t.Fatalf("%s: %v: %v", kind, p, err)
 		}
 	})
@@ -302,13 +302,16 @@ func TestSpoiledCorrectionsAreSeen(t *testing.T) {
 	}
 	var scratch []float64
 	for name, do := range map[string]func(d, l Matrix[float64]) float64{
-		"transposed": func(d, l Matrix[float64]) float64 { return corrected(d, l, labels, turned, &scratch) },
+		"transposed": func(d, l Matrix[float64]) float64 { return correctedLoss(d, l, labels, turned, &scratch) },
 		"no gradient": func(d, l Matrix[float64]) float64 {
-			v := corrected(d, l, labels, tr, &scratch)
-			d.clear()
+			v := correctedLoss(d, l, labels, tr, &scratch)
+			d.zeroMatrix()
 			return v
 		},
-		"value × 1.001": func(d, l Matrix[float64]) float64 { return 1.001 * corrected(d, l, labels, tr, &scratch) },
+		"value × 1.001": func(d, l Matrix[float64]) float64 {
+			return 1.001 * correctedLoss(d, l, labels, tr,
+				&scratch)
+		},
 	} {
 		if err := checkCorrected(rows, labels, tr, do); err == nil {
 			t.Errorf("%s: not seen", name)
@@ -321,22 +324,23 @@ func TestExtremes(t *testing.T) {
 	far := pack([][]float64{{1e5, -1e5, 0}, {-1e5, 1e5, 0}})
 	var e exchange
 	d1, d2 := like(far), like(far)
-	v1, _ := teach(&e, d1, d2, far, far, []int{0, 0}, 0, false)
-	if v1 != 1e5 || d1.row(1)[0] != -0.5 || d1.row(1)[1] != 0.5 || d1.row(0)[0] != 0 {
+	v1, _ := teachEachOther(&e, d1, d2, far, far, []int{0, 0}, 0, false)
+	if v1 != 1e5 || d1.matrixRow(1)[0] != -0.5 || d1.matrixRow(1)[1] != 0.5 || d1.matrixRow(0)[0] != 0 {
 		t.Errorf("loss %v, gradient %v", v1, d1.Data)
 	}
 	var scratch []float64
 	tr, _ := newTransition(Pair, 3, 0.3)
-	if v := corrected(d1, far, []int{0, 0}, tr, &scratch); !(v > 4e4 && v < 1e5) || math.IsNaN(d1.row(1)[2]) {
+	if v := correctedLoss(d1, far, []int{0, 0}, tr, &scratch); !(v > 4e4 && v < 1e5) || math.IsNaN(d1.matrixRow(1)[2]) {
 		t.Errorf("corrected loss %v, gradient %v", v, d1.Data)
 	}
 	none, _ := newTransition(Estimated, 3, 0)
-	if v := corrected(d1, far, []int{0, 0}, none, &scratch); !math.IsInf(v, 1) {
+	if v := correctedLoss(d1, far, []int{0, 0}, none, &scratch); !math.IsInf(v, 1) {
 		t.Errorf("a label that the matrix never gives has loss %v", v)
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
 		bad := pack([][]float64{{1, v, 0}, {0, 1, 0}})
-		if v1, _ := teach(&e, d1, d2, bad, far, []int{0, 0}, 0.5, false); !math.IsNaN(v1) && !math.IsInf(v1, 0) {
+		if v1, _ := teachEachOther(&e, d1, d2, bad, far, []int{0, 0}, 0.5, false); !math.IsNaN(v1) &&
+			!math.IsInf(v1, 0) {
 			// The second network may have chosen the other row: then the first one's own selection shows it.
 			if len(e.chosen[1]) != 1 || e.chosen[1][0] != 1 {
 				t.Errorf("a logit of %v gives the loss %v", v, v1)
@@ -391,9 +395,9 @@ func TestClassifierAgainstLoops(t *testing.T) {
 		for i := range g.Data {
 			g.Data[i] = float32(rng.NormFloat64())
 		}
-		half := columns(g, classes, classes) // the second network's part
-		c.forward(columns(logits, classes, classes), y)
-		dy := c.backward(half)
+		half := columnView(g, classes, classes) // the second network's part
+		c.forwardLogits(columnView(logits, classes, classes), y)
+		dy := c.backwardLogits(half)
 		var params [][]float64
 		for _, p := range append(c.Params(), features.NewParam("no bias", 1, classes))[:2] {
 			var list []float64
@@ -445,12 +449,12 @@ func TestCosineOfNothing(t *testing.T) {
 	clear(c.Weight.Data[:4])
 	y, logits := features.NewMatrix(2, 4), features.NewMatrix(2, 3)
 	y.Data[4] = 1
-	c.forward(logits, y)
+	c.forwardLogits(logits, y)
 	dl := features.NewMatrix(2, 3)
 	for i := range dl.Data {
 		dl.Data[i] = 1
 	}
-	dy := c.backward(dl)
+	dy := c.backwardLogits(dl)
 	for j := range 4 {
 		if dy.Data[j] != 0 || c.Weight.Grad[j] != 0 {
 			t.Errorf("gradients %v, %v", dy.Data[:4], c.Weight.Grad[:4])
@@ -485,7 +489,7 @@ func TestEstimateAgainstLoops(t *testing.T) {
 		for i := range networks.list[1].classifier.Weight.Data {
 			networks.list[1].classifier.Weight.Data[i] *= 4 // more confident
 		}
-		if err := networks.estimate(); err != nil {
+		if err := networks.estimateMatrix(); err != nil {
 			t.Fatal(err)
 		}
 		p := slowProbabilities(networks.list[1], set)

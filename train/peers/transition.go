@@ -87,14 +87,14 @@ func (t *transition) setRow(truth int, given []float64) {
 	}
 }
 
-// anchor returns the most typical row of a class: the one with the largest of its probabilities (ties: the
+// typicalRow returns the most typical row of a class: the one with the largest of its probabilities (ties: the
 // first). With a percentile q > 0, the probabilities from their q-th percentile on (rank ⌈q/100·(n-1)⌉, counted
 // from 0) are left out as outliers; if none is left it returns the first row. A percentile that leaves out more
 // rows than a class has examples makes rows of other classes its anchors. On six made-up classes, with 40 % of
 // each labelled as the next, 97 helped with two seeds and hurt with one, and 85 to 90 often spoiled the
 // estimate; hence the default is 0. Row i of the estimated matrix is the prediction for the anchor of class i.
 // Source: Patrini et al., CVPR 2017, equations 12 and 13, and their code for the percentile. METHODS 12.4.
-func anchor(probabilities []float64, percentile float64) int {
+func typicalRow(probabilities []float64, percentile float64) int {
 	below := math.Inf(1)
 	if percentile > 0 {
 		sorted := slices.Sorted(slices.Values(probabilities))

@@ -20,8 +20,8 @@ func newMembers(rows, capacity int) *members {
 	return &members{capacity: capacity, newest: make([]int, rows), before: make([]int, capacity)}
 }
 
-// push records a [features.Bank.Push] of these rows.
-func (m *members) push(rows []int) {
+// pushMembers records a [features.Bank.Push] of these rows.
+func (m *members) pushMembers(rows []int) {
 	for _, row := range rows[max(0, len(rows)-m.capacity):] {
 		m.before[m.pushed%m.capacity] = m.newest[row]
 		m.pushed++
@@ -29,8 +29,8 @@ func (m *members) push(rows []int) {
 	}
 }
 
-// of appends the positions of a row's members.
-func (m *members) of(dst []int, row int) []int {
+// memberPositions appends the positions of a row's members.
+func (m *members) memberPositions(dst []int, row int) []int {
 	for s := m.newest[row]; s > 0 && s > m.pushed-m.capacity; s = m.before[(s-1)%m.capacity] {
 		dst = append(dst, (s-1)%m.capacity)
 	}
@@ -66,7 +66,7 @@ func (r *Record) Follow(bank *features.Bank) error {
 		if row < 0 {
 			return fmt.Errorf("samples: the bank holds a vector of sample %d, which is not trained on", id)
 		}
-		m.push([]int{row})
+		m.pushMembers([]int{row})
 	}
 	r.members = m
 	return nil
@@ -79,7 +79,7 @@ func (r *Record) FollowAnew(bank *features.Bank) error {
 }
 
 // Pushed records that these training rows were pushed into the bank, in this order.
-func (r *Record) Pushed(rows []int) { r.members.push(rows) }
+func (r *Record) Pushed(rows []int) { r.members.pushMembers(rows) }
 
 // Members appends the positions, in the bank's set, of the vectors of a training row.
-func (r *Record) Members(dst []int, row int) []int { return r.members.of(dst, row) }
+func (r *Record) Members(dst []int, row int) []int { return r.members.memberPositions(dst, row) }

@@ -53,10 +53,10 @@ func New(cfg Config) (*Record, error) {
 	}
 	r := &Record{cfg: cfg}
 	n := len(cfg.IDs)
-	for _, list := range r.counts() {
+	for _, list := range r.listCounts() {
 		*list.of = make([]uint32, n)
 	}
-	for _, list := range r.sums() {
+	for _, list := range r.listSums() {
 		*list.of = make([]float64, n)
 	}
 	return r, nil
@@ -85,9 +85,9 @@ func (r *Record) Add(v Visit) {
 	}
 	for i, verdict := range v.Verdicts {
 		if row := v.Rows[i]; v.Labels[i] != r.cfg.Labels[row] {
-			r.judged(row, filters.Verdict{Odds: math.Inf(-1), Best: v.Labels[i]}, late)
+			r.recordVerdict(row, filters.Verdict{Odds: math.Inf(-1), Best: v.Labels[i]}, late)
 		} else if verdict.Known() {
-			r.judged(row, verdict, late)
+			r.recordVerdict(row, verdict, late)
 		}
 	}
 	if !late {
@@ -108,12 +108,12 @@ func (r *Record) Add(v Visit) {
 	}
 }
 
-// judged records one verdict on a given label. The label is believed if no class fits the row better, and
+// recordVerdict records one verdict on a given label. The label is believed if no class fits the row better, and
 // forgotten if the previous verdict believed it and this one does not.
 // Source: Toneva et al., An Empirical Study of Example Forgetting during Deep Neural Network Learning, ICLR
 // 2019, definitions of forgetting and learning events, with "the class fits the vector best, the image itself
 // left out" in place of "classified correctly".
-func (r *Record) judged(row int, v filters.Verdict, late bool) {
+func (r *Record) recordVerdict(row int, v filters.Verdict, late bool) {
 	believes := v.Best == r.cfg.Labels[row]
 	r.visits[row]++
 	switch {
@@ -129,12 +129,12 @@ func (r *Record) judged(row int, v filters.Verdict, late bool) {
 	}
 	r.scored[row]++
 	r.p[row] += v.P()
-	r.vote(row, uint32(v.Best+1))
+	r.recordVote(row, uint32(v.Best+1))
 }
 
-// vote is a step of the Boyer-Moore majority vote: a class that is best at more than half of the visits leads
+// recordVote is a step of the Boyer-Moore majority vote: a class that is best at more than half of the visits leads
 // at the end.
-func (r *Record) vote(row int, class uint32) {
+func (r *Record) recordVote(row int, class uint32) {
 	switch {
 	case r.lead[row] == 0:
 		r.best[row], r.lead[row] = class, 1
@@ -156,13 +156,13 @@ type namedSums struct {
 	of   *[]float64
 }
 
-func (r *Record) counts() []namedCounts {
+func (r *Record) listCounts() []namedCounts {
 	return []namedCounts{{"visits", &r.visits}, {"right", &r.right}, {"forgotten", &r.forgotten},
 		{"believed", &r.believed},
 		{"seen", &r.seen}, {"kept", &r.kept}, {"scored", &r.scored}, {"best", &r.best}, {"lead", &r.lead},
 		{"lossed", &r.lossed}}
 }
 
-func (r *Record) sums() []namedSums {
+func (r *Record) listSums() []namedSums {
 	return []namedSums{{"p", &r.p}, {"loss", &r.loss}}
 }

@@ -17,10 +17,10 @@ func (r *Record) State() State {
 	if r.members != nil {
 		s.Pushed = r.members.pushed
 	}
-	for _, list := range r.counts() {
+	for _, list := range r.listCounts() {
 		s.Counts[list.name] = *list.of
 	}
-	for _, list := range r.sums() {
+	for _, list := range r.listSums() {
 		s.Sums[list.name] = *list.of
 	}
 	return s
@@ -30,12 +30,12 @@ func (r *Record) State() State {
 // [Record.Follow] afterwards. A state of other rows is an error and changes nothing.
 func (r *Record) SetState(s State) error {
 	n := len(r.cfg.IDs)
-	for _, list := range r.counts() {
+	for _, list := range r.listCounts() {
 		if got := len(s.Counts[list.name]); got != n {
 			return fmt.Errorf("samples: state: %s of %d rows, expected %d", list.name, got, n)
 		}
 	}
-	for _, list := range r.sums() {
+	for _, list := range r.listSums() {
 		if got := len(s.Sums[list.name]); got != n {
 			return fmt.Errorf("samples: state: %s of %d rows, expected %d", list.name, got, n)
 		}
@@ -43,10 +43,10 @@ func (r *Record) SetState(s State) error {
 	if s.Pushed < 0 {
 		return fmt.Errorf("samples: state: %d vectors pushed, expected 0 or more", s.Pushed)
 	}
-	for _, list := range r.counts() {
+	for _, list := range r.listCounts() {
 		*list.of = s.Counts[list.name]
 	}
-	for _, list := range r.sums() {
+	for _, list := range r.listSums() {
 		*list.of = s.Sums[list.name]
 	}
 	r.judge, r.members = s.Judge, &members{pushed: s.Pushed}
@@ -55,7 +55,7 @@ func (r *Record) SetState(s State) error {
 
 // CountNames returns the names of the uint32 lists in every state.
 func CountNames() (names []string) {
-	for _, list := range new(Record).counts() {
+	for _, list := range new(Record).listCounts() {
 		names = append(names, list.name)
 	}
 	return names
@@ -63,7 +63,7 @@ func CountNames() (names []string) {
 
 // SumNames returns the names of the float64 lists.
 func SumNames() (names []string) {
-	for _, list := range new(Record).sums() {
+	for _, list := range new(Record).listSums() {
 		names = append(names, list.name)
 	}
 	return names

@@ -35,14 +35,14 @@ type Names struct {
 func (r *Record) All(names Names) iter.Seq[Sample] {
 	return func(yield func(Sample) bool) {
 		for row, label := range r.cfg.Labels {
-			if label >= 0 && !yield(r.sample(row, names)) {
+			if label >= 0 && !yield(r.rowSample(row, names)) {
 				return
 			}
 		}
 	}
 }
 
-func (r *Record) sample(row int, names Names) Sample {
+func (r *Record) rowSample(row int, names Names) Sample {
 	s := Sample{
 		Path: names.Path(row), Label: names.Class(r.cfg.Labels[row]),
 		Visits: int(r.visits[row]), Right: int(r.right[row]), Forgotten: int(r.forgotten[row]), Seen: int(r.seen[row]),
@@ -65,13 +65,13 @@ func Write(w io.Writer, list iter.Seq[Sample]) error {
 	for s := range list {
 		out.Write([]string{s.Path, s.Label, strconv.Itoa(s.Visits), strconv.Itoa(s.Right), strconv.Itoa(s.Forgotten),
 			strconv.Itoa(s.Seen), strconv.Itoa(s.Kept),
-			cell(s.Score), s.Suggested, cell(s.Loss)})
+			formatSampleCell(s.Score), s.Suggested, formatSampleCell(s.Loss)})
 	}
 	out.Flush()
 	return out.Error()
 }
 
-func cell(v float64) string {
+func formatSampleCell(v float64) string {
 	if math.IsNaN(v) {
 		return ""
 	}
@@ -103,7 +103,7 @@ func Read(from io.Reader) ([]Sample, error) {
 		if err != nil {
 			return nil, fmt.Errorf("samples: %w", err)
 		}
-		s, err := parse(record)
+		s, err := parseSample(record)
 		if err != nil {
 			line, _ := in.FieldPos(0)
 			return nil, fmt.Errorf("samples: line %d: %w", line, err)
@@ -112,8 +112,8 @@ func Read(from io.Reader) ([]Sample, error) {
 	}
 }
 
-// parse reads one row.
-func parse(record []string) (Sample, error) {
+// parseSample reads one row.
+func parseSample(record []string) (Sample, error) {
 	s := Sample{Path: record[0], Label: record[1], Suggested: record[8]}
 	for i, to := range []*int{&s.Visits, &s.Right, &s.Forgotten, &s.Seen, &s.Kept} {
 		n, err := strconv.ParseUint(record[2+i], 10, 32)

@@ -35,9 +35,9 @@ func BenchmarkStep(b *testing.B) {
 			}
 			defer l.Close()
 			rows := make([]int, batch)
-			grad := features.NewMatrix(batch, blocks*l.width())
+			grad := features.NewMatrix(batch, blocks*l.blockWidth())
 			l.judge.epoch = 0 // considered once, here
-			if err := l.method.consider(&l.judge, 0); err != nil {
+			if err := l.method.considerEpoch(&l.judge, 0); err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {

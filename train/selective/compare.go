@@ -16,11 +16,11 @@ type comparison struct {
 	exps []float64
 }
 
-// rows adds up the weighted contrastive losses of u's rows against candidates and adds the gradient to du. each
+// addContrasts adds up the weighted contrastive losses of u's rows against candidates and adds the gradient to du. each
 // may change the similarities of row r (-Inf removes a candidate), and returns which candidate is the row
 // itself (-1: none), the candidates it should be near, and its weight. If the candidates are u's own rows, the
 // gradient goes to both sides of a similarity.
-func (c *comparison) rows(
+func (c *comparison) addContrasts(
 	du, u, candidates blas32.General, both bool, t float64,
 	each func(r int, s []float32) (own int, sides []pull, weight float64),
 ) float64 {
@@ -37,7 +37,7 @@ func (c *comparison) rows(
 		for i := range s.Rows {
 			row := features.Row(s, i)
 			own, sides, weight := each(from+i, row)
-			total += weight * contrast(row, own, sides, t, weight, c.exps)
+			total += weight * contrastRow(row, own, sides, t, weight, c.exps)
 		}
 		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, s, candidates, 1, features.Part(du, from, some.Rows))
 		if both {

@@ -106,16 +106,16 @@ func Default(method string) Config {
 	return c
 }
 
-func (c Config) selcl() detectors.SelCL {
+func (c Config) selclDetector() detectors.SelCL {
 	return detectors.SelCL{K: c.K, Alpha: c.Alpha, Beta: c.Beta}
 }
 
-func (c Config) tcl() detectors.TCL {
+func (c Config) tclDetector() detectors.TCL {
 	return detectors.TCL{Temperature: c.Temperature, PerClass: c.PerClass}
 }
 
-// second reports whether an epoch, counted from 0, belongs to the second stage.
-func (c Config) second(epoch int) bool { return c.SecondStage > 0 && epoch >= c.SecondStage }
+// isSecondStage reports whether an epoch, counted from 0, belongs to the second stage.
+func (c Config) isSecondStage(epoch int) bool { return c.SecondStage > 0 && epoch >= c.SecondStage }
 
 // maxQueue limits the length of a queue: positions in it are stored as float32.
 const maxQueue = 1 << 24
@@ -154,7 +154,7 @@ func (c Config) Validate() error {
 	}
 	err := cmp.Or(check.Err, c.checkOthers())
 	if err == nil && c.Method == SelCL {
-		return c.selcl().Validate()
+		return c.selclDetector().Validate()
 	}
 	return err
 }

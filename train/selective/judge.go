@@ -42,32 +42,32 @@ func copyHead(h *head.Head, prefix string) (*head.Head, error) {
 	return c, nil
 }
 
-func (j *judge) params() []*features.Param {
+func (j *judge) judgeParams() []*features.Param {
 	if j.z != nil {
 		return append([]*features.Param{j.z}, j.classifier.Params()...)
 	}
 	return append(j.head.Params(), j.classifier.Params()...)
 }
 
-// consider judges the set if a step (from 1) is the first of its epoch, or the first of a resumed run.
-func (j *judge) consider(l *Learner, step int) error {
+// considerStep judges the set if a step (from 1) is the first of its epoch, or the first of a resumed run.
+func (j *judge) considerStep(l *Learner, step int) error {
 	epoch := (step - 1) / l.cfg.Epoch
 	if epoch == j.epoch {
 		return nil
 	}
 	// The second stage keeps its initial judgement.
-	if (step-1)%l.cfg.Epoch == 0 && !(l.cfg.second(epoch) && l.cfg.second(epoch-1)) {
-		if err := j.look(l); err != nil {
+	if (step-1)%l.cfg.Epoch == 0 && !(l.cfg.isSecondStage(epoch) && l.cfg.isSecondStage(epoch-1)) {
+		if err := j.copyWeights(l); err != nil {
 			return err
 		}
 	}
 	j.epoch = epoch
-	return l.method.consider(j, epoch)
+	return l.method.considerEpoch(j, epoch)
 }
 
-// look copies the current weights.
-func (j *judge) look(l *Learner) error {
-	from, now := j.params(), l.own()
+// copyWeights copies the current weights.
+func (j *judge) copyWeights(l *Learner) error {
+	from, now := j.judgeParams(), l.headParams()
 	if j.z != nil {
 		z, err := l.live.Embed()
 		if err != nil {
@@ -84,8 +84,8 @@ func (j *judge) look(l *Learner) error {
 	return nil
 }
 
-// embed returns the judge's embedding of a set: unit rows and given labels.
-func (j *judge) embed(set features.Set) (features.Set, error) {
+// embedSet returns the judge's embedding of a set: unit rows and given labels.
+func (j *judge) embedSet(set features.Set) (features.Set, error) {
 	if j.z != nil {
 		return features.Set{X: j.z.Matrix(), Labels: set.Labels, IDs: set.IDs}, nil
 	}

@@ -12,7 +12,7 @@ type pull struct {
 	positives []int
 }
 
-// contrast returns the loss of one row over its similarities to m candidates, SupCon with the logarithm inside:
+// contrastRow returns the loss of one row over its similarities to m candidates, SupCon with the logarithm inside:
 //
 //	l = Σ_sides share·{ LSE_A(s/t) - 1/|P| Σ_{p∈P} s_p/t }
 //	∂l/∂s_j = 1/t·{ (Σ share)·softmax_A(s/t)_j - Σ_sides share/|P|·[j ∈ P] }
@@ -20,7 +20,7 @@ type pull struct {
 // A are all candidates except own (-1: no exception). A side without positives contributes nothing. s is
 // overwritten with weight times the gradient; exps is scratch for m numbers. With one positive this is InfoNCE.
 // Source: Khosla et al., Supervised Contrastive Learning, NeurIPS 2020, equation 2; METHODS 3.9.
-func contrast[T number](s []T, own int, sides []pull, t, weight float64, exps []float64) float64 {
+func contrastRow[T number](s []T, own int, sides []pull, t, weight float64, exps []float64) float64 {
 	var shares, near float64
 	for _, side := range sides {
 		if len(side.positives) == 0 {
@@ -88,8 +88,8 @@ func throughSoftmax[T number](d []T, p, g []float64) {
 	}
 }
 
-// entropy returns -Σ p log p, and adds weight times its gradient in the logits, -p_c(log p_c + H), to d.
-func entropy[T number](d, l []T, p []float64, logSum, weight float64) float64 {
+// weightedEntropy returns -Σ p log p, and adds weight times its gradient in the logits, -p_c(log p_c + H), to d.
+func weightedEntropy[T number](d, l []T, p []float64, logSum, weight float64) float64 {
 	var h float64
 	for c, v := range l {
 		h -= p[c] * (float64(v) - logSum)

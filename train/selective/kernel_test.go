@@ -65,11 +65,12 @@ func TestKernelGradients(t *testing.T) {
 		}{
 			"contrast": {
 				func() float64 {
-					return weight * contrast(append([]float64(nil), x...), own, sides, tau, weight, make([]float64, n))
+					return weight * contrastRow(append([]float64(nil), x...), own, sides, tau, weight, make([]float64,
+						n))
 				},
 				func() []float64 {
 					d := append([]float64(nil), x...)
-					contrast(d, own, sides, tau, weight, make([]float64, n))
+					contrastRow(d, own, sides, tau, weight, make([]float64, n))
 					return d
 				},
 			},
@@ -87,11 +88,11 @@ func TestKernelGradients(t *testing.T) {
 			"entropy": {
 				func() float64 {
 					sum := features.Softmax(p, x)
-					return weight * entropy(make([]float64, n), x, p, sum, weight)
+					return weight * weightedEntropy(make([]float64, n), x, p, sum, weight)
 				},
 				func() []float64 {
 					d, sum := make([]float64, n), features.Softmax(p, x)
-					entropy(d, x, p, sum, weight)
+					weightedEntropy(d, x, p, sum, weight)
 					return d
 				},
 			},
@@ -133,13 +134,13 @@ func TestContrastOfNothing(t *testing.T) {
 	}{"no side": {nil, 1}, "no positives": {[]pull{{0.5, nil}, {0.5, nil}}, 1},
 		"no weight": {[]pull{{1, []int{0}}}, 0}} {
 		s := []float32{0.3, 0.2, float32(math.Inf(-1))}
-		if v := contrast(s, 1, c.sides, 0.1, c.weight, make([]float64, 3)); v != 0 || s[0] != 0 ||
+		if v := contrastRow(s, 1, c.sides, 0.1, c.weight, make([]float64, 3)); v != 0 || s[0] != 0 ||
 			s[1] != 0 || s[2] != 0 {
 			t.Errorf("%s: %v, gradient %v", name, v, s)
 		}
 	}
 	s := []float32{900, -900, float32(math.Inf(-1))} // far apart, and one candidate taken out
-	if v := contrast(s, -1, []pull{{1, []int{1}}}, 0.01, 1, make([]float64, 3)); math.Abs(v-180000) > 1 ||
+	if v := contrastRow(s, -1, []pull{{1, []int{1}}}, 0.01, 1, make([]float64, 3)); math.Abs(v-180000) > 1 ||
 		math.IsNaN(float64(s[0]+s[1]+s[2])) {
 		t.Errorf("%v, gradient %v", v, s)
 	}
@@ -156,7 +157,7 @@ func TestViewsHaveTheirSpread(t *testing.T) {
 			rows[i] = 5
 		}
 		dst := features.NewMatrix(times, set.Dim())
-		draw.draw(dst, rows, train.Rand(1, "test", 0))
+		draw.drawViews(dst, rows, train.Rand(1, "test", 0))
 		for j, x := range set.Row(5) {
 			var sum, squares, dropped float64
 			for i := range times {
@@ -202,7 +203,7 @@ func TestMixtures(t *testing.T) {
 	}
 	x := blas32.General{Rows: 2, Cols: 2, Stride: 2, Data: []float32{1, 2, 3, 4}}
 	dst := features.NewMatrix(2, 2)
-	mixture{0.75, []int{1, 0}}.mix(dst, x)
+	mixture{0.75, []int{1, 0}}.mixRows(dst, x)
 	for i, want := range []float32{1.5, 2.5, 2.5, 3.5} {
 		if dst.Data[i] != want {
 			t.Errorf("mixed: %v", dst.Data)
@@ -220,20 +221,20 @@ func TestQueue(t *testing.T) {
 		for i := range n {
 			x.Data[i], rows[i] = float32(len(all)+i), 100+len(all)+i
 		}
-		q.push(x, rows)
+		q.pushVectors(x, rows)
 		all = append(all, x.Data...)
 		latest := all[max(len(all)-5, 0):]
-		if q.len() != len(latest) || q.vectors().Rows != len(latest) {
+		if q.len() != len(latest) || q.queueVectors().Rows != len(latest) {
 			t.Fatalf("step %d: %d vectors, expected %d", step, q.len(), len(latest))
 		}
 		for at := range q.len() {
-			v := q.vectors().Data[at]
-			if v < latest[0] || q.row(at) != 100+int(v) {
-				t.Errorf("step %d: place %d holds %v of row %d", step, at, v, q.row(at))
+			v := q.queueVectors().Data[at]
+			if v < latest[0] || q.trainingRow(at) != 100+int(v) {
+				t.Errorf("step %d: place %d holds %v of row %d", step, at, v, q.trainingRow(at))
 			}
 		}
 		for i := range n {
-			if got := q.vectors().Data[q.at(i)]; got != x.Data[i] {
+			if got := q.queueVectors().Data[q.pushedAt(i)]; got != x.Data[i] {
 				t.Errorf("step %d: the push's vector %d is %v, expected %v", step, i, got, x.Data[i])
 			}
 		}

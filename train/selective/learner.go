@@ -52,16 +52,16 @@ type Learner struct {
 // method is the part in which Sel-CL and TCL differ.
 type method interface {
 	// consider judges the labels of the whole set with the state at the start of an epoch.
-	consider(j *judge, epoch int) error
+	considerEpoch(j *judge, epoch int) error
 	// fill writes the head's input for the rows of a step, n rows per block, and returns the number of blocks
 	// filled.
-	fill(input blas32.General, rows []int, step int, rng *rand.Rand) (int, error)
+	fillInput(input blas32.General, rows []int, step int, rng *rand.Rand) (int, error)
 	// eval returns the loss of the blocks' embeddings u and logits l, and overwrites du and dl with its
 	// gradient.
-	eval(du, dl, u, l blas32.General) float64
+	evalMethod(du, dl, u, l blas32.General) float64
 	// chosen appends the positions in the batch whose labels are believed.
-	chosen(dst []int) []int
-	state() []*features.Param
+	appendChosen(dst []int) []int
+	methodState() []*features.Param
 }
 
 // Input holds the data and the initial state of a learner.
@@ -137,12 +137,12 @@ func newMethod(l *Learner, batch int) (method, error) {
 // Forward draws views of the rows and embeds them.
 func (l *Learner) Forward(rows []int) (features.Set, error) {
 	step := l.clock.Step()
-	if err := l.judge.consider(l, step); err != nil {
+	if err := l.judge.considerStep(l, step); err != nil {
 		return features.Set{}, err
 	}
 	var err error
 	l.n = len(rows)
-	if l.filled, err = l.method.fill(l.input.X, rows, step, train.Rand(l.seed, "views", step)); err != nil {
+	if l.filled, err = l.method.fillInput(l.input.X, rows, step, train.Rand(l.seed, "views", step)); err != nil {
 		return features.Set{}, err
 	}
 	z, err := l.encoder.Forward(l.all[:l.filled*l.n])
@@ -158,32 +158,32 @@ func (l *Learner) Forward(rows []int) (features.Set, error) {
 			out.IDs[i] = l.set.IDs[row]
 		}
 	}
-	l.z = features.Resize(l.z, l.n, blocks*l.width())
+	l.z = features.Resize(l.z, l.n, blocks*l.blockWidth())
 	clear(l.z.Data)
-	l.pack(l.z, l.u, l.l)
+	l.packBlocks(l.z, l.u, l.l)
 	out.X = l.z
 	return out, nil
 }
 
-// width returns the width of a block in a row of the encoder: embedding, then logits.
-func (l *Learner) width() int { return l.head.Config().Out + l.classes }
+// blockWidth returns the width of a block in a row of the encoder: embedding, then logits.
+func (l *Learner) blockWidth() int { return l.head.Config().Out + l.classes }
 
-// pack writes blocks that are one below the other into one wide row per image.
-func (l *Learner) pack(wide, u, logits blas32.General) {
+// packBlocks writes blocks that are one below the other into one wide row per image.
+func (l *Learner) packBlocks(wide, u, logits blas32.General) {
 	for b := range l.filled {
 		for i := range l.n {
-			to := features.Row(wide, i)[b*l.width() : (b+1)*l.width()]
+			to := features.Row(wide, i)[b*l.blockWidth() : (b+1)*l.blockWidth()]
 			copy(to, features.Row(u, b*l.n+i))
 			copy(to[u.Cols:], features.Row(logits, b*l.n+i))
 		}
 	}
 }
 
-// unpack is the inverse of pack.
-func (l *Learner) unpack(u, logits, wide blas32.General) {
+// unpackBlocks is the inverse of pack.
+func (l *Learner) unpackBlocks(u, logits, wide blas32.General) {
 	for b := range l.filled {
 		for i := range l.n {
-			from := features.Row(wide, i)[b*l.width() : (b+1)*l.width()]
+			from := features.Row(wide, i)[b*l.blockWidth() : (b+1)*l.blockWidth()]
 			copy(features.Row(u, b*l.n+i), from)
 			copy(features.Row(logits, b*l.n+i), from[u.Cols:])
 		}
@@ -194,22 +194,22 @@ func (l *Learner) unpack(u, logits, wide blas32.General) {
 func (l *Learner) Backward(dz blas32.General) error {
 	rows := l.filled * l.n
 	l.du, l.dl = features.Resize(l.du, rows, l.u.Cols), features.Resize(l.dl, rows, l.classes)
-	l.unpack(l.du, l.dl, dz)
+	l.unpackBlocks(l.du, l.dl, dz)
 	l.classifier.Backward(l.du, l.u, l.dl, 1)
 	return l.encoder.Backward(l.du)
 }
 
 // Params returns the head's parameters, the classifier's, then the backbone's.
-func (l *Learner) Params() []*features.Param { return slices.Concat(l.own(), l.backbone) }
+func (l *Learner) Params() []*features.Param { return slices.Concat(l.headParams(), l.backbone) }
 
-// own returns the parameters without the backbone's.
-func (l *Learner) own() []*features.Param {
+// headParams returns the parameters without the backbone's.
+func (l *Learner) headParams() []*features.Param {
 	return slices.Concat(l.head.Params(), l.classifier.Params())
 }
 
 // State returns the state at the start of the epoch, and that of the method and the backbone.
 func (l *Learner) State() []*features.Param {
-	list := slices.Concat(l.judge.params(), l.method.state())
+	list := slices.Concat(l.judge.judgeParams(), l.method.methodState())
 	if s, ok := l.encoder.(train.Stateful); ok {
 		list = append(list, s.State()...)
 	}
@@ -221,7 +221,7 @@ func (l *Learner) Term() train.Term { return train.Term{Name: l.cfg.Method, Loss
 
 // Group returns everything that learns except the backbone, stepped by one solver.
 func (l *Learner) Group(solver train.Solver, schedule train.Schedule) train.Group {
-	return train.Group{Name: train.HeadGroup, Params: l.own(), Solver: solver, Schedule: schedule, Start: 1}
+	return train.Group{Name: train.HeadGroup, Params: l.headParams(), Solver: solver, Schedule: schedule, Start: 1}
 }
 
 // Backbone returns the parameters of the backbone, if it learns.
@@ -244,17 +244,17 @@ func (l *loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 	rows := n.filled * n.n
 	l.u, l.du = features.Resize(l.u, rows, n.u.Cols), features.Resize(l.du, rows, n.u.Cols)
 	l.l, l.dl = features.Resize(l.l, rows, n.classes), features.Resize(l.dl, rows, n.classes)
-	n.unpack(l.u, l.l, z.X)
+	n.unpackBlocks(l.u, l.l, z.X)
 	clear(l.du.Data)
 	clear(l.dl.Data)
-	value := n.method.eval(l.du, l.dl, l.u, l.l)
+	value := n.method.evalMethod(l.du, l.dl, l.u, l.l)
 	if grad != nil {
 		for i := range grad.Rows {
 			clear(features.Row(*grad, i))
 		}
-		n.pack(*grad, l.du, l.dl)
+		n.packBlocks(*grad, l.du, l.dl)
 	}
-	l.kept = n.method.chosen(l.kept[:0])
+	l.kept = n.method.appendChosen(l.kept[:0])
 	return value
 }
 

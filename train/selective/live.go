@@ -37,28 +37,28 @@ type Average interface {
 
 // drawer draws views of rows of the training set: from stored features, or from images.
 type drawer interface {
-	draw(dst blas32.General, rows []int, rng *rand.Rand) error
-	plain(dst blas32.General, rows []int) error
+	drawViews(dst blas32.General, rows []int, rng *rand.Rand) error
+	copyPlainViews(dst blas32.General, rows []int) error
 }
 
 // liveViews draws the views of a backbone.
 type liveViews struct{ Live }
 
-func (v liveViews) draw(dst blas32.General, rows []int, rng *rand.Rand) error {
+func (v liveViews) drawViews(dst blas32.General, rows []int, rng *rand.Rand) error {
 	return v.Draw(dst, rows, rng)
 }
-func (v liveViews) plain(dst blas32.General, rows []int) error { return v.Plain(dst, rows) }
+func (v liveViews) copyPlainViews(dst blas32.General, rows []int) error { return v.Plain(dst, rows) }
 
-// drawer returns the source of the learner's views.
-func (l *Learner) drawer() drawer {
+// viewDrawer returns the source of the learner's views.
+func (l *Learner) viewDrawer() drawer {
 	if l.live != nil {
 		return liveViews{l.live}
 	}
 	return newViews(l.cfg.View, l.set, l.stored)
 }
 
-// average returns the running average of what the learner trains, and the parameters that it follows.
-func (l *Learner) average() (Average, []*features.Param, error) {
+// beginAverage returns the running average of what the learner trains, and the parameters that it follows.
+func (l *Learner) beginAverage() (Average, []*features.Param, error) {
 	if l.live == nil {
 		h, err := copyHead(l.head, averagePrefix)
 		return h, l.head.Params(), err

@@ -93,17 +93,17 @@ func slowSelCL(m *selcl, u, l [][]float64, spoiled string) float64 {
 		t *= 1.01
 	}
 	confident := func(a, b int) bool { return m.pairs.Confident(a, b) }
-	queue := wideRows(m.queue.len(), func(i int) []float32 { return features.Row(m.queue.vectors(), i) })
+	queue := wideRows(m.queue.len(), func(i int) []float32 { return features.Row(m.queue.queueVectors(), i) })
 	keys := wideRows(n, func(i int) []float32 { return features.Row(m.keys, i) })
 	var older [][]float64
 	for at := range m.negatives.len() {
 		fresh := false
 		for i := range n {
-			fresh = fresh || m.negatives.at(i) == at
+			fresh = fresh || m.negatives.pushedAt(i) == at
 		}
 		if !fresh {
 			older = append(older, wideRows(1,
-				func(int) []float32 { return features.Row(m.negatives.vectors(), at) })[0])
+				func(int) []float32 { return features.Row(m.negatives.queueVectors(), at) })[0])
 		}
 	}
 	unsupervised := func(i int) float64 {
@@ -124,7 +124,8 @@ func slowSelCL(m *selcl, u, l [][]float64, spoiled string) float64 {
 			inBatch = inBatch || j != i && confident(s.rows[i], s.rows[j])
 		}
 		for at := range queue {
-			inQueue = inQueue || s.useQueue && m.queue.row(at) != s.rows[i] && confident(s.rows[i], m.queue.row(at))
+			inQueue = inQueue ||
+				s.useQueue && m.queue.trainingRow(at) != s.rows[i] && confident(s.rows[i], m.queue.trainingRow(at))
 		}
 		if !inBatch && !inQueue {
 			value += unsupervised(i)
@@ -144,14 +145,14 @@ func slowSelCL(m *selcl, u, l [][]float64, spoiled string) float64 {
 				return func(j int) bool { return confident(image, s.rows[j%n]) }
 			}
 			inq := func(image int) func(int) bool {
-				return func(at int) bool { return confident(image, m.queue.row(at)) }
+				return func(at int) bool { return confident(image, m.queue.trainingRow(at)) }
 			}
 			if inBatch {
 				value += (share*slowSupCon(mixed[r], mixed, own, of(a), t) + (1-share)*slowSupCon(mixed[r], mixed, own,
 					of(b), t)) / float64(2*n)
 			}
 			if inQueue && spoiled != "queue" {
-				own := m.queue.at(r)
+				own := m.queue.pushedAt(r)
 				value += (share*slowSupCon(mixed[r], queue, own, inq(a), t) + (1-share)*slowSupCon(mixed[r], queue, own,
 					inq(b), t)) / float64(2*n)
 			}
@@ -300,7 +301,7 @@ func checkGradient(t *testing.T, name string, b *bed, u, l [][]float64, definiti
 	t.Helper()
 	n := b.learner
 	du, dl := features.NewMatrix(n.u.Rows, n.u.Cols), features.NewMatrix(n.l.Rows, n.l.Cols)
-	n.method.eval(du, dl, n.u, n.l)
+	n.method.evalMethod(du, dl, n.u, n.l)
 	rng := rand.New(rand.NewPCG(4, 4))
 	var far, spoiled, largest float64
 	for block := range n.filled {
@@ -347,7 +348,7 @@ func TestBackwardIsTheSlopeOfForward(t *testing.T) {
 			}
 			logits, wide := features.NewMatrix(z.Len(), n.classes), features.NewMatrix(n.z.Rows, n.z.Cols)
 			n.classifier.Forward(logits, z.X)
-			n.pack(wide, z.X, logits)
+			n.packBlocks(wide, z.X, logits)
 			for i, x := range wide.Data {
 				v += float64(x) * float64(g.Data[i])
 			}

@@ -20,22 +20,22 @@ func newQueue(name string, size, dim int) *queue {
 	}
 }
 
-func (q *queue) params() []*features.Param { return []*features.Param{q.data, q.rows, q.place} }
+func (q *queue) queueParams() []*features.Param { return []*features.Param{q.data, q.rows, q.place} }
 
 func (q *queue) size() int { return q.data.Rows }
 func (q *queue) next() int { return int(q.place.Data[0]) }
 func (q *queue) len() int  { return int(q.place.Data[1]) }
 
-// row returns the training row of the vector at a position.
-func (q *queue) row(at int) int { return int(q.rows.Data[at]) }
+// trainingRow returns the training row of the vector at a position.
+func (q *queue) trainingRow(at int) int { return int(q.rows.Data[at]) }
 
-// vectors returns a view of all vectors.
-func (q *queue) vectors() blas32.General {
+// queueVectors returns a view of all vectors.
+func (q *queue) queueVectors() blas32.General {
 	return blas32.General{Rows: q.len(), Cols: q.data.Cols, Stride: max(q.data.Cols, 1), Data: q.data.Data}
 }
 
-// push appends vectors, at most as many as fit, with their training rows.
-func (q *queue) push(x blas32.General, rows []int) {
+// pushVectors appends vectors, at most as many as fit, with their training rows.
+func (q *queue) pushVectors(x blas32.General, rows []int) {
 	next := q.next()
 	for i := range x.Rows {
 		copy(q.data.Data[next*q.data.Cols:(next+1)*q.data.Cols], features.Row(x, i))
@@ -46,5 +46,5 @@ func (q *queue) push(x blas32.General, rows []int) {
 	q.fresh = x.Rows
 }
 
-// at returns the position of the i-th vector of the last push.
-func (q *queue) at(i int) int { return (q.next() - q.fresh + i + q.size()) % q.size() }
+// pushedAt returns the position of the i-th vector of the last push.
+func (q *queue) pushedAt(i int) int { return (q.next() - q.fresh + i + q.size()) % q.size() }

@@ -68,37 +68,39 @@ type selclStep struct {
 }
 
 func newSelCL(l *Learner, batch int) (*selcl, error) {
-	average, now, err := l.average()
+	average, now, err := l.beginAverage()
 	if err != nil {
 		return nil, err
 	}
 	dim := l.head.Config().Out
 	size := min(2*l.cfg.Queue*l.classes, 2*l.set.Len())
 	return &selcl{
-		cfg: l.cfg, classes: l.classes, set: l.set, views: l.drawer(), average: average, now: now,
+		cfg: l.cfg, classes: l.classes, set: l.set, views: l.viewDrawer(), average: average, now: now,
 		negatives: newQueue("negatives", l.cfg.Negatives+batch, dim), queue: newQueue("queue", max(size, 2*batch), dim),
 		second: features.NewMatrix(batch, l.input.Dim()), mixed: features.NewMatrix(batch, l.input.Dim()),
 		keys: features.NewMatrix(3*batch, dim),
 	}, nil
 }
 
-func (m *selcl) state() []*features.Param {
-	list := append(slices.Clone(m.average.Params()), m.negatives.params()...)
-	return append(list, m.queue.params()...)
+func (m *selcl) methodState() []*features.Param {
+	list := append(slices.Clone(m.average.Params()), m.negatives.queueParams()...)
+	return append(list, m.queue.queueParams()...)
 }
 
-// consider selects rows and pairs, after the warm-up.
-func (m *selcl) consider(j *judge, epoch int) error {
-	m.step.warm, m.step.useQueue, m.step.second = epoch < m.cfg.WarmUp, epoch >= m.cfg.QueueStart, m.cfg.second(epoch)
+// considerEpoch selects rows and pairs, after the warm-up.
+func (m *selcl) considerEpoch(j *judge, epoch int) error {
+	m.step.warm, m.step.useQueue, m.step.second = epoch < m.cfg.WarmUp, epoch >= m.cfg.QueueStart, m.cfg.isSecondStage(
+		epoch,
+	)
 	m.selected = m.selected[:0]
 	if m.step.warm {
 		return nil
 	}
-	z, err := j.embed(m.set)
+	z, err := j.embedSet(m.set)
 	if err != nil {
 		return err
 	}
-	if m.selection, err = m.cfg.selcl().Select(context.Background(), z, m.classes); err != nil {
+	if m.selection, err = m.cfg.selclDetector().Select(context.Background(), z, m.classes); err != nil {
 		return err
 	}
 	if m.pairs, err = m.selection.Pairs(context.Background()); err != nil {
@@ -112,39 +114,39 @@ func (m *selcl) consider(j *judge, epoch int) error {
 	return nil
 }
 
-// fill writes first views, both mixed views and mixed views of selected rows.
-func (m *selcl) fill(input blas32.General, rows []int, step int, rng *rand.Rand) (int, error) {
+// fillInput writes first views, both mixed views and mixed views of selected rows.
+func (m *selcl) fillInput(input blas32.General, rows []int, step int, rng *rand.Rand) (int, error) {
 	if step > 1 {
-		m.follow()
+		m.followHead()
 	}
 	n, s := len(rows), &m.step
 	s.rows = append(s.rows[:0], rows...)
 	s.mixed = [2]mixture{drawMixture(m.cfg.Mixup, n, rng), drawMixture(m.cfg.Mixup, n, rng)}
 	first, second := features.Part(input, 0, n), features.Part(m.second, 0, n)
-	if err := m.views.draw(first, rows, rng); err != nil {
+	if err := m.views.drawViews(first, rows, rng); err != nil {
 		return 0, err
 	}
 	if s.second {
-		return m.pick(input, 0, rng)
+		return m.pickSelected(input, 0, rng)
 	}
-	if err := m.views.draw(second, rows, rng); err != nil {
+	if err := m.views.drawViews(second, rows, rng); err != nil {
 		return 0, err
 	}
-	s.mixed[0].mix(features.Part(input, n, n), first)
-	s.mixed[1].mix(features.Part(input, 2*n, n), second)
-	if err := m.remember(second, features.Part(input, n, 2*n)); err != nil {
+	s.mixed[0].mixRows(features.Part(input, n, n), first)
+	s.mixed[1].mixRows(features.Part(input, 2*n, n), second)
+	if err := m.rememberKeys(second, features.Part(input, n, 2*n)); err != nil {
 		return 0, err
 	}
 	if s.warm {
 		s.picked = s.picked[:0]
 		return 1, nil
 	}
-	return m.pick(input, 3, rng)
+	return m.pickSelected(input, 3, rng)
 }
 
-// pick writes mixed views of as many selected rows as the batch has rows, after the first behind blocks, and
+// pickSelected writes mixed views of as many selected rows as the batch has rows, after the first behind blocks, and
 // returns the number of blocks then. Without selected rows there is at least one block.
-func (m *selcl) pick(input blas32.General, behind int, rng *rand.Rand) (int, error) {
+func (m *selcl) pickSelected(input blas32.General, behind int, rng *rand.Rand) (int, error) {
 	n, s := len(m.step.rows), &m.step
 	s.picked = s.picked[:0]
 	if len(m.selected) == 0 {
@@ -155,17 +157,17 @@ func (m *selcl) pick(input blas32.General, behind int, rng *rand.Rand) (int, err
 	}
 	for v := range s.pickedBy {
 		plain := features.Part(m.mixed, 0, n)
-		if err := m.views.draw(plain, s.picked, rng); err != nil {
+		if err := m.views.drawViews(plain, s.picked, rng); err != nil {
 			return 0, err
 		}
 		s.pickedBy[v] = drawMixture(m.cfg.Mixup, n, rng)
-		s.pickedBy[v].mix(features.Part(input, (behind+v)*n, n), plain)
+		s.pickedBy[v].mixRows(features.Part(input, (behind+v)*n, n), plain)
 	}
 	return behind + 2, nil
 }
 
-// follow moves the running average towards the head by a small share.
-func (m *selcl) follow() {
+// followHead moves the running average towards the head by a small share.
+func (m *selcl) followHead() {
 	keep := float32(m.cfg.Average)
 	for i, p := range m.average.Params() {
 		now := m.now[i].Data
@@ -175,8 +177,8 @@ func (m *selcl) follow() {
 	}
 }
 
-// remember pushes keys into both queues.
-func (m *selcl) remember(second, mixed blas32.General) error {
+// rememberKeys pushes keys into both queues.
+func (m *selcl) rememberKeys(second, mixed blas32.General) error {
 	n := second.Rows
 	keys, both := features.Part(m.keys, 0, n), features.Part(m.keys, n, 2*n)
 	if err := m.average.EmbedInto(keys, second); err != nil {
@@ -185,12 +187,12 @@ func (m *selcl) remember(second, mixed blas32.General) error {
 	if err := m.average.EmbedInto(both, mixed); err != nil {
 		return err
 	}
-	m.negatives.push(keys, m.step.rows)
-	m.queue.push(both, append(append([]int(nil), m.step.rows...), m.step.rows...))
+	m.negatives.pushVectors(keys, m.step.rows)
+	m.queue.pushVectors(both, append(append([]int(nil), m.step.rows...), m.step.rows...))
 	return nil
 }
 
-func (m *selcl) chosen(dst []int) []int {
+func (m *selcl) appendChosen(dst []int) []int {
 	for i, row := range m.step.rows {
 		if m.step.warm || m.selection.Selected[row] {
 			dst = append(dst, i)

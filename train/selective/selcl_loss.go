@@ -21,34 +21,34 @@ type selclScratch struct {
 	target    []float64
 }
 
-func (m *selcl) eval(du, dl, u, l blas32.General) float64 {
+func (m *selcl) evalMethod(du, dl, u, l blas32.General) float64 {
 	n := len(m.step.rows)
 	everyone := func(int) bool { return true }
 	if m.step.second {
 		if len(m.step.picked) == 0 {
 			return 0
 		}
-		return m.cfg.Classify * m.classify(features.Part(dl, 0, 2*n), features.Part(l, 0, 2*n))
+		return m.cfg.Classify * m.classifyLoss(features.Part(dl, 0, 2*n), features.Part(l, 0, 2*n))
 	}
 	if m.step.warm {
-		return m.unsupervised(features.Part(du, 0, n), features.Part(u, 0, n), everyone)
+		return m.unsupervisedLoss(features.Part(du, 0, n), features.Part(u, 0, n), everyone)
 	}
 	m.pairUp()
 	inBatch, inQueue := make([]bool, n), make([]bool, n)
 	for i := range n {
-		inBatch[i], inQueue[i] = m.partners(i)
+		inBatch[i], inQueue[i] = m.hasPartners(i)
 	}
 	alone := func(i int) bool { return !inBatch[i] && !inQueue[i] }
-	value := m.unsupervised(features.Part(du, 0, n), features.Part(u, 0, n), alone)
+	value := m.unsupervisedLoss(features.Part(du, 0, n), features.Part(u, 0, n), alone)
 	value += m.withinBatch(features.Part(du, n, 2*n), features.Part(u, n, 2*n), inBatch)
 	if m.step.useQueue {
 		value += m.withQueue(features.Part(du, n, 2*n), features.Part(u, n, 2*n), inQueue)
 	}
 	if m.cfg.Similarity > 0 {
-		value += m.cfg.Similarity * m.similar(features.Part(dl, n, 2*n), features.Part(l, n, 2*n))
+		value += m.cfg.Similarity * m.similarityLoss(features.Part(dl, n, 2*n), features.Part(l, n, 2*n))
 	}
 	if len(m.step.picked) > 0 && m.cfg.Classify > 0 {
-		value += m.cfg.Classify * m.classify(features.Part(dl, 3*n, 2*n), features.Part(l, 3*n, 2*n))
+		value += m.cfg.Classify * m.classifyLoss(features.Part(dl, 3*n, 2*n), features.Part(l, 3*n, 2*n))
 	}
 	return value
 }
@@ -74,46 +74,46 @@ func (m *selcl) pairUp() {
 		return
 	}
 	for at := range m.queue.len() {
-		y := m.set.Labels[m.queue.row(at)]
+		y := m.set.Labels[m.queue.trainingRow(at)]
 		c.byLabel[y] = append(c.byLabel[y], at)
 	}
 	for i, row := range rows {
 		c.inQueue[i] = c.inQueue[i][:0]
 		for _, at := range c.byLabel[m.set.Labels[row]] {
-			if m.pairs.Confident(row, m.queue.row(at)) {
+			if m.pairs.Confident(row, m.queue.trainingRow(at)) {
 				c.inQueue[i] = append(c.inQueue[i], at)
 			}
 		}
 	}
 }
 
-// partners reports whether image i has a partner in the batch, and in the queue.
-func (m *selcl) partners(i int) (batch, queue bool) {
+// hasPartners reports whether image i has a partner in the batch, and in the queue.
+func (m *selcl) hasPartners(i int) (batch, queue bool) {
 	n, rows := len(m.step.rows), m.step.rows
 	for j := range n {
 		batch = batch || rows[j] != rows[i] && m.scratch.confident[i*n+j]
 	}
 	if m.step.useQueue {
 		for _, at := range m.scratch.inQueue[i] {
-			queue = queue || m.queue.row(at) != rows[i]
+			queue = queue || m.queue.trainingRow(at) != rows[i]
 		}
 	}
 	return batch, queue
 }
 
-// unsupervised is U over the images that takes accepts, divided by the number of all images.
-func (m *selcl) unsupervised(du, u blas32.General, takes func(i int) bool) float64 {
+// unsupervisedLoss is U over the images that takes accepts, divided by the number of all images.
+func (m *selcl) unsupervisedLoss(du, u blas32.General, takes func(i int) bool) float64 {
 	n := u.Rows
 	var one [1]int
-	return m.scratch.rows(du, u, m.negatives.vectors(), false, m.cfg.Temperature,
+	return m.scratch.addContrasts(du, u, m.negatives.queueVectors(), false, m.cfg.Temperature,
 		func(i int, s []float32) (int, []pull, float64) {
 			if !takes(i) {
 				return -1, nil, 0
 			}
-			one[0] = m.negatives.at(i)
+			one[0] = m.negatives.pushedAt(i)
 			for j := range n { // keys of this step are not negatives yet
 				if j != i {
-					s[m.negatives.at(j)] = float32(math.Inf(-1))
+					s[m.negatives.pushedAt(j)] = float32(math.Inf(-1))
 				}
 			}
 			m.scratch.sides[0] = pull{1, one[:]}
@@ -124,7 +124,7 @@ func (m *selcl) unsupervised(du, u blas32.General, takes func(i int) bool) float
 // withinBatch is S(batch).
 func (m *selcl) withinBatch(du, u blas32.General, takes []bool) float64 {
 	c, n := &m.scratch, len(m.step.rows)
-	return c.rows(du, u, u, true, m.cfg.Temperature, func(r int, _ []float32) (int, []pull, float64) {
+	return c.addContrasts(du, u, u, true, m.cfg.Temperature, func(r int, _ []float32) (int, []pull, float64) {
 		mixed, i := m.step.mixed[r/n], r%n
 		if !takes[i] {
 			return -1, nil, 0
@@ -145,30 +145,37 @@ func (m *selcl) withinBatch(du, u blas32.General, takes []bool) float64 {
 // withQueue is S(queue).
 func (m *selcl) withQueue(du, u blas32.General, takes []bool) float64 {
 	c, n := &m.scratch, len(m.step.rows)
-	return c.rows(du, u, m.queue.vectors(), false, m.cfg.Temperature, func(r int, _ []float32) (int, []pull, float64) {
-		mixed, i := m.step.mixed[r/n], r%n
-		if !takes[i] {
-			return -1, nil, 0
-		}
-		own := m.queue.at(r)
-		for side, image := range [2]int{i, mixed.partner[i]} {
-			list := c.sides[side].positives[:0]
-			for _, at := range c.inQueue[image] {
-				if at != own {
-					list = append(list, at)
-				}
+	return c.addContrasts(
+		du,
+		u,
+		m.queue.queueVectors(),
+		false,
+		m.cfg.Temperature,
+		func(r int, _ []float32) (int, []pull, float64) {
+			mixed, i := m.step.mixed[r/n], r%n
+			if !takes[i] {
+				return -1, nil, 0
 			}
-			c.sides[side] = pull{[2]float64{mixed.share, 1 - mixed.share}[side], list}
-		}
-		return own, c.sides[:], 1 / float64(2*n)
-	})
+			own := m.queue.pushedAt(r)
+			for side, image := range [2]int{i, mixed.partner[i]} {
+				list := c.sides[side].positives[:0]
+				for _, at := range c.inQueue[image] {
+					if at != own {
+						list = append(list, at)
+					}
+				}
+				c.sides[side] = pull{[2]float64{mixed.share, 1 - mixed.share}[side], list}
+			}
+			return own, c.sides[:], 1 / float64(2*n)
+		},
+	)
 }
 
 // unsure keeps the logarithms of M finite.
 const unsure = 1e-7
 
-// similar is M; it adds Similarity times the gradient to dl.
-func (m *selcl) similar(dl, l blas32.General) float64 {
+// similarityLoss is M; it adds Similarity times the gradient to dl.
+func (m *selcl) similarityLoss(dl, l blas32.General) float64 {
 	c, n, rows := &m.scratch, len(m.step.rows), l.Rows
 	c.p, c.g, c.dp = features.Resize(c.p, rows, l.Cols), features.Resize(c.g, rows, rows),
 		features.Resize(c.dp, rows, l.Cols)
@@ -212,8 +219,8 @@ func (m *selcl) similar(dl, l blas32.General) float64 {
 	return value
 }
 
-// classify is CE; it adds Classify times the gradient to dl.
-func (m *selcl) classify(dl, l blas32.General) float64 {
+// classifyLoss is CE; it adds Classify times the gradient to dl.
+func (m *selcl) classifyLoss(dl, l blas32.General) float64 {
 	c, n := &m.scratch, len(m.step.picked)
 	c.row, c.target = features.Grow(c.row, l.Cols), features.Grow(c.target, l.Cols)
 	var value float64

@@ -61,21 +61,21 @@ func (m *blas64) size(n, cols int) { m.cols, m.data = cols, features.Grow(m.data
 func (m *blas64) row(i int) []float64 { return m.data[i*m.cols : (i+1)*m.cols] }
 
 func newTCL(l *Learner) *tcl {
-	return &tcl{cfg: l.cfg, classes: l.classes, set: l.set, views: l.drawer()}
+	return &tcl{cfg: l.cfg, classes: l.classes, set: l.set, views: l.viewDrawer()}
 }
 
-// state returns nil: everything about an epoch comes from its judge.
-func (m *tcl) state() []*features.Param { return nil }
+// methodState returns nil: everything about an epoch comes from its judge.
+func (m *tcl) methodState() []*features.Param { return nil }
 
-// consider computes centres and P(clean).
-func (m *tcl) consider(j *judge, epoch int) error {
+// considerEpoch computes centres and P(clean).
+func (m *tcl) considerEpoch(j *judge, epoch int) error {
 	m.warm = epoch < m.cfg.WarmUp
-	z, err := j.embed(m.set)
+	z, err := j.embedSet(m.set)
 	if err != nil {
 		return err
 	}
 	row := make([]float64, m.classes)
-	d, err := m.cfg.tcl().Detect(z, m.classes, func(dst blas32.General, z features.Set, from int) {
+	d, err := m.cfg.tclDetector().Detect(z, m.classes, func(dst blas32.General, z features.Set, from int) {
 		j.classifier.Forward(dst, features.Part(z.X, from, dst.Rows))
 		for i := range dst.Rows {
 			features.Softmax(row, features.Row(dst, i))
@@ -104,28 +104,28 @@ func (m *tcl) consider(j *judge, epoch int) error {
 	return nil
 }
 
-// fill writes two views and the mixtures.
-func (m *tcl) fill(input blas32.General, rows []int, _ int, rng *rand.Rand) (int, error) {
+// fillInput writes two views and the mixtures.
+func (m *tcl) fillInput(input blas32.General, rows []int, _ int, rng *rand.Rand) (int, error) {
 	n := len(rows)
 	m.rows = append(m.rows[:0], rows...)
 	m.plain = features.Resize(m.plain, 3*n, input.Cols)
-	if err := m.views.plain(features.Part(m.plain, 0, n), rows); err != nil {
+	if err := m.views.copyPlainViews(features.Part(m.plain, 0, n), rows); err != nil {
 		return 0, err
 	}
 	for v := range 2 {
 		view := features.Part(input, v*n, n)
-		if err := m.views.draw(view, rows, rng); err != nil {
+		if err := m.views.drawViews(view, rows, rng); err != nil {
 			return 0, err
 		}
 		copy(features.Part(m.plain, (1+v)*n, n).Data, view.Data)
 	}
 	m.mixed = drawMixture(m.cfg.Mixup, 3*n, rng)
-	m.mixed.mix(features.Part(input, 2*n, 3*n), m.plain)
+	m.mixed.mixRows(features.Part(input, 2*n, 3*n), m.plain)
 	return 5, nil
 }
 
-// chosen appends the rows whose label is more likely right than wrong.
-func (m *tcl) chosen(dst []int) []int {
+// appendChosen appends the rows whose label is more likely right than wrong.
+func (m *tcl) appendChosen(dst []int) []int {
 	for i, row := range m.rows {
 		if m.warm || m.clean[row] > 0.5 {
 			dst = append(dst, i)
@@ -134,7 +134,7 @@ func (m *tcl) chosen(dst []int) []int {
 	return dst
 }
 
-func (m *tcl) eval(du, dl, u, l blas32.General) float64 {
+func (m *tcl) evalMethod(du, dl, u, l blas32.General) float64 {
 	c, n := &m.scratch, len(m.rows)
 	c.p.size(l.Rows, l.Cols)
 	c.targets.size(n, l.Cols)
@@ -144,24 +144,31 @@ func (m *tcl) eval(du, dl, u, l blas32.General) float64 {
 	for r := range l.Rows {
 		c.logSums[r] = features.Softmax(c.p.row(r), features.Row(l, r))
 	}
-	value := m.contrast(features.Part(du, 0, 2*n), features.Part(u, 0, 2*n))
-	value += m.cfg.Cross * m.crossed(dl, l)
-	value += m.mixtures(du, dl, u, l)
-	return value + m.regularize(dl, l)
+	value := m.contrastViews(features.Part(du, 0, 2*n), features.Part(u, 0, 2*n))
+	value += m.cfg.Cross * m.crossEntropies(dl, l)
+	value += m.mixtureLoss(du, dl, u, l)
+	return value + m.regularizeLoss(dl, l)
 }
 
-// contrast is SimCLR.
-func (m *tcl) contrast(du, u blas32.General) float64 {
+// contrastViews is SimCLR.
+func (m *tcl) contrastViews(du, u blas32.General) float64 {
 	c, n := &m.scratch, len(m.rows)
-	return c.comparison.rows(du, u, u, true, m.cfg.Temperature, func(r int, _ []float32) (int, []pull, float64) {
-		c.one[0] = (r + n) % (2 * n)
-		c.side[0] = pull{1, c.one[:]}
-		return r, c.side[:], 1 / float64(2*n)
-	})
+	return c.comparison.addContrasts(
+		du,
+		u,
+		u,
+		true,
+		m.cfg.Temperature,
+		func(r int, _ []float32) (int, []pull, float64) {
+			c.one[0] = (r + n) % (2 * n)
+			c.side[0] = pull{1, c.one[:]}
+			return r, c.side[:], 1 / float64(2*n)
+		},
+	)
 }
 
-// believed writes the target s·w·onehot(y) + (1 - s·w)·p of image i.
-func (m *tcl) believed(dst []float64, i int, p func(k int) float64) {
+// writeTarget writes the target s·w·onehot(y) + (1 - s·w)·p of image i.
+func (m *tcl) writeTarget(dst []float64, i int, p func(k int) float64) {
 	row := m.rows[i]
 	share := m.trust * m.clean[row]
 	if m.warm {
@@ -176,25 +183,25 @@ func (m *tcl) believed(dst []float64, i int, p func(k int) float64) {
 	dst[m.set.Labels[row]] += share
 }
 
-// crossed returns the cross entropy of each view against the target from the other view.
-func (m *tcl) crossed(dl, l blas32.General) (value float64) {
+// crossEntropies returns the cross entropy of each view against the target from the other view.
+func (m *tcl) crossEntropies(dl, l blas32.General) (value float64) {
 	c, n := &m.scratch, len(m.rows)
 	for r := range 2 * n {
 		other := c.p.row((r + n) % (2 * n))
-		m.believed(c.target, r%n, func(k int) float64 { return other[k] })
+		m.writeTarget(c.target, r%n, func(k int) float64 { return other[k] })
 		value += crossEntropy(features.Row(dl, r), features.Row(l, r), c.p.row(r), c.logSums[r], c.target,
 			m.cfg.Cross/float64(n))
 	}
 	return value / float64(n)
 }
 
-// mixtures returns the weighted cross entropies of the mixtures: of their logits and of their alignment with
+// mixtureLoss returns the weighted cross entropies of the mixtures: of their logits and of their alignment with
 // the centres.
-func (m *tcl) mixtures(du, dl, u, l blas32.General) float64 {
+func (m *tcl) mixtureLoss(du, dl, u, l blas32.General) float64 {
 	c, n := &m.scratch, len(m.rows)
 	for i := range n {
 		first, second := c.p.row(i), c.p.row(n+i)
-		m.believed(c.targets.row(i), i, func(k int) float64 { return (first[k] + second[k]) / 2 })
+		m.writeTarget(c.targets.row(i), i, func(k int) float64 { return (first[k] + second[k]) / 2 })
 	}
 	rows := 3 * n
 	c.logits, c.dLogits = features.Resize(c.logits, rows, l.Cols), features.Resize(c.dLogits, rows, l.Cols)
@@ -219,16 +226,16 @@ func (m *tcl) mixtures(du, dl, u, l blas32.General) float64 {
 	return (m.cfg.Cross*cross + m.cfg.Align*align) / float64(rows)
 }
 
-// regularize returns the weighted sum of the entropy of predictions and the negative entropy of their mean. A
+// regularizeLoss returns the weighted sum of the entropy of predictions and the negative entropy of their mean. A
 // class whose mean probability underflows gets no gradient.
-func (m *tcl) regularize(dl, l blas32.General) float64 {
+func (m *tcl) regularizeLoss(dl, l blas32.General) float64 {
 	c := &m.scratch
 	each := 1 / float64(l.Rows)
 	clear(c.mean)
 	var sum, balance float64
 	for r := range l.Rows {
 		p := c.p.row(r)
-		sum += entropy(features.Row(dl, r), features.Row(l, r), p, c.logSums[r], m.cfg.Entropy*each)
+		sum += weightedEntropy(features.Row(dl, r), features.Row(l, r), p, c.logSums[r], m.cfg.Entropy*each)
 		for k, v := range p {
 			c.mean[k] += v * each
 		}

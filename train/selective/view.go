@@ -51,8 +51,8 @@ func newViews(v View, set features.Set, stored blas32.General) *views {
 	return out
 }
 
-// draw overwrites the rows of dst with views of the listed rows. It draws four numbers from 64 random bits.
-func (v *views) draw(dst blas32.General, named []int, rng *rand.Rand) error {
+// drawViews overwrites the rows of dst with views of the listed rows. It draws four numbers from 64 random bits.
+func (v *views) drawViews(dst blas32.General, named []int, rng *rand.Rand) error {
 	n := v.set.Len()
 	several := v.stored.Rows / max(n, 1)
 	drop, scale := uint64(v.Dropout*0x10000), float32(1/(1-v.Dropout))
@@ -84,8 +84,8 @@ func (v *views) draw(dst blas32.General, named []int, rng *rand.Rand) error {
 	return nil
 }
 
-// plain overwrites the rows of dst with the listed rows, unchanged.
-func (v *views) plain(dst blas32.General, named []int) error {
+// copyPlainViews overwrites the rows of dst with the listed rows, unchanged.
+func (v *views) copyPlainViews(dst blas32.General, named []int) error {
 	for to, from := range named {
 		copy(features.Row(dst, to), v.set.Row(from))
 	}
@@ -114,7 +114,7 @@ type mixture struct {
 func drawMixture(a float64, n int, rng *rand.Rand) mixture {
 	m := mixture{share: 1, partner: rng.Perm(n)}
 	if a > 0 {
-		x, y := gamma(a, rng), gamma(a, rng)
+		x, y := drawGamma(a, rng), drawGamma(a, rng)
 		if m.share = x / (x + y); !(m.share >= 0 && m.share <= 1) { // both underflowed
 			m.share = float64(rng.IntN(2))
 		}
@@ -123,8 +123,8 @@ func drawMixture(a float64, n int, rng *rand.Rand) mixture {
 	return m
 }
 
-// mix overwrites dst with the mixtures of x.
-func (m mixture) mix(dst, x blas32.General) {
+// mixRows overwrites dst with the mixtures of x.
+func (m mixture) mixRows(dst, x blas32.General) {
 	a, b := float32(m.share), float32(1-m.share)
 	for i, p := range m.partner {
 		to, own, other := features.Row(dst, i), features.Row(x, i), features.Row(x, p)
@@ -134,11 +134,11 @@ func (m mixture) mix(dst, x blas32.General) {
 	}
 }
 
-// gamma draws from the gamma distribution of shape a and scale 1.
+// drawGamma draws from the gamma distribution of shape a and scale 1.
 // Source: Marsaglia & Tsang, A Simple Method for Generating Gamma Variables, ACM TOMS 26, 2000.
-func gamma(a float64, rng *rand.Rand) float64 {
+func drawGamma(a float64, rng *rand.Rand) float64 {
 	if a < 1 {
-		return gamma(a+1, rng) * math.Pow(1-rng.Float64(), 1/a)
+		return drawGamma(a+1, rng) * math.Pow(1-rng.Float64(), 1/a)
 	}
 	d := a - 1./3
 	c := 1 / math.Sqrt(9*d)

@@ -24,7 +24,7 @@ func TestStoredViews(t *testing.T) {
 		rows[i] = (i * 7) % n
 	}
 	x := features.NewMatrix(n, set.Dim())
-	newViews(View{}, set, stored).draw(x, rows, train.Rand(1, "views", 1))
+	newViews(View{}, set, stored).drawViews(x, rows, train.Rand(1, "views", 1))
 	var counts [3]int
 	for i, r := range rows {
 		v := slices.IndexFunc([]int{0, 1, 2}, func(v int) bool {
@@ -39,7 +39,7 @@ func TestStoredViews(t *testing.T) {
 		t.Errorf("%d draws of the views: %v", n, counts)
 	}
 	rng := train.Rand(1, "views", 1)
-	newViews(View{}, set, set.X).draw(x, rows, rng)
+	newViews(View{}, set, set.X).drawViews(x, rows, rng)
 	if rng.Uint64() != train.Rand(1, "views", 1).Uint64() {
 		t.Error("with one view something is drawn for it")
 	}

@@ -8,9 +8,9 @@ import (
 	"winnow/backbone/graph"
 )
 
-// rewrite expands the BatchNormalization nodes if they are to normalise by the batch, or folds them.
-func (f *forward) rewrite(m *graph.Model, o Options) error {
-	if !slices.ContainsFunc(m.Graph.Nodes, normalises) {
+// rewriteNorms expands the BatchNormalization nodes if they are to normalise by the batch, or folds them.
+func (f *forward) rewriteNorms(m *graph.Model, o Options) error {
+	if !slices.ContainsFunc(m.Graph.Nodes, normalisesBatch) {
 		return nil
 	}
 	facts := graph.Infer(m)
@@ -21,23 +21,23 @@ func (f *forward) rewrite(m *graph.Model, o Options) error {
 	latest := map[string]string{} // running statistics that an earlier node has already updated
 	readers := map[string]int{}
 	for _, n := range nodes {
-		for _, name := range reads(n) {
+		for _, name := range listReads(n) {
 			readers[name]++
 		}
 	}
 	for _, n := range nodes {
-		if !normalises(n) {
+		if !normalisesBatch(n) {
 			b.Add(n)
 			continue
 		}
 		if !o.BatchNorm.Train {
-			if !fold(b, n, o, readers) {
+			if !foldNorm(b, n, o, readers) {
 				b.Add(n)
 			}
 			continue
 		}
 		w := writer{f: f, b: b, Node: n, o: o, latest: latest, all: nodes}
-		if err := w.write(facts[n.Inputs[0]]); err != nil {
+		if err := w.writeNorm(facts[n.Inputs[0]]); err != nil {
 			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", n.Op, n.Name, n.Outputs[0], err)
 		}
 	}
@@ -45,7 +45,9 @@ func (f *forward) rewrite(m *graph.Model, o Options) error {
 	return nil
 }
 
-func normalises(n *graph.Node) bool { return graph.IsONNX(n.Domain) && n.Op == "BatchNormalization" }
+func normalisesBatch(n *graph.Node) bool {
+	return graph.IsONNX(n.Domain) && n.Op == "BatchNormalization"
+}
 
 // writer expands one BatchNormalization node into what it does in training, over all axes except the channels
 // (n places, including the batch):
@@ -70,38 +72,38 @@ type writer struct {
 	size   int64 // channels
 }
 
-func (w *writer) write(x *graph.ValueInfo) error {
-	if err := w.check(x); err != nil {
+func (w *writer) writeNorm(x *graph.ValueInfo) error {
+	if err := w.checkNorm(x); err != nil {
 		return err
 	}
-	in, axes := w.Inputs[0], others(w.rank)
-	mean := w.mean(in, axes)
+	in, axes := w.Inputs[0], axesButChannels(w.rank)
+	mean := w.writeMean(in, axes)
 	centred := w.b.Node("Sub", []string{in, mean})
-	variance := w.vector(w.mean(w.b.Node("Mul", []string{centred, centred}), axes))
+	variance := w.reduceToVector(w.writeMean(w.b.Node("Mul", []string{centred, centred}), axes))
 	count := w.b.Node("Div", []string{
 		w.b.Node("Cast", []string{w.b.Node("Size", []string{in})}, graph.Int("to", int64(w.typ))),
-		w.constant("channels", float64(w.size), 0),
+		w.repeatConstant("channels", float64(w.size), 0),
 	})
 	epsilon := w.Float("epsilon", 1e-5)
 	w.b.NodeTo(w.Outputs[0], "BatchNormalization",
-		[]string{centred, w.Inputs[1], w.Inputs[2], w.constant("zeros", 0, w.size), variance},
+		[]string{centred, w.Inputs[1], w.Inputs[2], w.repeatConstant("zeros", 0, w.size), variance},
 		graph.Float("epsilon", epsilon))
 
-	one := w.constant("one", 1, 0)
+	one := w.repeatConstant("one", 1, 0)
 	rest := w.b.Node("Max", []string{w.b.Node("Sub", []string{count, one}), one})
 	unbiased := w.b.Node("Mul", []string{variance, w.b.Node("Div", []string{count, rest})})
-	w.move(3, 1, w.vector(mean))
-	w.move(4, 2, unbiased)
+	w.moveStatistic(3, 1, w.reduceToVector(mean))
+	w.moveStatistic(4, 2, unbiased)
 
 	if w.f.own == nil {
 		w.f.own = map[string]rule{}
 	}
-	w.f.own[w.Outputs[0]] = trainedNorm{in, centred, variance, count, float64(epsilon), w.rank, w.size}.rule
+	w.f.own[w.Outputs[0]] = trainedNorm{in, centred, variance, count, float64(epsilon), w.rank, w.size}.deriveNorm
 	return nil
 }
 
-// check determines type, rank and channels.
-func (w *writer) check(x *graph.ValueInfo) error {
+// checkNorm determines type, rank and channels.
+func (w *writer) checkNorm(x *graph.ValueInfo) error {
 	switch {
 	case w.b.Opset() < 7:
 		return fmt.Errorf("found operator set %d, expected 7 or later to train it", w.b.Opset())
@@ -135,8 +137,8 @@ func (w *writer) check(x *graph.ValueInfo) error {
 // Exporters merge equal constants: zeros are a mean here and a bias there.
 func otherReader(nodes []*graph.Node, name string, input int) *graph.Node {
 	for _, n := range nodes {
-		for i, in := range reads(n) {
-			if in == name && !(normalises(n) && i == input) {
+		for i, in := range listReads(n) {
+			if in == name && !(normalisesBatch(n) && i == input) {
 				return n
 			}
 		}
@@ -144,32 +146,32 @@ func otherReader(nodes []*graph.Node, name string, input int) *graph.Node {
 	return nil
 }
 
-// others returns all axes of a rank except the channels.
-func others(rank int) []int64 { return slices.Delete(all(rank), 1, 2) }
+// axesButChannels returns all axes of a rank except the channels.
+func axesButChannels(rank int) []int64 { return slices.Delete(allAxes(rank), 1, 2) }
 
 // overPlaces sums a tensor of the given rank over all axes except the channels.
 func (c *call) overPlaces(t string, rank int) string {
 	if k, ok := c.r.cuts[t]; ok {
 		return k.total(c.r)
 	}
-	return c.op("ReduceSum", []string{t, c.ints(others(rank)...)}, graph.Int("keepdims", 0))
+	return c.addOp("ReduceSum", []string{t, c.constInts(axesButChannels(rank)...)}, graph.Int("keepdims", 0))
 }
 
-// mean averages over axes, which are kept with size 1.
-func (w *writer) mean(t string, axes []int64) string {
+// writeMean averages over axes, which are kept with size 1.
+func (w *writer) writeMean(t string, axes []int64) string {
 	if w.b.Opset() < 18 {
 		return w.b.Node("ReduceMean", []string{t}, graph.Ints("axes", axes...))
 	}
 	return w.b.Node("ReduceMean", []string{t, w.b.Constant(graph.NewTensor("axes", axes, int64(len(axes))))})
 }
 
-// vector reduces a tensor to the channels' axis.
-func (w *writer) vector(t string) string {
+// reduceToVector reduces a tensor to the channels' axis.
+func (w *writer) reduceToVector(t string) string {
 	return w.b.Node("Reshape", []string{t, w.b.Constant(graph.NewTensor("channels", []int64{w.size}, 1))})
 }
 
-// constant returns a number repeated n times, or a scalar if n is 0.
-func (w *writer) constant(name string, v float64, n int64) string {
+// repeatConstant returns a number repeated n times, or a scalar if n is 0.
+func (w *writer) repeatConstant(name string, v float64, n int64) string {
 	list, dims := make([]float64, max(n, 1)), []int64{n}
 	for i := range list {
 		list[i] = v
@@ -177,11 +179,11 @@ func (w *writer) constant(name string, v float64, n int64) string {
 	if n == 0 {
 		dims = nil
 	}
-	return w.b.Constant(numbers(w.typ, name, list, dims...))
+	return w.b.Constant(newFloatTensor(w.typ, name, list, dims...))
 }
 
-// numbers returns a tensor of float64, or of float32 for every other type.
-func numbers(t graph.DataType, name string, list []float64, dims ...int64) *graph.Tensor {
+// newFloatTensor returns a tensor of float64, or of float32 for every other type.
+func newFloatTensor(t graph.DataType, name string, list []float64, dims ...int64) *graph.Tensor {
 	if t == graph.Float64 {
 		return graph.NewTensor(name, list, dims...)
 	}
@@ -192,9 +194,9 @@ func numbers(t graph.DataType, name string, list []float64, dims ...int64) *grap
 	return graph.NewTensor(name, short, dims...)
 }
 
-// move replaces the running statistic in an input by its next value. If the node has an output for it, the
+// moveStatistic replaces the running statistic in an input by its next value. If the node has an output for it, the
 // value gets that name. Nodes that share a statistic update it one after another.
-func (w *writer) move(input, output int, batch string) {
+func (w *writer) moveStatistic(input, output int, batch string) {
 	m := cmp.Or(w.o.BatchNorm.Momentum, float64(w.Float("momentum", 0.9)))
 	name := w.Inputs[input]
 	old := w.latest[name]
@@ -202,8 +204,8 @@ func (w *writer) move(input, output int, batch string) {
 		old = name
 		w.f.state = append(w.f.state, State{Name: name})
 	}
-	stays := w.b.Node("Mul", []string{old, w.constant("momentum", m, 0)})
-	comes := w.b.Node("Mul", []string{batch, w.constant("rest", 1-m, 0)})
+	stays := w.b.Node("Mul", []string{old, w.repeatConstant("momentum", m, 0)})
+	comes := w.b.Node("Mul", []string{batch, w.repeatConstant("rest", 1-m, 0)})
 	next := ""
 	if output < len(w.Outputs) {
 		next = w.Outputs[output]

@@ -7,7 +7,7 @@ import (
 	"winnow/backbone/graph"
 )
 
-// fold merges a BatchNormalization with fixed statistics into the trained convolution before it, as exporters
+// foldNorm merges a BatchNormalization with fixed statistics into the trained convolution before it, as exporters
 // do with finished networks, and reports whether it could. The filters themselves stay the weights:
 //
 //	a = scale/√(var+ε)   y = conv(x, a·W) + (bias - a·mean + a·b)
@@ -15,7 +15,7 @@ import (
 // The derivative with respect to scale is then a sum over the filters, ∂L/∂a[c] = Σ W[c]·∂L/∂(a·W)[c], instead
 // of over the images, and nothing between convolution and Relu is stored: the normalization needs no pass over
 // the activations in either direction.
-func fold(b *graph.Builder, n *graph.Node, o Options, readers map[string]int) bool {
+func foldNorm(b *graph.Builder, n *graph.Node, o Options, readers map[string]int) bool {
 	g := b.Model().Graph
 	if b.Opset() < 7 || len(n.Inputs) < 5 || n.Int("spatial", 1) == 0 || n.Inputs[0] == o.Output ||
 		readers[n.Inputs[0]] != 1 {
@@ -42,7 +42,9 @@ func fold(b *graph.Builder, n *graph.Node, o Options, readers map[string]int) bo
 	}
 	g.Nodes = slices.Delete(g.Nodes, at, at+1)
 	size := int64(len(mean))
-	vector := func(name string, list []float64) string { return b.Constant(numbers(filters.Type, name, list, size)) }
+	vector := func(name string, list []float64) string {
+		return b.Constant(newFloatTensor(filters.Type, name, list, size))
+	}
 	column := append([]int64{size}, slices.Repeat([]int64{1}, len(filters.Dims)-1)...)
 
 	slope := b.Node("Mul", []string{n.Inputs[1], vector("inverse", inverse)})

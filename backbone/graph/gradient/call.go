@@ -20,15 +20,15 @@ type call struct {
 	need []bool   // whether each input's gradient is wanted
 }
 
-// in returns the i-th input, or "" if it is omitted.
-func (c *call) in(i int) string { return c.Input(i) }
+// inputName returns the i-th input, or "" if it is omitted.
+func (c *call) inputName(i int) string { return c.Input(i) }
 
-// wants reports whether the i-th input exists and its gradient is wanted.
-func (c *call) wants(i int) bool { return i < len(c.need) && c.need[i] }
+// wantsGrad reports whether the i-th input exists and its gradient is wanted.
+func (c *call) wantsGrad(i int) bool { return i < len(c.need) && c.need[i] }
 
-// give adds to the gradient of the i-th input, if it is wanted.
-func (c *call) give(i int, grad string) {
-	if c.wants(i) {
+// giveGrad adds to the gradient of the i-th input, if it is wanted.
+func (c *call) giveGrad(i int, grad string) {
+	if c.wantsGrad(i) {
 		c.giveTo(c.Inputs[i], grad)
 	}
 }
@@ -38,13 +38,13 @@ func (c *call) giveTo(tensor, grad string) {
 	c.r.flows[tensor] = append(c.r.flows[tensor], grad)
 }
 
-// op adds a node with one output to the backward model and returns the output.
-func (c *call) op(op string, inputs []string, attributes ...*graph.Attribute) string {
+// addOp adds a node with one output to the backward model and returns the output.
+func (c *call) addOp(op string, inputs []string, attributes ...*graph.Attribute) string {
 	return c.r.b.Node(op, inputs, attributes...)
 }
 
-// ops adds a node with n outputs to the backward model and returns them.
-func (c *call) ops(op string, n int, inputs []string, attributes ...*graph.Attribute) []string {
+// addOps adds a node with n outputs to the backward model and returns them.
+func (c *call) addOps(op string, n int, inputs []string, attributes ...*graph.Attribute) []string {
 	node := &graph.Node{Name: c.r.b.Fresh(op), Op: op, Inputs: inputs, Attributes: attributes}
 	for range n {
 		node.Outputs = append(node.Outputs, c.r.b.Fresh(op))
@@ -53,8 +53,8 @@ func (c *call) ops(op string, n int, inputs []string, attributes ...*graph.Attri
 	return node.Outputs
 }
 
-// contrib adds a com.microsoft node with one output to the backward model.
-func (c *call) contrib(op string, inputs []string, attributes ...*graph.Attribute) string {
+// addContrib adds a com.microsoft node with one output to the backward model.
+func (c *call) addContrib(op string, inputs []string, attributes ...*graph.Attribute) string {
 	c.r.contrib = true
 	out := c.r.b.Fresh(op)
 	c.r.b.Add(&graph.Node{Name: out, Op: op, Domain: "com.microsoft", Inputs: inputs, Outputs: []string{out},
@@ -62,10 +62,10 @@ func (c *call) contrib(op string, inputs []string, attributes ...*graph.Attribut
 	return out
 }
 
-// before adds a node with one output to the forward model, for values that are cheaper to store than their
+// addForward adds a node with one output to the forward model, for values that are cheaper to store than their
 // inputs. The operator must exist in the forward model's operator set. A node without attributes is added only
 // once for the same inputs.
-func (c *call) before(op string, inputs []string, attributes ...*graph.Attribute) string {
+func (c *call) addForward(op string, inputs []string, attributes ...*graph.Attribute) string {
 	key := fmt.Sprintf("before %s%q", op, inputs)
 	if name := c.r.fixed[key]; name != "" && len(attributes) == 0 {
 		return name
@@ -79,9 +79,9 @@ func (c *call) before(op string, inputs []string, attributes ...*graph.Attribute
 	return name
 }
 
-// output returns the i-th output of the forward node, and adds it if the node omits it. The caller's model
+// outputName returns the i-th output of the forward node, and adds it if the node omits it. The caller's model
 // shares the node, so a copy replaces it in the forward model.
-func (c *call) output(i int) string {
+func (c *call) outputName(i int) string {
 	if i < len(c.Outputs) && c.Outputs[i] != "" {
 		return c.Outputs[i]
 	}
@@ -98,39 +98,39 @@ func (c *call) output(i int) string {
 	return name
 }
 
-// shape returns the shape of a forward tensor as far as it is known, or nil if not even its rank is.
-func (c *call) shape(tensor string) graph.Shape {
-	if v := c.r.info(tensor); v != nil {
+// forwardShape returns the shape of a forward tensor as far as it is known, or nil if not even its rank is.
+func (c *call) forwardShape(tensor string) graph.Shape {
+	if v := c.r.tensorInfo(tensor); v != nil {
 		return v.Shape
 	}
 	return nil
 }
 
-// dtype returns the element type of a forward tensor.
-func (c *call) dtype(tensor string) graph.DataType {
-	if v := c.r.info(tensor); v != nil && v.Type != 0 {
+// dtypeOf returns the element type of a forward tensor.
+func (c *call) dtypeOf(tensor string) graph.DataType {
+	if v := c.r.tensorInfo(tensor); v != nil && v.Type != 0 {
 		return v.Type
 	}
 	return graph.Float32
 }
 
-// known returns the elements of a small integer tensor, if they are known.
-func (c *call) known(tensor string) ([]int64, bool) {
+// knownInts returns the elements of a small integer tensor, if they are known.
+func (c *call) knownInts(tensor string) ([]int64, bool) {
 	v, ok := c.r.f.known[tensor]
 	return v, ok
 }
 
-// ints returns a constant list of integers.
-func (c *call) ints(v ...int64) string {
-	return c.constant(fmt.Sprint("i", v), func(name string) *graph.Tensor {
+// constInts returns a constant list of integers.
+func (c *call) constInts(v ...int64) string {
+	return c.addConstant(fmt.Sprint("i", v), func(name string) *graph.Tensor {
 		return graph.NewTensor(name, v, int64(len(v)))
 	})
 }
 
-// scalar returns a constant of rank 0 with the element type of the forward tensor like.
-func (c *call) scalar(like string, v float64) string {
-	t := c.dtype(like)
-	return c.constant(fmt.Sprint("s", t, math.Float64bits(v)), func(name string) *graph.Tensor {
+// constScalar returns a constant of rank 0 with the element type of the forward tensor like.
+func (c *call) constScalar(like string, v float64) string {
+	t := c.dtypeOf(like)
+	return c.addConstant(fmt.Sprint("s", t, math.Float64bits(v)), func(name string) *graph.Tensor {
 		if t == graph.Float64 {
 			return graph.NewTensor(name, []float64{v})
 		}
@@ -138,8 +138,8 @@ func (c *call) scalar(like string, v float64) string {
 	})
 }
 
-// constant returns the name of an initializer of the backward model, which build creates once for each key.
-func (c *call) constant(key string, build func(name string) *graph.Tensor) string {
+// addConstant returns the name of an initializer of the backward model, which build creates once for each key.
+func (c *call) addConstant(key string, build func(name string) *graph.Tensor) string {
 	if name := c.r.fixed[key]; name != "" {
 		return name
 	}
@@ -148,13 +148,13 @@ func (c *call) constant(key string, build func(name string) *graph.Tensor) strin
 	return name
 }
 
-// like reshapes a gradient to the shape of a forward tensor with the same number of elements. With more than
+// reshapeLike reshapes a gradient to the shape of a forward tensor with the same number of elements. With more than
 // one free size it reads the shape from the forward pass.
-func (c *call) like(grad, tensor string) string {
-	if to, ok := fixedShape(c.shape(tensor)); ok {
-		return c.op("Reshape", []string{grad, c.ints(to...)})
+func (c *call) reshapeLike(grad, tensor string) string {
+	if to, ok := fixedShape(c.forwardShape(tensor)); ok {
+		return c.addOp("Reshape", []string{grad, c.constInts(to...)})
 	}
-	return c.op("Reshape", []string{grad, c.before("Shape", []string{tensor})})
+	return c.addOp("Reshape", []string{grad, c.addForward("Shape", []string{tensor})})
 }
 
 // fixedShape returns a shape as Reshape takes it, with -1 for a free size. ok is false for more than one free

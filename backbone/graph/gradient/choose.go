@@ -25,10 +25,12 @@ func Choose(m *graph.Model, output, what string) ([]string, error) {
 	if len(weights) == 0 {
 		return nil, fmt.Errorf("gradient: the network has no weight on the way to %q", output)
 	}
-	takes := func(w Weight) bool { return what == AllWeights || matches(what, w.Name) || matches(what, w.Node) }
+	takes := func(w Weight) bool {
+		return what == AllWeights || matchesPattern(what, w.Name) || matchesPattern(what, w.Node)
+	}
 	if at := slices.IndexFunc(stages, func(s Stage) bool { return s.Name == what }); at >= 0 && what != AllWeights {
 		takes = func(w Weight) bool { return w.Depth >= stages[at].First }
-	} else if at := slices.IndexFunc(weights, func(w Weight) bool { return inside(w, what) }); at >= 0 &&
+	} else if at := slices.IndexFunc(weights, func(w Weight) bool { return isInside(w, what) }); at >= 0 &&
 		what != AllWeights {
 		takes = func(w Weight) bool { return w.Depth >= weights[at].Depth }
 	}
@@ -50,13 +52,13 @@ func Choose(m *graph.Model, output, what string) ([]string, error) {
 		strings.Join(known, ", "))
 }
 
-// inside reports whether a weight belongs to a module, named by its path: encoder.layer.11.
-func inside(w Weight, module string) bool {
-	return strings.HasPrefix(strings.Join(path(w), "."), module+".")
+// isInside reports whether a weight belongs to a module, named by its path: encoder.layer.11.
+func isInside(w Weight, module string) bool {
+	return strings.HasPrefix(strings.Join(modulePath(w), "."), module+".")
 }
 
-// matches reports whether a name matches a pattern in which * stands for any text, including slashes and dots.
-func matches(pattern, name string) bool {
+// matchesPattern reports whether a name matches a pattern in which * stands for any text, including slashes and dots.
+func matchesPattern(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	first, last := parts[0], parts[len(parts)-1]
 	if len(parts) == 1 {

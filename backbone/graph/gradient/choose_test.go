@@ -75,11 +75,11 @@ func TestMatchesLikePath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := rapid.StringMatching(`[ab*]{0,8}`).Draw(t, "pattern")
 		name := rapid.StringMatching(`[ab]{0,10}`).Draw(t, "name")
-		if want, err := std.Match(pattern, name); err != nil || matches(pattern, name) != want {
+		if want, err := std.Match(pattern, name); err != nil || matchesPattern(pattern, name) != want {
 			t.Fatalf("%q on %q: %v, expected %v", pattern, name, !want, want)
 		}
 	})
-	if !matches("layer*w", "layer1/conv/w") {
+	if !matchesPattern("layer*w", "layer1/conv/w") {
 		t.Error("* stops at a slash")
 	}
 }

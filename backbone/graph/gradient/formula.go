@@ -9,38 +9,39 @@ import (
 	"strings"
 )
 
-// derive returns the rule of a node that broadcasts its inputs, with a formula for the gradient of each input (see
-// [call.formula]). A node with one input does not broadcast. A formula with "own" sums over the repeated axes itself.
-func derive(formulas ...string) rule {
+// deriveRule returns the rule of a node that broadcasts its inputs, with a formula for the gradient of each input (see
+// [call.addFormula]). A node with one input does not broadcast. A formula with "own" sums over the repeated axes
+// itself.
+func deriveRule(formulas ...string) rule {
 	return func(c *call) error {
 		if len(formulas) == 1 {
-			c.give(0, c.formula(formulas[0], nil))
+			c.giveGrad(0, c.addFormula(formulas[0], nil))
 			return nil
 		}
 		for i, text := range formulas {
-			if !c.wants(i) {
+			if !c.wantsGrad(i) {
 				continue
 			}
 			var failed error
 			own := func(t string) string {
-				g, err := c.reduced(t, c.in(i), c.Outputs[0])
+				g, err := c.undoBroadcast(t, c.inputName(i), c.Outputs[0])
 				failed = err
 				return g
 			}
-			grad := c.formula(text, map[string]any{"own": own})
+			grad := c.addFormula(text, map[string]any{"own": own})
 			if !strings.Contains(text, "own(") {
 				grad = own(grad)
 			}
 			if failed != nil {
 				return failed
 			}
-			c.give(i, grad)
+			c.giveGrad(i, grad)
 		}
 		return nil
 	}
 }
 
-// formula adds what a text computes to the backward model and returns the result. The text is a Go expression of
+// addFormula adds what a text computes to the backward model and returns the result. The text is a Go expression of
 // tensors and numbers, after definitions "name := expression;". Its names are
 //
 //	x, a     the first input; b the second
@@ -53,14 +54,17 @@ func derive(formulas ...string) rule {
 //
 // those given with it (tensors, or functions of a tensor), and the node's attributes that are numbers (attributes lists
 // them, with their defaults). A function that is none of these is an ONNX operator.
-func (c *call) formula(text string, names map[string]any) string {
-	w := writing{call: c, names: map[string]any{"x": c.in(0), "a": c.in(0), "b": c.in(1), "y": c.Outputs[0],
-		"dy": c.grad[0],
-		"s":  c.Outputs[0]}}
+func (c *call) addFormula(text string, names map[string]any) string {
+	w := writing{
+		call: c,
+		names: map[string]any{"x": c.inputName(0), "a": c.inputName(0), "b": c.inputName(1), "y": c.Outputs[0],
+			"dy": c.grad[0],
+			"s":  c.Outputs[0]},
+	}
 	for name, otherwise := range attributes[c.Op] {
 		v := float64(c.Float(name, otherwise))
 		if w.names[name] = v; v < 0 && (name == "alpha" || name == "gamma") {
-			w.names["s"] = c.in(0)
+			w.names["s"] = c.inputName(0)
 		}
 	}
 	for name, v := range names {
@@ -69,9 +73,9 @@ func (c *call) formula(text string, names map[string]any) string {
 	parts := strings.Split(text, ";")
 	for _, part := range parts[:len(parts)-1] {
 		name, expression, _ := strings.Cut(part, ":=")
-		w.names[strings.TrimSpace(name)] = w.parse(expression)
+		w.names[strings.TrimSpace(name)] = w.parseFormula(expression)
 	}
-	return w.tensor(w.parse(parts[len(parts)-1]))
+	return w.asTensor(w.parseFormula(parts[len(parts)-1]))
 }
 
 // writing is a formula while it is written. Values are names of tensors, or numbers.
@@ -80,22 +84,22 @@ type writing struct {
 	names map[string]any
 }
 
-func (w writing) parse(text string) any {
+func (w writing) parseFormula(text string) any {
 	e, err := parser.ParseExpr(strings.TrimSpace(text))
 	if err != nil {
 		panic(fmt.Sprintf("gradient: formula %q: %v", text, err)) // formulas are constants of this package
 	}
-	return w.value(e)
+	return w.writeValue(e)
 }
 
 // operators are ONNX's names of Go's.
 var operators = map[token.Token]string{token.ADD: "Add", token.SUB: "Sub", token.MUL: "Mul", token.QUO: "Div",
 	token.GTR: "Greater", token.LSS: "Less", token.LAND: "And"}
 
-func (w writing) value(e ast.Expr) any {
+func (w writing) writeValue(e ast.Expr) any {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
-		return w.value(e.X)
+		return w.writeValue(e.X)
 	case *ast.BasicLit:
 		v, _ := strconv.ParseFloat(e.Value, 64)
 		return v
@@ -104,12 +108,12 @@ func (w writing) value(e ast.Expr) any {
 			return v
 		}
 	case *ast.UnaryExpr:
-		if v, ok := w.value(e.X).(float64); ok {
+		if v, ok := w.writeValue(e.X).(float64); ok {
 			return -v
 		}
-		return w.minusOf(w.tensor(w.value(e.X)))
+		return w.minusOf(w.asTensor(w.writeValue(e.X)))
 	case *ast.BinaryExpr:
-		left, right := w.value(e.X), w.value(e.Y)
+		left, right := w.writeValue(e.X), w.writeValue(e.Y)
 		p, isNumber := left.(float64)
 		q, alsoNumber := right.(float64)
 		switch {
@@ -120,25 +124,25 @@ func (w writing) value(e ast.Expr) any {
 		case alsoNumber && q == 1 && (e.Op == token.MUL || e.Op == token.QUO):
 			return left
 		}
-		return w.op(operators[e.Op], []string{w.tensor(left), w.tensor(right)})
+		return w.addOp(operators[e.Op], []string{w.asTensor(left), w.asTensor(right)})
 	case *ast.CallExpr:
 		name := e.Fun.(*ast.Ident).Name
 		var inputs []string
 		for _, arg := range e.Args {
-			inputs = append(inputs, w.tensor(w.value(arg)))
+			inputs = append(inputs, w.asTensor(w.writeValue(arg)))
 		}
 		if f, ok := w.names[name].(func(string) string); ok {
 			return f(inputs[0])
 		}
-		return w.op(name, inputs)
+		return w.addOp(name, inputs)
 	}
 	panic(fmt.Sprintf("gradient: formula of %s: cannot read %T %v", w.Op, e, e))
 }
 
-// tensor returns a value as a tensor.
-func (w writing) tensor(v any) string {
+// asTensor returns a value as a tensor.
+func (w writing) asTensor(v any) string {
 	if number, ok := v.(float64); ok {
-		return w.scalar(w.Outputs[0], number)
+		return w.constScalar(w.Outputs[0], number)
 	}
 	return v.(string)
 }

@@ -18,9 +18,9 @@ type forward struct {
 	own map[string]rule
 }
 
-// prepare rewrites a model so that it can be differentiated: Constant nodes become initializers, weights become
+// prepareForward rewrites a model so that it can be differentiated: Constant nodes become initializers, weights become
 // inputs, and nodes that behave differently in training are expanded.
-func prepare(m *graph.Model, o Options) (*forward, error) {
+func prepareForward(m *graph.Model, o Options) (*forward, error) {
 	c := *m
 	g := *m.Graph
 	c.Graph = &g
@@ -35,11 +35,11 @@ func prepare(m *graph.Model, o Options) (*forward, error) {
 	}
 	nameSizes(g.Inputs)
 	wholeGelu(&c, o.Output)
-	if err := resized(&c, o); err != nil {
+	if err := replaceResizes(&c, o); err != nil {
 		return nil, err
 	}
 	f := &forward{}
-	if err := f.rewrite(&c, o); err != nil {
+	if err := f.rewriteNorms(&c, o); err != nil {
 		return nil, err
 	}
 	if err := weightsToInputs(&c, o.Weights, f.state); err != nil {
@@ -97,5 +97,5 @@ func weightsToInputs(m *graph.Model, weights []string, state []State) error {
 	return nil
 }
 
-// opset returns the operator set version of the forward model.
-func (f *forward) opset() int64 { return f.b.Opset() }
+// opsetVersion returns the operator set version of the forward model.
+func (f *forward) opsetVersion() int64 { return f.b.Opset() }

@@ -18,7 +18,7 @@ func wholeGelu(m *graph.Model, output string) {
 	}
 	gone, whole := map[*graph.Node]bool{}, map[*graph.Node]*graph.Node{}
 	for _, n := range m.Graph.Nodes {
-		if x, parts := s.gelu(n); parts != nil {
+		if x, parts := s.findGelu(n); parts != nil {
 			last := parts[len(parts)-1]
 			whole[last] = &graph.Node{Name: last.Name, Op: "Gelu", Domain: "com.microsoft", Inputs: []string{x},
 				Outputs: last.Outputs}
@@ -52,29 +52,29 @@ type speller struct {
 	output string
 }
 
-// gelu finds the Gelu around an Erf node: x, and its nodes, the last one last. It returns none if this is not a
+// findGelu finds the Gelu around an Erf node: x, and its nodes, the last one last. It returns none if this is not a
 // Gelu of float32, or if something else reads an intermediate value.
-func (s *speller) gelu(erf *graph.Node) (x string, parts []*graph.Node) {
+func (s *speller) findGelu(erf *graph.Node) (x string, parts []*graph.Node) {
 	if erf.Op != "Erf" || !graph.IsONNX(erf.Domain) {
 		return "", nil
 	}
 	in := s.made[erf.Inputs[0]]
-	x, ok := s.by(in, "Div", math.Sqrt2)
+	x, ok := s.combinesWith(in, "Div", math.Sqrt2)
 	if !ok {
-		x, ok = s.by(in, "Mul", math.Sqrt2/2)
+		x, ok = s.combinesWith(in, "Mul", math.Sqrt2/2)
 	}
-	if !ok || s.only(in) != erf {
+	if !ok || s.onlyReader(in) != erf {
 		return "", nil
 	}
-	more := s.only(erf)
-	if _, ok := s.by(more, "Add", 1); !ok {
+	more := s.onlyReader(erf)
+	if _, ok := s.combinesWith(more, "Add", 1); !ok {
 		return "", nil
 	}
 	parts = []*graph.Node{in, erf, more}
 	// Three factors are left, x, ½ and 1+erf, in any order.
 	t, halved, times := more, false, false
 	for !halved || !times {
-		n := s.only(t)
+		n := s.onlyReader(t)
 		if n == nil || n.Op != "Mul" {
 			return "", nil
 		}
@@ -82,12 +82,12 @@ func (s *speller) gelu(erf *graph.Node) (x string, parts []*graph.Node) {
 		if other == t.Outputs[0] {
 			other = n.Inputs[1]
 		}
-		if h := s.made[other]; !halved && !times && h != nil && s.only(h) == n {
-			if of, ok := s.by(h, "Mul", 0.5); ok && of == x {
+		if h := s.made[other]; !halved && !times && h != nil && s.onlyReader(h) == n {
+			if of, ok := s.combinesWith(h, "Mul", 0.5); ok && of == x {
 				return x, append(parts, h, n)
 			}
 		}
-		_, half := s.by(n, "Mul", 0.5)
+		_, half := s.combinesWith(n, "Mul", 0.5)
 		switch {
 		case other == x && !times:
 			times = true
@@ -101,17 +101,17 @@ func (s *speller) gelu(erf *graph.Node) (x string, parts []*graph.Node) {
 	return x, parts
 }
 
-// only returns the single node that reads a node's output, or nil if there is no or more than one reader.
-func (s *speller) only(n *graph.Node) *graph.Node {
+// onlyReader returns the single node that reads a node's output, or nil if there is no or more than one reader.
+func (s *speller) onlyReader(n *graph.Node) *graph.Node {
 	if n == nil || n.Outputs[0] == s.output || len(s.uses[n.Outputs[0]]) != 1 {
 		return nil
 	}
 	return s.uses[n.Outputs[0]][0]
 }
 
-// by reports whether a node combines a tensor with a given float32 number by an operator, and returns that
+// combinesWith reports whether a node combines a tensor with a given float32 number by an operator, and returns that
 // tensor.
-func (s *speller) by(n *graph.Node, op string, number float64) (of string, ok bool) {
+func (s *speller) combinesWith(n *graph.Node, op string, number float64) (of string, ok bool) {
 	if n == nil || n.Op != op || !graph.IsONNX(n.Domain) || len(n.Inputs) != 2 {
 		return "", false
 	}

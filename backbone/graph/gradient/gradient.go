@@ -121,7 +121,7 @@ func Differentiate(m *graph.Model, o Options) (*Derivative, error) {
 		return nil, fmt.Errorf("gradient: expected a network exported for inference, found training_mode in %s",
 			graph.Describe(left))
 	}
-	f, err := prepare(m, o)
+	f, err := prepareForward(m, o)
 	if err != nil {
 		return nil, err
 	}
@@ -129,8 +129,8 @@ func Differentiate(m *graph.Model, o Options) (*Derivative, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.run(); err != nil {
+	if err := r.runRules(); err != nil {
 		return nil, err
 	}
-	return r.finish()
+	return r.finishModels()
 }

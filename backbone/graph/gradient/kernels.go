@@ -49,7 +49,7 @@ func (b between) attributes() []*graph.Attribute {
 // planes reports whether kernels can take a tensor: they are requested, and it is float32 with two spatial
 // axes.
 func (c *call) planes(tensor string) bool {
-	return c.r.o.Kernels != NoKernels && c.isFloat32(tensor) && len(c.shape(tensor)) == 4
+	return c.r.o.Kernels != NoKernels && c.isFloat32(tensor) && len(c.forwardShape(tensor)) == 4
 }
 
 // fused adds a node of [domain] to the backward model. Only wanted outputs get a name.
@@ -91,19 +91,19 @@ func (k cutting) total(r *reverse) string {
 // limits returns the limits of a Relu or Clip; ok is false if they are unknown.
 func (r *reverse) limits(n *graph.Node) (b between, ok bool) {
 	c := &call{Node: n, r: r}
-	switch key(n) {
+	switch opKey(n) {
 	case "Relu":
 		return between{0, math.Inf(1)}, true
 	case "Clip":
 		b = unlimited
-		if r.f.opset() < 11 {
+		if r.f.opsetVersion() < 11 {
 			return between{float64(c.Float("min", -math.MaxFloat32)), float64(c.Float("max", math.MaxFloat32))}, true
 		}
 		for i, to := range []*float64{&b.low, &b.high} {
-			if c.in(1+i) == "" {
+			if c.inputName(1+i) == "" {
 				continue
 			}
-			if *to, ok = c.constantValue(c.in(1 + i)); !ok {
+			if *to, ok = c.constantValue(c.inputName(1 + i)); !ok {
 				return b, false
 			}
 		}
@@ -115,7 +115,7 @@ func (r *reverse) limits(n *graph.Node) (b between, ok bool) {
 // ours returns the operator of [domain] that computes a convolution, with its attributes, or "" if there is
 // none.
 func (v *convolution) ours() (op string, windows []*graph.Attribute) {
-	if v.r.o.Kernels != ForCPU || !v.planes(v.call.in(0)) {
+	if v.r.o.Kernels != ForCPU || !v.planes(v.call.inputName(0)) {
 		return "", nil
 	}
 	switch windows = v.window.attributes(); {
@@ -132,7 +132,7 @@ func (v *convolution) ours() (op string, windows []*graph.Attribute) {
 // place, with enough channels to fill vectors.
 func (v *convolution) winograd() bool {
 	wide := func(p int64) bool { return p > 2 }
-	return v.groups == 1 && v.dense() && slices.Equal(v.kernel, []int64{3, 3}) &&
+	return v.groups == 1 && v.isDense() && slices.Equal(v.kernel, []int64{3, 3}) &&
 		slices.Equal(v.dilation, []int64{1, 1}) &&
 		!slices.ContainsFunc(slices.Concat(v.window.before, v.window.after), wide) && v.from >= 16 && v.to >= 16
 }
@@ -150,11 +150,11 @@ func (w *window) attributes() []*graph.Attribute {
 // reports whether they can. cutBefore means that the gradient must also be cut as by the Relu before the pool.
 func (c *call) poolKernels(w *window, cutBefore bool) bool {
 	windows := w.attributes()
-	if c.r.o.Kernels != ForCPU || windows == nil || w.taps() > 256 || !c.planes(c.in(0)) {
+	if c.r.o.Kernels != ForCPU || windows == nil || w.countTaps() > 256 || !c.planes(c.inputName(0)) {
 		return false
 	}
 	windows = append(windows, graph.Ints("kernel", w.kernel...), graph.Ints("in", w.in...))
-	y := *c.r.info(c.Outputs[0])
+	y := *c.r.tensorInfo(c.Outputs[0])
 	tap := graph.ValueInfo{Name: c.r.b.Fresh(y.Name + "_tap"), Type: graph.Uint8, Shape: y.Shape}
 	g := c.r.f.b.Model().Graph
 	g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == y.Name }), &y,
@@ -168,7 +168,7 @@ func (c *call) poolKernels(w *window, cutBefore bool) bool {
 	if cutBefore {
 		inputs, limits = append(inputs, y.Name), between{0, math.Inf(1)}
 	}
-	c.give(0, c.fused("MaxPoolGrad", inputs, []bool{true}, append(windows, limits.attributes()...))[0])
+	c.giveGrad(0, c.fused("MaxPoolGrad", inputs, []bool{true}, append(windows, limits.attributes()...))[0])
 	return true
 }
 
@@ -176,11 +176,11 @@ func (c *call) poolKernels(w *window, cutBefore bool) bool {
 // could.
 func (c *call) poolAt(w *window, dy, places string) bool {
 	windows := w.attributes()
-	if c.r.o.Kernels != ForCUDA || windows == nil || !c.planes(c.in(0)) {
+	if c.r.o.Kernels != ForCUDA || windows == nil || !c.planes(c.inputName(0)) {
 		return false
 	}
 	windows = append(windows, graph.Ints("kernel", w.kernel...), graph.Ints("in", w.in...))
-	c.give(0, c.fused("MaxPoolGradAt", []string{dy, places}, []bool{true},
+	c.giveGrad(0, c.fused("MaxPoolGradAt", []string{dy, places}, []bool{true},
 		append(windows, unlimited.attributes()...))[0])
 	return true
 }
@@ -188,29 +188,29 @@ func (c *call) poolAt(w *window, dy, places string) bool {
 // kernelGrad gives all gradients of a convolution by one kernel. The kernel also does the cut for what follows
 // the convolution; the Cut node is dropped if nothing else reads it.
 func (v *convolution) kernelGrad(op string, windows []*graph.Attribute) {
-	inputs, limits := []string{v.dy, v.call.in(0), v.call.in(1)}, unlimited
+	inputs, limits := []string{v.dy, v.call.inputName(0), v.call.inputName(1)}, unlimited
 	if k, ok := v.r.cuts[v.dy]; ok {
 		inputs[0], limits = k.Inputs[0], k.between
 		inputs = append(inputs, k.Inputs[1])
 	}
-	grads := v.fused(op+"Grad", inputs, []bool{v.wants(0), v.wants(1), v.wants(2)},
+	grads := v.fused(op+"Grad", inputs, []bool{v.wantsGrad(0), v.wantsGrad(1), v.wantsGrad(2)},
 		append(windows, limits.attributes()...))
 	for i, grad := range grads {
-		v.give(i, grad)
+		v.giveGrad(i, grad)
 	}
 }
 
 // cudaGrad gives all gradients of a convolution by one operator for CUDA, and reports whether it could. An operator
 // before it cuts what follows the convolution, and sums the cut gradient up for the bias.
 func (v *convolution) cudaGrad() bool {
-	if v.r.o.Kernels != ForCUDA || v.r.o.Operators[v.call.in(1)] || !v.planes(v.call.in(0)) {
+	if v.r.o.Kernels != ForCUDA || v.r.o.Operators[v.call.inputName(1)] || !v.planes(v.call.inputName(0)) {
 		return false
 	}
 	windows, op := v.window.attributes(), "DepthwiseGrad"
 	switch {
 	case windows == nil:
 		return false
-	case v.from == v.groups && v.to == v.groups && v.taps() <= 49:
+	case v.from == v.groups && v.to == v.groups && v.countTaps() <= 49:
 	case v.even():
 		op = "ConvGrad"
 		windows[2] = graph.Ints("pads", slices.Concat(v.window.before, v.window.before)...)
@@ -220,20 +220,20 @@ func (v *convolution) cudaGrad() bool {
 	}
 	windows = append(windows, unlimited.attributes()...)
 	_, summed := v.r.cuts[v.dy]
-	grads := v.fused(op, []string{v.dy, v.call.in(0), v.call.in(1)},
-		[]bool{v.wants(0), v.wants(1), v.wants(2) && !summed}, windows)
+	grads := v.fused(op, []string{v.dy, v.call.inputName(0), v.call.inputName(1)},
+		[]bool{v.wantsGrad(0), v.wantsGrad(1), v.wantsGrad(2) && !summed}, windows)
 	for i, grad := range grads {
-		if i == 2 && summed && v.wants(2) {
+		if i == 2 && summed && v.wantsGrad(2) {
 			grad = v.overPlaces(v.dy, 4)
 		}
-		v.give(i, grad)
+		v.giveGrad(i, grad)
 	}
 	return true
 }
 
 // rows reports whether an operator for CUDA can take a tensor of any shape, of up to four axes.
 func (c *call) rows(tensor string) bool {
-	n := len(c.shape(tensor))
+	n := len(c.forwardShape(tensor))
 	return c.r.o.Kernels == ForCUDA && c.isFloat32(tensor) && n > 0 && n <= 4
 }
 
@@ -259,7 +259,7 @@ func (r *reverse) useKernels(saved []string) {
 	}
 	readers := map[string][]*graph.Node{}
 	for _, n := range g.Nodes {
-		for _, name := range reads(n) {
+		for _, name := range listReads(n) {
 			readers[name] = append(readers[name], n)
 		}
 	}
@@ -276,7 +276,7 @@ func (r *reverse) useKernels(saved []string) {
 				dropped[next[0]] = true
 			}
 		}
-		info := *r.info(out)
+		info := *r.tensorInfo(out)
 		g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == out }),
 			&info)
 		g.Nodes[i] = &graph.Node{Name: n.Name, Domain: domain, Op: op, Inputs: n.Inputs, Outputs: []string{out},
@@ -296,15 +296,15 @@ func (r *reverse) ours(n *graph.Node) (op string, windows []*graph.Attribute) {
 
 // liveConv returns a convolution whose filters are trained, or nil for other nodes.
 func (r *reverse) liveConv(n *graph.Node) *convolution {
-	if key(n) != "Conv" || len(n.Inputs) < 2 || r.f.consts[n.Inputs[1]] != nil {
+	if opKey(n) != "Conv" || len(n.Inputs) < 2 || r.f.consts[n.Inputs[1]] != nil {
 		return nil
 	}
 	c := &call{Node: n, r: r}
-	sizes, err := c.fixedSizes(c.in(1))
+	sizes, err := c.fixedSizes(c.inputName(1))
 	if err != nil {
 		return nil
 	}
-	w, err := c.window(sizes[2:])
+	w, err := c.readWindow(sizes[2:])
 	if err != nil {
 		return nil
 	}

@@ -49,7 +49,7 @@ func newReverse(f *forward, o Options) (*reverse, error) {
 		scaled: map[string]scaling{}}
 	r.b = graph.NewBuilder("gradient of "+m.Graph.Name, Opset)
 	r.b.Reserve(m.Graph)
-	r.mark()
+	r.markDependents()
 	if !r.depends[o.Output] {
 		return nil, fmt.Errorf("gradient: output %q depends on none of the weights and inputs asked for", o.Output)
 	}
@@ -58,14 +58,14 @@ func newReverse(f *forward, o Options) (*reverse, error) {
 	return r, nil
 }
 
-// mark finds the tensors that depend on the weights and inputs to differentiate with respect to.
-func (r *reverse) mark() {
+// markDependents finds the tensors that depend on the weights and inputs to differentiate with respect to.
+func (r *reverse) markDependents() {
 	r.depends = map[string]bool{}
 	for _, name := range slices.Concat(r.o.Weights, r.o.Inputs) {
 		r.depends[name] = true
 	}
 	for _, n := range r.nodes {
-		if isBlind(n) || !slices.ContainsFunc(reads(n), func(name string) bool { return r.depends[name] }) {
+		if isBlind(n) || !slices.ContainsFunc(listReads(n), func(name string) bool { return r.depends[name] }) {
 			continue
 		}
 		for _, out := range n.Outputs {
@@ -76,8 +76,8 @@ func (r *reverse) mark() {
 	}
 }
 
-// run applies the rule of every node that a gradient reaches, last node first.
-func (r *reverse) run() error {
+// runRules applies the rule of every node that a gradient reaches, last node first.
+func (r *reverse) runRules() error {
 	for _, n := range slices.Backward(r.nodes) {
 		c := &call{Node: n, r: r, grad: make([]string, len(n.Outputs)), need: make([]bool, len(n.Inputs))}
 		reached, needed := false, false
@@ -91,32 +91,32 @@ func (r *reverse) run() error {
 		}
 		for i, out := range n.Outputs {
 			if r.depends[out] {
-				c.grad[i] = r.sum(out)
+				c.grad[i] = r.sumGradients(out)
 				reached = reached || c.grad[i] != ""
 			}
 		}
 		if !reached {
 			continue
 		}
-		err := r.apply(c)
+		err := r.applyRule(c)
 		if inside != "" {
 			err = fmt.Errorf("a graph inside it reads %q, through which no gradient passes", inside)
 		}
 		if err != nil {
-			return fmt.Errorf("gradient: %s%w", r.lost(n), fmt.Errorf("operator %s of node %q (making %q): %w",
-				key(n), n.Name,
+			return fmt.Errorf("gradient: %s%w", r.findLostShape(n), fmt.Errorf("operator %s of node %q (making %q): %w",
+				opKey(n), n.Name,
 				n.Outputs[0], err))
 		}
 	}
 	return nil
 }
 
-// lost returns the node at which a shape was lost that the derivative of another one needs, as the beginning of an
-// error; "" if there is none.
-func (r *reverse) lost(n *graph.Node) string {
+// findLostShape returns the node at which a shape was lost that the derivative of another one needs, as the beginning
+// of an error; "" if there is none.
+func (r *reverse) findLostShape(n *graph.Node) string {
 	for _, tensor := range slices.Concat(n.Inputs, n.Outputs) {
 		at := graph.Lost(r.f.b.Model(), tensor)
-		if at != nil && at.Outputs[0] != n.Outputs[0] && rules[key(n)] != nil {
+		if at != nil && at.Outputs[0] != n.Outputs[0] && rules[opKey(n)] != nil {
 			return fmt.Sprintf("the shape of %q is not known: it is lost at %s; behind it ", tensor,
 				graph.Describe([]*graph.Node{at}))
 		}
@@ -130,7 +130,7 @@ func (r *reverse) readInside(n *graph.Node) string {
 	if len(n.Subgraphs()) == 0 {
 		return ""
 	}
-	for _, name := range reads(n) {
+	for _, name := range listReads(n) {
 		if r.depends[name] && !slices.Contains(n.Inputs, name) {
 			return name
 		}
@@ -138,16 +138,16 @@ func (r *reverse) readInside(n *graph.Node) string {
 	return ""
 }
 
-// apply runs the rule of one node.
-func (r *reverse) apply(c *call) error {
+// applyRule runs the rule of one node.
+func (r *reverse) applyRule(c *call) error {
 	for i, in := range c.Inputs {
-		if t := c.dtype(in); c.need[i] && t != graph.Float32 && t != graph.Float64 {
+		if t := c.dtypeOf(in); c.need[i] && t != graph.Float32 && t != graph.Float64 {
 			return fmt.Errorf("input %q: found %v, expected float32 or float64", in, t)
 		}
 	}
 	rule := r.f.own[c.Outputs[0]]
 	if rule == nil {
-		rule = rules[key(c.Node)]
+		rule = rules[opKey(c.Node)]
 	}
 	if rule == nil {
 		return errors.New("no rule to differentiate it")
@@ -155,16 +155,16 @@ func (r *reverse) apply(c *call) error {
 	return rule(c)
 }
 
-// key returns the name of an operator in the table of rules; those of com.microsoft include their domain.
-func key(n *graph.Node) string {
+// opKey returns the name of an operator in the table of rules; those of com.microsoft include their domain.
+func opKey(n *graph.Node) string {
 	if graph.IsONNX(n.Domain) {
 		return n.Op
 	}
 	return n.Domain + "." + n.Op
 }
 
-// sum returns the total gradient of a tensor, once all its uses have been visited, or "" if there is none.
-func (r *reverse) sum(tensor string) string {
+// sumGradients returns the total gradient of a tensor, once all its uses have been visited, or "" if there is none.
+func (r *reverse) sumGradients(tensor string) string {
 	list := r.flows[tensor]
 	switch len(list) {
 	case 0:
@@ -181,18 +181,18 @@ func (r *reverse) sum(tensor string) string {
 	return total
 }
 
-// finish declares the inputs and outputs of both models.
-func (r *reverse) finish() (*Derivative, error) {
+// finishModels declares the inputs and outputs of both models.
+func (r *reverse) finishModels() (*Derivative, error) {
 	d := &Derivative{Output: r.o.Output, GradOutput: r.dOutput, Weights: r.o.Weights, Inputs: r.o.Inputs,
 		State: r.f.state}
-	if err := r.gradients(d); err != nil {
+	if err := r.nameGradients(d); err != nil {
 		return nil, err
 	}
 	r.b.Prune(d.Grads)
-	if err := r.feeds(d); err != nil {
+	if err := r.addFeeds(d); err != nil {
 		return nil, err
 	}
-	r.hasten()
+	r.hastenConvs()
 	r.useKernels(d.Saved)
 	var more []string
 	for _, s := range d.State {
@@ -209,10 +209,10 @@ func (r *reverse) finish() (*Derivative, error) {
 	return d, nil
 }
 
-// gradients names the outputs of the backward model.
-func (r *reverse) gradients(d *Derivative) error {
+// nameGradients names the outputs of the backward model.
+func (r *reverse) nameGradients(d *Derivative) error {
 	for _, name := range slices.Concat(r.o.Weights, r.o.Inputs) {
-		g := r.sum(name)
+		g := r.sumGradients(name)
 		if g == "" {
 			return fmt.Errorf("gradient: %q: the output does not depend on it", name)
 		}
@@ -226,8 +226,8 @@ func (r *reverse) gradients(d *Derivative) error {
 	return nil
 }
 
-// feeds turns all forward tensors that backward nodes read into inputs, and copies those that are constants.
-func (r *reverse) feeds(d *Derivative) error {
+// addFeeds turns all forward tensors that backward nodes read into inputs, and copies those that are constants.
+func (r *reverse) addFeeds(d *Derivative) error {
 	g := r.b.Model().Graph
 	own := map[string]bool{}
 	for _, t := range g.Initializers {
@@ -256,7 +256,7 @@ func (r *reverse) feeds(d *Derivative) error {
 				g.Initializers = append(g.Initializers, t)
 				continue
 			}
-			info := r.info(in)
+			info := r.tensorInfo(in)
 			if info == nil || info.Type == 0 {
 				return fmt.Errorf("gradient: tensor %q: type not known", in)
 			}
@@ -270,8 +270,8 @@ func (r *reverse) feeds(d *Derivative) error {
 	return nil
 }
 
-// info returns type and shape of a forward tensor, including those added during the walk.
-func (r *reverse) info(tensor string) *graph.ValueInfo {
+// tensorInfo returns type and shape of a forward tensor, including those added during the walk.
+func (r *reverse) tensorInfo(tensor string) *graph.ValueInfo {
 	if v := r.f.facts[tensor]; v != nil {
 		return v
 	}

@@ -3,54 +3,65 @@ package gradient
 // rules maps operators to their derivatives: formulas, and functions in the files rules_*.go.
 var rules = map[string]rule{
 	// Arithmetic with broadcasting. Where the sum over repeated axes comes first, there are fewer elements after it.
-	"Add": sum, "Sum": sum, "Mean": mean, "Mul": mul, "Pow": pow, "Max": larger, "Min": larger, "Where": where,
-	"Sub": derive("dy", "-own(dy)"), "Div": derive("dy/b", "-(own(dy*y)/b)"),
-	"PRelu": derive("Where(x > 0, dy, dy*b)", "dy*Min(x, 0)"),
+	"Add": deriveSum, "Sum": deriveSum, "Mean": deriveMean, "Mul": deriveMul, "Pow": derivePow, "Max": deriveLarger,
+	"Min": deriveLarger, "Where": deriveWhere,
+	"Sub": deriveRule("dy", "-own(dy)"), "Div": deriveRule("dy/b", "-(own(dy*y)/b)"),
+	"PRelu": deriveRule("Where(x > 0, dy, dy*b)", "dy*Min(x, 0)"),
 
 	// Element by element. The output is used where it would do: the node after it needs it anyway.
-	"Neg": derive("-dy"), "Abs": derive("dy*Sign(x)"), "Sqrt": derive("0.5*dy/y"), "Exp": derive("dy*y"),
-	"Log": derive("dy/x"), "Reciprocal": derive("-(dy*(y*y))"), "Erf": derive("dy*(1.1283791670955126*Exp(-(x*x)))"),
-	"Tanh": derive("dy - dy*(y*y)"), "Sigmoid": derive("dy*(y - y*y)"), "Softplus": derive("dy*Sigmoid(x)"),
-	"Sin": derive("dy*Cos(x)"), "Cos": derive("-(dy*Sin(x))"), "Tan": derive("dy*(1 + y*y)"),
-	"Asin": derive("dy/Sqrt(1 - x*x)"), "Acos": derive("-(dy/Sqrt(1 - x*x))"), "Atan": derive("dy/(1 + x*x)"),
-	"Sinh": derive("dy*Cosh(x)"), "Cosh": derive("dy*Sinh(x)"), "Atanh": derive("dy/(1 - x*x)"),
-	"Asinh": derive("dy/Sqrt(1 + x*x)"), "Acosh": derive("dy/Sqrt(x*x - 1)"),
-	"LeakyRelu": derive("Where(s > 0, dy, alpha*dy)"), "Elu": derive("Where(s > 0, dy, dy*(y + alpha))"),
-	"Selu":            derive("Where(s > 0, gamma*dy, dy*(y + alpha*gamma))"),
-	"Celu":            derive("Where(y > 0, dy, dy*(y/alpha + 1))"),
-	"ThresholdedRelu": derive("Where(x > alpha, dy, 0)"), "Shrink": derive("Where(Abs(x) > lambd, dy, 0)"),
-	"HardSigmoid": derive("Where(y > 0 && y < 1, alpha*dy, 0)"), // min(1, max(0, αx+β))
+	"Neg": deriveRule(
+		"-dy",
+	), "Abs": deriveRule("dy*Sign(x)"), "Sqrt": deriveRule("0.5*dy/y"), "Exp": deriveRule("dy*y"),
+	"Log": deriveRule(
+		"dy/x",
+	), "Reciprocal": deriveRule("-(dy*(y*y))"), "Erf": deriveRule("dy*(1.1283791670955126*Exp(-(x*x)))"),
+	"Tanh": deriveRule("dy - dy*(y*y)"), "Sigmoid": deriveRule("dy*(y - y*y)"), "Softplus": deriveRule("dy*Sigmoid(x)"),
+	"Sin": deriveRule("dy*Cos(x)"), "Cos": deriveRule("-(dy*Sin(x))"), "Tan": deriveRule("dy*(1 + y*y)"),
+	"Asin": deriveRule(
+		"dy/Sqrt(1 - x*x)",
+	), "Acos": deriveRule("-(dy/Sqrt(1 - x*x))"), "Atan": deriveRule("dy/(1 + x*x)"),
+	"Sinh": deriveRule("dy*Cosh(x)"), "Cosh": deriveRule("dy*Sinh(x)"), "Atanh": deriveRule("dy/(1 - x*x)"),
+	"Asinh": deriveRule("dy/Sqrt(1 + x*x)"), "Acosh": deriveRule("dy/Sqrt(x*x - 1)"),
+	"LeakyRelu": deriveRule("Where(s > 0, dy, alpha*dy)"), "Elu": deriveRule("Where(s > 0, dy, dy*(y + alpha))"),
+	"Selu":            deriveRule("Where(s > 0, gamma*dy, dy*(y + alpha*gamma))"),
+	"Celu":            deriveRule("Where(y > 0, dy, dy*(y/alpha + 1))"),
+	"ThresholdedRelu": deriveRule("Where(x > alpha, dy, 0)"), "Shrink": deriveRule("Where(Abs(x) > lambd, dy, 0)"),
+	"HardSigmoid": deriveRule("Where(y > 0 && y < 1, alpha*dy, 0)"), // min(1, max(0, αx+β))
 	// x·min(1, max(0, x/6+1/2)), slope x/3+1/2 between -3 and 3
-	"HardSwish": derive("Where(x < 3, Where(x > -3, dy*(x*0.3333333333333333 + 0.5), 0), dy)"),
-	"Swish":     derive("t := Sigmoid(alpha*x); dy*(t + alpha*y*(1 - t))"), // y = x·t
-	"Softsign":  derive("d := 1 - Abs(y); dy*(d*d)"),
-	"Mish":      derive("t := Tanh(Softplus(x)); dy*(t + x*(1 - t*t)*Sigmoid(x))"),
-	"Gelu":      gelu, "com.microsoft.Gelu": gelu, "Clip": clip, "Relu": relu, "Identity": identity,
-	"Dropout": identity,
-	"Cast":    castBack,
+	"HardSwish": deriveRule("Where(x < 3, Where(x > -3, dy*(x*0.3333333333333333 + 0.5), 0), dy)"),
+	"Swish":     deriveRule("t := Sigmoid(alpha*x); dy*(t + alpha*y*(1 - t))"), // y = x·t
+	"Softsign":  deriveRule("d := 1 - Abs(y); dy*(d*d)"),
+	"Mish":      deriveRule("t := Tanh(Softplus(x)); dy*(t + x*(1 - t*t)*Sigmoid(x))"),
+	"Gelu":      deriveGelu, "com.microsoft.Gelu": deriveGelu, "Clip": deriveClip, "Relu": deriveRelu,
+	"Identity": deriveIdentity,
+	"Dropout":  deriveIdentity,
+	"Cast":     castBack,
 
 	// Products.
-	"Gemm": gemm, "MatMul": matMul, "Einsum": einsum,
+	"Gemm": deriveGemm, "MatMul": matMul, "Einsum": deriveEinsum,
 
 	// Over axes.
-	"ReduceSum": over("spread(dy)"), "ReduceMean": over("spread(dy/count)"), "ReduceSumSquare": overSome("x*(2*dy)"),
+	"ReduceSum": reduceRule(
+		"spread(dy)",
+	), "ReduceMean": reduceRule("spread(dy/count)"), "ReduceSumSquare": overSome("x*(2*dy)"),
 	"ReduceL1": overSome("Sign(x)*dy"), "ReduceL2": overSome("x*Where(y > 0, dy/y, 0)"), // 0 where y is 0, as in torch
 	"ReduceLogSum": overSome("spread(dy/Exp(y))"), "ReduceLogSumExp": overSome("dy*Exp(x - y)"),
 	// shared among all elements that are the largest, or smallest, as torch's amax does
-	"ReduceMax": over("t := cast(Equal(x, y)); t*(dy/total(t))"),
-	"ReduceMin": over("t := cast(Equal(x, y)); t*(dy/total(t))"),
-	"Softmax":   softmax, "LogSoftmax": along("dy - Exp(y)*total(dy)"),
+	"ReduceMax": reduceRule("t := cast(Equal(x, y)); t*(dy/total(t))"),
+	"ReduceMin": reduceRule("t := cast(Equal(x, y)); t*(dy/total(t))"),
+	"Softmax":   deriveSoftmax, "LogSoftmax": softmaxRule("dy - Exp(y)*total(dy)"),
 	"LayerNormalization": layerNorm, "InstanceNormalization": instanceNorm, "LpNormalization": lpNorm,
 	"CumSum": cumSum, "TopK": topK,
 
 	// Rearrangements of the same elements.
-	"Reshape": rearranged, "Flatten": rearranged, "Squeeze": rearranged, "Unsqueeze": rearranged,
-	"Transpose": transpose, "Concat": concat, "Split": split, "Slice": slice, "Pad": pad, "Expand": expand,
-	"Tile": tile, "Gather": gather, "GatherElements": gatherElements, "Trilu": trilu,
+	"Reshape": deriveReshape, "Flatten": deriveReshape, "Squeeze": deriveReshape, "Unsqueeze": deriveReshape,
+	"Transpose": deriveTranspose, "Concat": deriveConcat, "Split": deriveSplit, "Slice": deriveSlice, "Pad": derivePad,
+	"Expand": deriveExpand,
+	"Tile":   deriveTile, "Gather": deriveGather, "GatherElements": gatherElements, "Trilu": deriveTrilu,
 	"DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth,
 
 	// Windows over places.
-	"Conv": conv, "ConvTranspose": convTranspose, "MaxPool": maxPool, "AveragePool": averagePool,
+	"Conv": deriveConv, "ConvTranspose": convTranspose, "MaxPool": maxPool, "AveragePool": averagePool,
 	"GlobalAveragePool": globalAveragePool, "GlobalMaxPool": globalMaxPool,
-	"BatchNormalization": batchNorm, "LRN": lrn,
+	"BatchNormalization": batchNorm, "LRN": deriveLRN,
 }

@@ -5,23 +5,23 @@ import (
 	"math"
 )
 
-// clip passes the gradient strictly between the limits, as torch's ReLU6 does; the output shows where that is.
-func clip(c *call) error {
-	if c.wants(1) || c.wants(2) {
+// deriveClip passes the gradient strictly between the limits, as torch's ReLU6 does; the output shows where that is.
+func deriveClip(c *call) error {
+	if c.wantsGrad(1) || c.wantsGrad(2) {
 		return errors.New("its limits depend on a weight, expected constants")
 	}
 	y := c.Outputs[0]
 	if b, ok := c.r.limits(c.Node); ok && c.planes(y) {
-		c.give(0, c.cut(c.grad[0], y, b))
+		c.giveGrad(0, c.cut(c.grad[0], y, b))
 		return nil
 	}
-	low, high := c.in(1), c.in(2)
-	if c.r.f.opset() < 11 {
+	low, high := c.inputName(1), c.inputName(2)
+	if c.r.f.opsetVersion() < 11 {
 		if v := c.Attribute("min"); v != nil {
-			low = c.scalar(y, float64(v.Float))
+			low = c.constScalar(y, float64(v.Float))
 		}
 		if v := c.Attribute("max"); v != nil {
-			high = c.scalar(y, float64(v.Float))
+			high = c.constScalar(y, float64(v.Float))
 		}
 	}
 	formula := "dy"
@@ -31,25 +31,25 @@ func clip(c *call) error {
 	if low != "" {
 		formula = "Where(y > low, " + formula + ", 0)"
 	}
-	c.give(0, c.formula(formula, map[string]any{"low": low, "high": high}))
+	c.giveGrad(0, c.addFormula(formula, map[string]any{"low": low, "high": high}))
 	return nil
 }
 
 // gelu: y = x·Φ(x) has the slope Φ(x) + x·φ(x). The approximation by tanh is y = x/2·(1+t), t = tanh(k(x+cx³)),
 // k = √(2/π), c = 0.044715, with slope (1+t)/2 + x/2·(1-t²)·k(1+3cx²).
-func gelu(c *call) error {
+func deriveGelu(c *call) error {
 	grad := ""
 	switch {
 	case c.Text("approximate", "none") == "tanh":
-		grad = c.formula("q := x*x; t := Tanh(x*(q*(k*0.044715) + k)); "+
+		grad = c.addFormula("q := x*x; t := Tanh(x*(q*(k*0.044715) + k)); "+
 			"dy*((t + 1 + (1 - t*t)*(x*(q*(k*0.134145) + k)))*0.5)",
 			map[string]any{"k": math.Sqrt(2 / math.Pi)})
-	case c.rows(c.in(0)):
-		grad = c.fused("GeluGrad", []string{c.grad[0], c.in(0)}, []bool{true}, nil)[0]
+	case c.rows(c.inputName(0)):
+		grad = c.fused("GeluGrad", []string{c.grad[0], c.inputName(0)}, []bool{true}, nil)[0]
 	default:
-		grad = c.formula("dy*((Erf(x*root) + 1)*0.5 + x*(Exp(x*x*-0.5)*bell))",
+		grad = c.addFormula("dy*((Erf(x*root) + 1)*0.5 + x*(Exp(x*x*-0.5)*bell))",
 			map[string]any{"root": math.Sqrt2 / 2, "bell": 1 / math.Sqrt(2*math.Pi)})
 	}
-	c.give(0, grad)
+	c.giveGrad(0, grad)
 	return nil
 }

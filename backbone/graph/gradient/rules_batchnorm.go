@@ -18,31 +18,31 @@ type trainedNorm struct {
 	size                        int64
 }
 
-func (t trainedNorm) rule(c *call) error {
-	dy, scale := c.grad[0], c.in(1)
+func (t trainedNorm) deriveNorm(c *call) error {
+	dy, scale := c.grad[0], c.inputName(1)
 	sum := func(of string) string { return c.overPlaces(of, t.rank) }
 	d := sum(dy)
-	c.give(2, d)
-	root := c.op("Sqrt", []string{c.plus(t.variance, c.scalar(t.x, t.epsilon))})
-	share := c.div(sum(c.mul(dy, t.centred)), root) // r·s
-	c.give(1, share)
+	c.giveGrad(2, d)
+	root := c.addOp("Sqrt", []string{c.emitPlus(t.variance, c.constScalar(t.x, t.epsilon))})
+	share := c.emitDiv(sum(c.emitMul(dy, t.centred)), root) // r·s
+	c.giveGrad(1, share)
 	if !c.r.depends[t.x] {
 		return nil
 	}
-	slope := c.div(scale, root)
-	perPlace := c.div(slope, t.count)
-	level := c.minusOf(c.mul(perPlace, d))
-	tilt := c.minusOf(c.div(c.mul(perPlace, share), root))
-	column := c.ints(append([]int64{t.size}, slices.Repeat([]int64{1}, t.rank-2)...)...)
+	slope := c.emitDiv(scale, root)
+	perPlace := c.emitDiv(slope, t.count)
+	level := c.minusOf(c.emitMul(perPlace, d))
+	tilt := c.minusOf(c.emitDiv(c.emitMul(perPlace, share), root))
+	column := c.constInts(append([]int64{t.size}, slices.Repeat([]int64{1}, t.rank-2)...)...)
 	// BatchNormalization with mean 0 and deviation 1 computes a·dy + b in one pass.
 	const epsilon = 1e-5
 	vector := func(v float64) string {
-		return c.constant(fmt.Sprint("vector", c.dtype(t.x), v, t.size), func(name string) *graph.Tensor {
-			return numbers(c.dtype(t.x), name, slices.Repeat([]float64{v}, int(t.size)), t.size)
+		return c.addConstant(fmt.Sprint("vector", c.dtypeOf(t.x), v, t.size), func(name string) *graph.Tensor {
+			return newFloatTensor(c.dtypeOf(t.x), name, slices.Repeat([]float64{v}, int(t.size)), t.size)
 		})
 	}
-	line := c.op("BatchNormalization", []string{dy, slope, level, vector(0), vector(1 - float64(float32(epsilon)))},
+	line := c.addOp("BatchNormalization", []string{dy, slope, level, vector(0), vector(1 - float64(float32(epsilon)))},
 		graph.Float("epsilon", epsilon))
-	c.giveTo(t.x, c.plus(line, c.mul(t.centred, c.op("Reshape", []string{tilt, column}))))
+	c.giveTo(t.x, c.emitPlus(line, c.emitMul(t.centred, c.addOp("Reshape", []string{tilt, column}))))
 	return nil
 }

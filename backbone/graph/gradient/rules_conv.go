@@ -7,7 +7,7 @@ import (
 	"winnow/backbone/graph"
 )
 
-// conv differentiates Y = Conv(X, W, b), X [N, C, in…], W [O, C/g, kernel…], Y [N, O, out…]:
+// deriveConv differentiates Y = Conv(X, W, b), X [N, C, in…], W [O, C/g, kernel…], Y [N, O, out…]:
 //
 //	∂L/∂W[o,c,t] = Σ_{n,p} ∂L/∂Y[n,o,p] · X[n, c, p·stride - before + t·dilation]
 //	∂L/∂X[n,c,q] = Σ_{o,t} ∂L/∂Y[n,o,p] · W[o,c,t]   over the p with p·stride - before + t·dilation = q
@@ -15,12 +15,12 @@ import (
 //
 // There are several ways to write each of these in ONNX's operators; see input and weights. Their costs were
 // measured on two cores with ONNX Runtime 1.29 (BenchmarkTraining).
-func conv(c *call) error {
-	sizes, err := c.fixedSizes(c.in(1))
+func deriveConv(c *call) error {
+	sizes, err := c.fixedSizes(c.inputName(1))
 	if err != nil {
 		return err
 	}
-	w, err := c.window(sizes[2:])
+	w, err := c.readWindow(sizes[2:])
 	if err != nil {
 		return err
 	}
@@ -33,14 +33,14 @@ func conv(c *call) error {
 	if v.cudaGrad() {
 		return nil
 	}
-	if c.wants(0) {
-		c.give(0, v.input())
+	if c.wantsGrad(0) {
+		c.giveGrad(0, v.inputGrad())
 	}
-	if c.wants(1) {
-		c.give(1, v.weights())
+	if c.wantsGrad(1) {
+		c.giveGrad(1, v.weightGrad())
 	}
-	if c.wants(2) {
-		c.give(2, c.overPlaces(v.dy, 2+len(w.in)))
+	if c.wantsGrad(2) {
+		c.giveGrad(2, c.overPlaces(v.dy, 2+len(w.in)))
 	}
 	return nil
 }
@@ -54,35 +54,35 @@ type convolution struct {
 	from, to int64 // channels of X and of Y
 }
 
-// pointwise reports whether every place is its own window: 1×1, stride 1, no padding.
-func (w *window) pointwise() bool {
-	return w.taps() == 1 && slices.Equal(w.in, w.out) && w.unpadded()
+// isPointwise reports whether every place is its own window: 1×1, stride 1, no padding.
+func (w *window) isPointwise() bool {
+	return w.countTaps() == 1 && slices.Equal(w.in, w.out) && w.isUnpadded()
 }
 
-func (w *window) unpadded() bool {
+func (w *window) isUnpadded() bool {
 	return !slices.ContainsFunc(slices.Concat(w.before, w.after), func(p int64) bool { return p > 0 })
 }
 
-// dense reports whether there is a window at every place.
-func (w *window) dense() bool {
+// isDense reports whether there is a window at every place.
+func (w *window) isDense() bool {
 	return !slices.ContainsFunc(w.stride, func(s int64) bool { return s != 1 })
 }
 
-// columns gathers what the windows read of t [N, channels, places] into [N, windows, taps, channels], with
+// gatherColumns gathers what the windows read of t [N, channels, places] into [N, windows, taps, channels], with
 // zeros for places outside: index gives the place for each window and tap, or -1. With the channels last a
 // place is contiguous in memory, and Gather copies on all cores where Slice, Pad and Concat use one.
-func (c *call) columns(t string, channels, places int64, index []int32, taps int64) string {
-	last := c.op("Transpose", []string{c.op("Reshape", []string{t, c.ints(0, channels, places)})},
+func (c *call) gatherColumns(t string, channels, places int64, index []int32, taps int64) string {
+	last := c.addOp("Transpose", []string{c.addOp("Reshape", []string{t, c.constInts(0, channels, places)})},
 		graph.Ints("perm", 0, 2, 1))
 	if slices.Contains(index, -1) {
-		last = c.op("Pad", []string{last, c.ints(0, 0, 0, 0, 1, 0)})
-		index = behind(index, places)
+		last = c.addOp("Pad", []string{last, c.constInts(0, 0, 0, 0, 1, 0)})
+		index = indexBehind(index, places)
 	}
-	return c.op("Gather", []string{last, c.indices(index, taps)}, graph.Int("axis", 1))
+	return c.addOp("Gather", []string{last, c.constIndices(index, taps)}, graph.Int("axis", 1))
 }
 
-// behind replaces -1 by the index after the last place, where zeros are stored.
-func behind(index []int32, places int64) []int32 {
+// indexBehind replaces -1 by the index after the last place, where zeros are stored.
+func indexBehind(index []int32, places int64) []int32 {
 	index = slices.Clone(index)
 	for i, at := range index {
 		if at < 0 {
@@ -92,42 +92,42 @@ func behind(index []int32, places int64) []int32 {
 	return index
 }
 
-// indices returns a constant [rows, cols] of places.
-func (c *call) indices(index []int32, cols int64) string {
+// constIndices returns a constant [rows, cols] of places.
+func (c *call) constIndices(index []int32, cols int64) string {
 	key, _ := binary.Append([]byte("places"), binary.LittleEndian, index)
-	return c.constant(string(key), func(name string) *graph.Tensor {
+	return c.addConstant(string(key), func(name string) *graph.Tensor {
 		return graph.NewTensor(name, index, int64(len(index))/cols, cols)
 	})
 }
 
-// reads lists for each window and tap the input place that it reads, or -1 outside.
-func (w *window) reads() []int32 {
-	return w.table(w.out, func(axis int, window, tap int64) int64 {
-		return within(window*w.stride[axis]-w.before[axis]+tap*w.dilation[axis], w.in[axis])
+// tapPlaces lists for each window and tap the input place that it reads, or -1 outside.
+func (w *window) tapPlaces() []int32 {
+	return w.indexTable(w.out, func(axis int, window, tap int64) int64 {
+		return placeWithin(window*w.stride[axis]-w.before[axis]+tap*w.dilation[axis], w.in[axis])
 	}, w.in)
 }
 
 // readBy lists for each input place and tap the window that reads the place with that tap, or -1.
 func (w *window) readBy() []int32 {
-	return w.table(w.in, func(axis int, place, tap int64) int64 {
+	return w.indexTable(w.in, func(axis int, place, tap int64) int64 {
 		at := place + w.before[axis] - tap*w.dilation[axis]
 		if at < 0 || at%w.stride[axis] != 0 {
 			return -1
 		}
-		return within(at/w.stride[axis], w.out[axis])
+		return placeWithin(at/w.stride[axis], w.out[axis])
 	}, w.out)
 }
 
-func within(at, size int64) int64 {
+func placeWithin(at, size int64) int64 {
 	if at < 0 || at >= size {
 		return -1
 	}
 	return at
 }
 
-// table returns the row-major index into target of at(axis, place, tap) for all places and taps, or -1 if at
+// indexTable returns the row-major index into target of at(axis, place, tap) for all places and taps, or -1 if at
 // returns -1 for one axis.
-func (w *window) table(places []int64, at func(axis int, place, tap int64) int64, target []int64) []int32 {
+func (w *window) indexTable(places []int64, at func(axis int, place, tap int64) int64, target []int64) []int32 {
 	index := []int32{0}
 	rows, cols := int64(1), int64(1)
 	for axis := range places {

@@ -10,48 +10,57 @@ import (
 // runtime's convolution, which multiplies image by image: 14×14 and below.
 const few = 256
 
-// input returns ∂L/∂X. In order of preference:
+// inputGrad returns ∂L/∂X. In order of preference:
 //   - 1×1: Wᵀ·∂L/∂Y or, with few places, (∂L/∂Y)ᵀ·W over the whole batch
 //   - stride 1, few places: the columns of ∂L/∂Y times W, one product over the whole batch
 //   - stride 1: Conv of ∂L/∂Y with the filters reversed and their channels swapped
 //   - else ConvTranspose, whose products are as fast but whose sums into the image run on one core
-func (v *convolution) input() string {
-	dense := v.dense() && v.groups == 1
+func (v *convolution) inputGrad() string {
+	dense := v.isDense() && v.groups == 1
 	switch {
-	case dense && v.places() <= few && v.from > 16 && v.to > 16:
+	case dense && v.countPlaces() <= few && v.from > 16 && v.to > 16:
 		return v.inputByColumns()
-	case dense && v.pointwise():
-		filters := v.op("Reshape", []string{v.call.in(1), v.ints(v.to, v.from)})
-		return v.like(v.call.product(filters, 2, true, v.op("Reshape", []string{v.dy, v.ints(0, v.to, v.places())}), 2,
-			false), v.call.in(0))
-	case v.dense() && v.turnable():
+	case dense && v.isPointwise():
+		filters := v.addOp("Reshape", []string{v.call.inputName(1), v.constInts(v.to, v.from)})
+		return v.reshapeLike(
+			v.call.emitProduct(
+				filters,
+				2,
+				true,
+				v.addOp("Reshape", []string{v.dy, v.constInts(0, v.to, v.countPlaces())}),
+				2,
+				false,
+			),
+			v.call.inputName(0),
+		)
+	case v.isDense() && v.isTurnable():
 		return v.inputByConv()
 	}
-	return v.transposedConv(v.window, v.dy, v.call.in(1), v.groups)
+	return v.transposedConv(v.window, v.dy, v.call.inputName(1), v.groups)
 }
 
 // inputByColumns returns [N·in, taps·O]·[taps·O, C], channels last.
 func (v *convolution) inputByColumns() string {
-	taps, places := v.taps(), product(v.window.in)
-	filters, columns := v.call.in(1), ""
-	if v.pointwise() {
-		columns = v.op("Transpose", []string{v.op("Reshape", []string{v.dy, v.ints(0, v.to, places)})},
+	taps, places := v.countTaps(), multiplyAll(v.window.in)
+	filters, columns := v.call.inputName(1), ""
+	if v.isPointwise() {
+		columns = v.addOp("Transpose", []string{v.addOp("Reshape", []string{v.dy, v.constInts(0, v.to, places)})},
 			graph.Ints("perm", 0, 2, 1))
-		filters = v.op("Reshape", []string{filters, v.ints(v.to, v.from)})
+		filters = v.addOp("Reshape", []string{filters, v.constInts(v.to, v.from)})
 	} else {
-		columns = v.columns(v.dy, v.to, v.places(), v.readBy(), taps)
-		filters = v.op("Transpose", []string{v.op("Reshape", []string{filters, v.ints(v.to, v.from, taps)})},
+		columns = v.gatherColumns(v.dy, v.to, v.countPlaces(), v.readBy(), taps)
+		filters = v.addOp("Transpose", []string{v.addOp("Reshape", []string{filters, v.constInts(v.to, v.from, taps)})},
 			graph.Ints("perm", 2, 0, 1))
-		filters = v.op("Reshape", []string{filters, v.ints(taps*v.to, v.from)})
+		filters = v.addOp("Reshape", []string{filters, v.constInts(taps*v.to, v.from)})
 	}
-	dx := v.op("MatMul", []string{v.op("Reshape", []string{columns, v.ints(-1, taps*v.to)}), filters})
-	dx = v.op("Transpose", []string{v.op("Reshape", []string{dx, v.ints(-1, places, v.from)})},
+	dx := v.addOp("MatMul", []string{v.addOp("Reshape", []string{columns, v.constInts(-1, taps*v.to)}), filters})
+	dx = v.addOp("Transpose", []string{v.addOp("Reshape", []string{dx, v.constInts(-1, places, v.from)})},
 		graph.Ints("perm", 0, 2, 1))
-	return v.like(dx, v.call.in(0))
+	return v.reshapeLike(dx, v.call.inputName(0))
 }
 
-// turnable reports whether the padding needed by the reversed filters is not negative.
-func (w *window) turnable() bool {
+// isTurnable reports whether the padding needed by the reversed filters is not negative.
+func (w *window) isTurnable() bool {
 	before, after := w.turnedPads()
 	return !slices.ContainsFunc(slices.Concat(before, after), func(p int64) bool { return p < 0 })
 }
@@ -66,19 +75,25 @@ func (w *window) turnedPads() (before, after []int64) {
 
 // inputByConv convolves ∂L/∂Y with W reversed: [O, C/g, taps] becomes [C, O/g, taps], last tap first.
 func (v *convolution) inputByConv() string {
-	taps, g := v.taps(), v.groups
-	filters := v.call.in(1)
+	taps, g := v.countTaps(), v.groups
+	filters := v.call.inputName(1)
 	if v.to/g > 1 && v.from/g > 1 {
-		filters = v.op("Transpose", []string{v.op("Reshape", []string{filters, v.ints(g, v.to/g, v.from/g, taps)})},
-			graph.Ints("perm", 0, 2, 1, 3))
+		filters = v.addOp(
+			"Transpose",
+			[]string{v.addOp("Reshape", []string{filters, v.constInts(g, v.to/g, v.from/g, taps)})},
+			graph.Ints("perm", 0, 2, 1, 3),
+		)
 	}
-	filters = v.op("Reshape", []string{filters, v.ints(v.from*v.to/g, taps)})
+	filters = v.addOp("Reshape", []string{filters, v.constInts(v.from*v.to/g, taps)})
 	if taps > 1 {
-		filters = v.op("Slice", []string{filters, v.ints(-1), v.ints(-taps - 1), v.ints(1), v.ints(-1)})
+		filters = v.addOp(
+			"Slice",
+			[]string{filters, v.constInts(-1), v.constInts(-taps - 1), v.constInts(1), v.constInts(-1)},
+		)
 	}
-	filters = v.op("Reshape", []string{filters, v.ints(slices.Concat([]int64{v.from, v.to / g}, v.kernel)...)})
+	filters = v.addOp("Reshape", []string{filters, v.constInts(slices.Concat([]int64{v.from, v.to / g}, v.kernel)...)})
 	before, after := v.turnedPads()
-	return v.op("Conv", []string{v.dy, filters}, graph.Ints("kernel_shape", v.kernel...),
+	return v.addOp("Conv", []string{v.dy, filters}, graph.Ints("kernel_shape", v.kernel...),
 		graph.Ints("dilations", v.dilation...),
 		graph.Ints("pads", slices.Concat(before, after)...), graph.Int("group", g))
 }
@@ -93,7 +108,7 @@ func (c *call) transposedConv(w *window, dy, filters string, groups int64) strin
 		after[i] = max(w.after[i], w.declaredAfter[i])
 		beyond[i] = after[i] - w.after[i]
 	}
-	return c.op("ConvTranspose", []string{dy, filters}, graph.Ints("kernel_shape", w.kernel...),
+	return c.addOp("ConvTranspose", []string{dy, filters}, graph.Ints("kernel_shape", w.kernel...),
 		graph.Ints("strides", w.stride...),
 		graph.Ints("dilations", w.dilation...), graph.Ints("pads", slices.Concat(w.before, after)...),
 		graph.Ints("output_padding", beyond...), graph.Int("group", groups))

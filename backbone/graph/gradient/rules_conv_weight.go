@@ -6,63 +6,63 @@ import (
 	"winnow/backbone/graph"
 )
 
-// weights returns ∂L/∂W: what the windows read of X, times ∂L/∂Y, summed over windows and batch. In order of
+// weightGrad returns ∂L/∂W: what the windows read of X, times ∂L/∂Y, summed over windows and batch. In order of
 // preference:
 //   - depthwise: an elementwise product for each tap, summed
 //   - 1×1: ∂L/∂Y·Xᵀ, image by image or, where that leaves much to sum, over the whole batch at once
 //   - two axes and few channels (a network's first layer): columns with the places last
 //   - two axes, stride 1, many places, few channels: the width's taps of X times the height's taps of ∂L/∂Y
 //   - else columns with the channels last, one product over the whole batch
-func (v *convolution) weights() string {
-	x := v.call.in(0)
+func (v *convolution) weightGrad() string {
+	x := v.call.inputName(0)
 	switch {
 	case v.groups > 1 && v.from == v.groups && v.to == v.groups:
 		return v.weightsByTap()
-	case v.taps() == 1 && v.groups == 1 && v.unpadded():
-		return v.like(v.product(v.tap(x, v.window, make([]int64, len(v.kernel)))), v.call.in(1))
-	case len(v.kernel) == 2 && v.groups == 1 && v.from <= 8 && v.taps() > 1:
+	case v.countTaps() == 1 && v.groups == 1 && v.isUnpadded():
+		return v.reshapeLike(v.pointwiseGrad(v.takeTap(x, v.window, make([]int64, len(v.kernel)))), v.call.inputName(1))
+	case len(v.kernel) == 2 && v.groups == 1 && v.from <= 8 && v.countTaps() > 1:
 		return v.weightsByRows()
-	case v.crosswise():
+	case v.prefersTaps():
 		return v.weightsCrosswise()
 	}
 	return v.weightsByColumns()
 }
 
-// product returns ∂L/∂Y·Xᵀ [O, C] of a pointwise convolution. Over the whole batch at once both must be copied;
+// pointwiseGrad returns ∂L/∂Y·Xᵀ [O, C] of a pointwise convolution. Over the whole batch at once both must be copied;
 // image by image [N, O, C] must be summed. The smaller amount of data wins, and short rows multiply slowly.
-func (v *convolution) product(x string) string {
-	places := v.places()
-	dy := v.op("Reshape", []string{v.dy, v.ints(0, v.to, places)})
-	x = v.op("Reshape", []string{x, v.ints(0, v.from, places)})
+func (v *convolution) pointwiseGrad(x string) string {
+	places := v.countPlaces()
+	dy := v.addOp("Reshape", []string{v.dy, v.constInts(0, v.to, places)})
+	x = v.addOp("Reshape", []string{x, v.constInts(0, v.from, places)})
 	if places > few && v.to*v.from < (v.to+v.from)*places {
-		return v.op("ReduceSum", []string{v.call.product(dy, 3, false, x, 3, true), v.ints(0)},
+		return v.addOp("ReduceSum", []string{v.call.emitProduct(dy, 3, false, x, 3, true), v.constInts(0)},
 			graph.Int("keepdims", 0))
 	}
-	return v.call.product(v.batchInside(dy, v.to), 2, false, v.batchInside(x, v.from), 2, true)
+	return v.call.emitProduct(v.batchInside(dy, v.to), 2, false, v.batchInside(x, v.from), 2, true)
 }
 
 // batchInside converts [N, channels, places] to [channels, N·places].
 func (v *convolution) batchInside(t string, channels int64) string {
-	t = v.op("Transpose", []string{t}, graph.Ints("perm", 1, 0, 2))
-	return v.op("Reshape", []string{t, v.ints(channels, -1)})
+	t = v.addOp("Transpose", []string{t}, graph.Ints("perm", 1, 0, 2))
+	return v.addOp("Reshape", []string{t, v.constInts(channels, -1)})
 }
 
 // weightsByColumns computes the product [g, O/g, N·out]·[g, N·out, taps·C/g].
 func (v *convolution) weightsByColumns() string {
-	g, taps, places := v.groups, v.taps(), v.places()
-	columns := v.columns(v.call.in(0), v.from, product(v.window.in), v.reads(), taps)
-	dy := v.batchInside(v.op("Reshape", []string{v.dy, v.ints(0, v.to, places)}), v.to)
+	g, taps, places := v.groups, v.countTaps(), v.countPlaces()
+	columns := v.gatherColumns(v.call.inputName(0), v.from, multiplyAll(v.window.in), v.tapPlaces(), taps)
+	dy := v.batchInside(v.addOp("Reshape", []string{v.dy, v.constInts(0, v.to, places)}), v.to)
 	sum := ""
 	if g == 1 {
-		sum = v.op("MatMul", []string{dy, v.op("Reshape", []string{columns, v.ints(-1, taps*v.from)})})
+		sum = v.addOp("MatMul", []string{dy, v.addOp("Reshape", []string{columns, v.constInts(-1, taps*v.from)})})
 	} else {
-		columns = v.op("Reshape", []string{columns, v.ints(-1, taps, g, v.from/g)})
-		columns = v.op("Transpose", []string{columns}, graph.Ints("perm", 2, 0, 1, 3))
-		columns = v.op("Reshape", []string{columns, v.ints(g, -1, taps*v.from/g)})
-		sum = v.op("MatMul", []string{v.op("Reshape", []string{dy, v.ints(g, v.to/g, -1)}), columns})
+		columns = v.addOp("Reshape", []string{columns, v.constInts(-1, taps, g, v.from/g)})
+		columns = v.addOp("Transpose", []string{columns}, graph.Ints("perm", 2, 0, 1, 3))
+		columns = v.addOp("Reshape", []string{columns, v.constInts(g, -1, taps*v.from/g)})
+		sum = v.addOp("MatMul", []string{v.addOp("Reshape", []string{dy, v.constInts(g, v.to/g, -1)}), columns})
 	}
 	if taps == 1 {
-		return v.like(sum, v.call.in(1))
+		return v.reshapeLike(sum, v.call.inputName(1))
 	}
 	return v.channelsFirst(sum)
 }
@@ -70,18 +70,21 @@ func (v *convolution) weightsByColumns() string {
 // channelsFirst converts the gradient [O, taps·C/g] to [O, C/g, kernel…]. Its last node moves the numbers: a
 // node that only reshapes them would need another copy into the output memory.
 func (v *convolution) channelsFirst(sum string) string {
-	sum = v.op("Reshape", []string{sum, v.ints(slices.Concat([]int64{v.to}, v.kernel, []int64{v.from / v.groups})...)})
+	sum = v.addOp(
+		"Reshape",
+		[]string{sum, v.constInts(slices.Concat([]int64{v.to}, v.kernel, []int64{v.from / v.groups})...)},
+	)
 	perm := []int64{0, int64(len(v.kernel)) + 1}
 	for i := range v.kernel {
 		perm = append(perm, int64(i)+1)
 	}
-	return v.op("Transpose", []string{sum}, graph.Ints("perm", perm...))
+	return v.addOp("Transpose", []string{sum}, graph.Ints("perm", perm...))
 }
 
-// crosswise reports whether splitting the taps is better: with few output channels whole columns would be read
+// prefersTaps reports whether splitting the taps is better: with few output channels whole columns would be read
 // for little computation.
-func (v *convolution) crosswise() bool {
-	return len(v.kernel) == 2 && v.kernel[0] > 1 && v.groups == 1 && v.dense() && v.to <= 128 && v.places() > few
+func (v *convolution) prefersTaps() bool {
+	return len(v.kernel) == 2 && v.kernel[0] > 1 && v.groups == 1 && v.isDense() && v.to <= 128 && v.countPlaces() > few
 }
 
 // weightsCrosswise returns Σ_N [O·kh, h·ow]·[h·ow, kw·C] for images of h rows. On the right is what each tap of
@@ -93,20 +96,20 @@ func (v *convolution) weightsCrosswise() string {
 		dilation: v.dilation[1:], before: v.window.before[1:], after: v.after[1:]}
 	var index []int32
 	for y := range h {
-		for _, x := range line.reads() {
+		for _, x := range line.tapPlaces() {
 			if x >= 0 {
 				x += int32(y * v.window.in[1])
 			}
 			index = append(index, x)
 		}
 	}
-	columns := v.columns(v.call.in(0), v.from, product(v.window.in), index, kw)
-	columns = v.op("Reshape", []string{columns, v.ints(0, h*ow, kw*v.from)})
+	columns := v.gatherColumns(v.call.inputName(0), v.from, multiplyAll(v.window.in), index, kw)
+	columns = v.addOp("Reshape", []string{columns, v.constInts(0, h*ow, kw*v.from)})
 
 	rows, outside := make([]int32, 0, kh*h), false
 	for t := range kh {
 		for y := range h {
-			at := within(y+v.window.before[0]-t*v.dilation[0], v.window.out[0])
+			at := placeWithin(y+v.window.before[0]-t*v.dilation[0], v.window.out[0])
 			if at < 0 {
 				at, outside = v.window.out[0], true
 			}
@@ -115,11 +118,11 @@ func (v *convolution) weightsCrosswise() string {
 	}
 	dy := v.dy
 	if outside {
-		dy = v.op("Pad", []string{dy, v.ints(0, 0, 0, 0, 0, 0, 1, 0)})
+		dy = v.addOp("Pad", []string{dy, v.constInts(0, 0, 0, 0, 0, 0, 1, 0)})
 	}
-	dy = v.op("Gather", []string{dy, v.indices(rows, h)}, graph.Int("axis", 2))
-	sum := v.op("MatMul", []string{v.op("Reshape", []string{dy, v.ints(0, v.to*kh, h*ow)}), columns})
-	sum = v.op("ReduceSum", []string{sum, v.ints(0)}, graph.Int("keepdims", 0))
+	dy = v.addOp("Gather", []string{dy, v.constIndices(rows, h)}, graph.Int("axis", 2))
+	sum := v.addOp("MatMul", []string{v.addOp("Reshape", []string{dy, v.constInts(0, v.to*kh, h*ow)}), columns})
+	sum = v.addOp("ReduceSum", []string{sum, v.constInts(0)}, graph.Int("keepdims", 0))
 	return v.channelsFirst(sum)
 }
 
@@ -127,16 +130,16 @@ func (v *convolution) weightsCrosswise() string {
 // gathers whole rows.
 func (v *convolution) weightsByRows() string {
 	kh, kw := v.kernel[0], v.kernel[1]
-	padded := v.padded(v.call.in(0), v.window, "")
+	padded := v.addPadding(v.call.inputName(0), v.window, "")
 	var parts []string
 	for t := range kw {
 		start := t * v.dilation[1]
-		parts = append(parts, v.op("Slice", []string{padded, v.ints(start),
-			v.ints(start + (v.out[1]-1)*v.stride[1] + 1), v.ints(3), v.ints(v.stride[1])}))
+		parts = append(parts, v.addOp("Slice", []string{padded, v.constInts(start),
+			v.constInts(start + (v.out[1]-1)*v.stride[1] + 1), v.constInts(3), v.constInts(v.stride[1])}))
 	}
 	columns := parts[0]
 	if len(parts) > 1 {
-		columns = v.op("Concat", parts, graph.Int("axis", 1))
+		columns = v.addOp("Concat", parts, graph.Int("axis", 1))
 	}
 	var rows []int32
 	for t := range kh {
@@ -144,49 +147,53 @@ func (v *convolution) weightsByRows() string {
 			rows = append(rows, int32(o*v.stride[0]+t*v.dilation[0]))
 		}
 	}
-	columns = v.op("Gather", []string{columns, v.indices(rows, v.out[0])}, graph.Int("axis", 2))
-	columns = v.op("Reshape", []string{columns, v.ints(0, kw*v.from*kh, v.places())})
-	dy := v.op("Reshape", []string{v.dy, v.ints(0, v.to, v.places())})
-	sum := v.op("ReduceSum", []string{v.call.product(columns, 3, false, dy, 3, true), v.ints(0)},
+	columns = v.addOp("Gather", []string{columns, v.constIndices(rows, v.out[0])}, graph.Int("axis", 2))
+	columns = v.addOp("Reshape", []string{columns, v.constInts(0, kw*v.from*kh, v.countPlaces())})
+	dy := v.addOp("Reshape", []string{v.dy, v.constInts(0, v.to, v.countPlaces())})
+	sum := v.addOp("ReduceSum", []string{v.call.emitProduct(columns, 3, false, dy, 3, true), v.constInts(0)},
 		graph.Int("keepdims", 0))
-	sum = v.op("Transpose", []string{v.op("Reshape", []string{sum, v.ints(kw, v.from, kh, v.to)})},
+	sum = v.addOp("Transpose", []string{v.addOp("Reshape", []string{sum, v.constInts(kw, v.from, kh, v.to)})},
 		graph.Ints("perm", 3, 1, 2, 0))
 	return sum
 }
 
 // weightsByTap returns Σ_{n,p} ∂L/∂Y[n,c,p]·X[n,c,…] for each tap of a depthwise convolution.
 func (v *convolution) weightsByTap() string {
-	tap := v.taken(v.call.in(0))
+	tap := v.tapTaker(v.call.inputName(0))
 	var parts []string
-	v.each(func(at []int64) {
-		sum := v.overPlaces(v.mul(v.dy, tap(at)), 2+len(v.kernel))
-		parts = append(parts, v.op("Reshape", []string{sum, v.ints(v.to, 1)}))
+	v.eachTap(func(at []int64) {
+		sum := v.overPlaces(v.emitMul(v.dy, tap(at)), 2+len(v.kernel))
+		parts = append(parts, v.addOp("Reshape", []string{sum, v.constInts(v.to, 1)}))
 	})
 	if len(parts) == 1 {
-		return v.like(parts[0], v.call.in(1))
+		return v.reshapeLike(parts[0], v.call.inputName(1))
 	}
-	return v.like(v.op("Concat", parts, graph.Int("axis", 1)), v.call.in(1))
+	return v.reshapeLike(v.addOp("Concat", parts, graph.Int("axis", 1)), v.call.inputName(1))
 }
 
-// taken returns a function that takes a tap of the windows from x. Slice with a step copies number by number.
+// tapTaker returns a function that takes a tap of the windows from x. Slice with a step copies number by number.
 // With the same stride s along two axes, the image is therefore first split into s·s smaller ones, in which
 // steps are 1.
-func (v *convolution) taken(x string) func(at []int64) string {
+func (v *convolution) tapTaker(x string) func(at []int64) string {
 	s := v.stride[0]
 	if len(v.kernel) != 2 || s == 1 || v.stride[1] != s {
-		padded := v.padded(x, v.window, "")
-		return func(at []int64) string { return v.tap(padded, v.window, at) }
+		padded := v.addPadding(x, v.window, "")
+		return func(at []int64) string { return v.takeTap(padded, v.window, at) }
 	}
 	pads := make([]int64, 8)
 	for i := range 2 {
 		pads[2+i], pads[6+i] = v.window.before[i], max(v.window.after[i], 0)
 		pads[6+i] += (s - (v.window.in[i]+pads[2+i]+pads[6+i])%s) % s
 	}
-	dealt := v.op("SpaceToDepth", []string{v.op("Pad", []string{x, v.ints(pads...)})}, graph.Int("blocksize", s))
+	dealt := v.addOp(
+		"SpaceToDepth",
+		[]string{v.addOp("Pad", []string{x, v.constInts(pads...)})},
+		graph.Int("blocksize", s),
+	)
 	return func(at []int64) string {
 		y, x := at[0]*v.dilation[0], at[1]*v.dilation[1]
 		part := (y%s*s + x%s) * v.from
-		return v.op("Slice", []string{dealt, v.ints(part, y/s, x/s),
-			v.ints(part+v.from, y/s+v.window.out[0], x/s+v.window.out[1]), v.ints(1, 2, 3)})
+		return v.addOp("Slice", []string{dealt, v.constInts(part, y/s, x/s),
+			v.constInts(part+v.from, y/s+v.window.out[0], x/s+v.window.out[1]), v.constInts(1, 2, 3)})
 	}
 }

@@ -6,45 +6,45 @@ import (
 	"winnow/backbone/graph"
 )
 
-// identity passes the gradient on.
-func identity(c *call) error {
-	c.give(0, c.grad[0])
+// deriveIdentity passes the gradient on.
+func deriveIdentity(c *call) error {
+	c.giveGrad(0, c.grad[0])
 	return nil
 }
 
-// relu passes the gradient where the output is positive: ∂L/∂x = ∂L/∂y · [y > 0]. A MaxPool after it may have
+// deriveRelu passes the gradient where the output is positive: ∂L/∂x = ∂L/∂y · [y > 0]. A MaxPool after it may have
 // cut the gradient already.
-func relu(c *call) error {
+func deriveRelu(c *call) error {
 	if y := c.Outputs[0]; c.r.passed[y] {
-		c.give(0, c.grad[0])
+		c.giveGrad(0, c.grad[0])
 	} else {
-		c.give(0, c.where(c.grad[0], y))
+		c.giveGrad(0, c.passPositive(c.grad[0], y))
 	}
 	return nil
 }
 
-// where returns dy where y, which is never negative, is positive, and 0 elsewhere. [y > 0] is y cast to a
+// passPositive returns dy where y, which is never negative, is positive, and 0 elsewhere. [y > 0] is y cast to a
 // boolean (Where and Greater would take twice as long) or, in float32, min(1, 2¹²⁷·y), in one pass instead of
 // two.
-func (c *call) where(dy, y string) string {
+func (c *call) passPositive(dy, y string) string {
 	if c.planes(y) {
 		return c.cut(dy, y, between{0, math.Inf(1)})
 	}
 	if c.isFloat32(y) {
-		return c.op("Mul", []string{dy, c.op("HardSigmoid", []string{y}, graph.Float("alpha", 0x1p127),
+		return c.addOp("Mul", []string{dy, c.addOp("HardSigmoid", []string{y}, graph.Float("alpha", 0x1p127),
 			graph.Float("beta", 0))})
 	}
-	positive := c.op("Cast", []string{y}, graph.Int("to", int64(graph.Bool)))
-	return c.op("Mul", []string{dy, c.op("Cast", []string{positive}, graph.Int("to", int64(c.dtype(y))))})
+	positive := c.addOp("Cast", []string{y}, graph.Int("to", int64(graph.Bool)))
+	return c.addOp("Mul", []string{dy, c.addOp("Cast", []string{positive}, graph.Int("to", int64(c.dtypeOf(y))))})
 }
 
 // castLike casts a tensor to the element type of a forward tensor.
 func (c *call) castLike(t, like string) string {
-	return c.op("Cast", []string{t}, graph.Int("to", int64(c.dtype(like))))
+	return c.addOp("Cast", []string{t}, graph.Int("to", int64(c.dtypeOf(like))))
 }
 
 // castBack casts the gradient back.
 func castBack(c *call) error {
-	c.give(0, c.castLike(c.grad[0], c.in(0)))
+	c.giveGrad(0, c.castLike(c.grad[0], c.inputName(0)))
 	return nil
 }

@@ -15,50 +15,50 @@ import (
 //
 // where the sums are over batch and places.
 func batchNorm(c *call) error {
-	x := c.in(0)
+	x := c.inputName(0)
 	if c.Int("spatial", 1) == 0 {
 		return fmt.Errorf("found spatial 0, expected 1: statistics of channels, not of places")
 	}
-	channels, err := c.channels(x)
+	channels, err := c.channelCount(x)
 	if err != nil {
 		return err
 	}
-	rank := len(c.shape(x))
-	column := c.ints(append([]int64{channels}, slices.Repeat([]int64{1}, rank-2)...)...)
-	names := map[string]any{"scale": c.in(1), "mean": c.in(3), "variance": c.in(4),
+	rank := len(c.forwardShape(x))
+	column := c.constInts(append([]int64{channels}, slices.Repeat([]int64{1}, rank-2)...)...)
+	names := map[string]any{"scale": c.inputName(1), "mean": c.inputName(3), "variance": c.inputName(4),
 		"epsilon": float64(c.Float("epsilon", 1e-5)),
 		"sum":     func(t string) string { return c.overPlaces(t, rank) },
-		"wide":    func(t string) string { return c.op("Reshape", []string{t, column}) }}
-	names["root"] = c.formula("Sqrt(variance + epsilon)", names)
-	names["slope"] = c.formula("scale/root", names)
+		"wide":    func(t string) string { return c.addOp("Reshape", []string{t, column}) }}
+	names["root"] = c.addFormula("Sqrt(variance + epsilon)", names)
+	names["slope"] = c.addFormula("scale/root", names)
 	for i, text := range []string{"dy*wide(slope)", "sum(dy*(x - wide(mean)))/root", "sum(dy)", "-(slope*sum(dy))",
 		"slope/(root*root)*-0.5*sum(dy*(x - wide(mean)))"} {
-		if c.wants(i) {
-			c.give(i, c.formula(text, names))
+		if c.wantsGrad(i) {
+			c.giveGrad(i, c.addFormula(text, names))
 		}
 	}
 	return nil
 }
 
-// lrn differentiates y = x·d^-β, d_c = bias + α/size·Σ_{c'∈w(c)} x_c'², w(c) = c-⌊(size-1)/2⌋ … c+⌈(size-1)/2⌉:
+// deriveLRN differentiates y = x·d^-β, d_c = bias + α/size·Σ_{c'∈w(c)} x_c'², w(c) = c-⌊(size-1)/2⌋ … c+⌈(size-1)/2⌉:
 //
 //	∂L/∂x_c = ∂L/∂y_c·d_c^-β - 2αβ/size · x_c · Σ_{c'': c∈w(c'')} ∂L/∂y_c''·x_c''·d_c''^(-β-1)
-func lrn(c *call) error {
-	x := c.in(0)
-	channels, err := c.channels(x)
+func deriveLRN(c *call) error {
+	x := c.inputName(0)
+	channels, err := c.channelCount(x)
 	if err != nil {
 		return err
 	}
 	size := c.Int("size", 1)
 	alpha, beta, bias := float64(c.Float("alpha", 0.0001)), float64(c.Float("beta", 0.75)), float64(c.Float("bias", 1))
 	below, above := (size-1)/2, size/2
-	squares := c.acrossChannels(c.op("Mul", []string{x, x}), channels, below, above)
+	squares := c.acrossChannels(c.addOp("Mul", []string{x, x}), channels, below, above)
 	names := map[string]any{"beta": beta, "share": alpha / float64(size)}
 	names["squares"], names["bias"] = squares, bias
-	names["d"] = c.formula("squares*share + bias", names)
-	names["scaled"] = c.formula("dy*Pow(d, -beta)", names)
-	names["spread"] = c.acrossChannels(c.formula("scaled*x/d", names), channels, above, below)
-	c.give(0, c.formula("scaled - x*(spread*(2*share*beta))", names))
+	names["d"] = c.addFormula("squares*share + bias", names)
+	names["scaled"] = c.addFormula("dy*Pow(d, -beta)", names)
+	names["spread"] = c.acrossChannels(c.addFormula("scaled*x/d", names), channels, above, below)
+	c.giveGrad(0, c.addFormula("scaled - x*(spread*(2*share*beta))", names))
 	return nil
 }
 
@@ -68,25 +68,28 @@ func (c *call) acrossChannels(t string, channels, below, above int64) string {
 	if below+above == 0 {
 		return t
 	}
-	if c.r.o.Kernels == ForCUDA && c.isFloat32(c.in(0)) {
+	if c.r.o.Kernels == ForCUDA && c.isFloat32(c.inputName(0)) {
 		band := make([]float32, channels*channels)
 		for i := range channels {
 			for j := max(i-below, 0); j <= min(i+above, channels-1); j++ {
 				band[i*channels+j] = 1
 			}
 		}
-		ones := c.constant(fmt.Sprint("band", channels, below, above), func(name string) *graph.Tensor {
+		ones := c.addConstant(fmt.Sprint("band", channels, below, above), func(name string) *graph.Tensor {
 			return graph.NewTensor(name, band, channels, channels)
 		})
-		sum := c.product(ones, 2, false, c.op("Reshape", []string{t, c.ints(0, channels, -1)}), 3, false)
-		return c.like(sum, c.in(0))
+		sum := c.emitProduct(ones, 2, false, c.addOp("Reshape", []string{t, c.constInts(0, channels, -1)}), 3, false)
+		return c.reshapeLike(sum, c.inputName(0))
 	}
-	pads := make([]int64, 2*len(c.shape(c.in(0))))
+	pads := make([]int64, 2*len(c.forwardShape(c.inputName(0))))
 	pads[1], pads[len(pads)/2+1] = below, above
-	padded := c.op("Pad", []string{t, c.ints(pads...)})
+	padded := c.addOp("Pad", []string{t, c.constInts(pads...)})
 	var parts []string
 	for i := range below + above + 1 {
-		parts = append(parts, c.op("Slice", []string{padded, c.ints(i), c.ints(i + channels), c.ints(1)}))
+		parts = append(
+			parts,
+			c.addOp("Slice", []string{padded, c.constInts(i), c.constInts(i + channels), c.constInts(1)}),
+		)
 	}
-	return c.op("Sum", parts)
+	return c.addOp("Sum", parts)
 }

@@ -8,14 +8,15 @@ import (
 	"winnow/backbone/graph"
 )
 
-// resized replaces every Resize of what the weights can change by products: along each of the last two axes it is a
-// linear map, Y = A·X·Bᵀ. Sizes must be known; only these two axes may change, as when position embeddings of patches
-// are resized to another grid. (ONNX Runtime moves transpositions over a Resize to where it has no cubic kernel.)
+// replaceResizes replaces every Resize of what the weights can change by products: along each of the last two axes it
+// is a linear map, Y = A·X·Bᵀ. Sizes must be known; only these two axes may change, as when position embeddings of
+// patches are resized to another grid. (ONNX Runtime moves transpositions over a Resize to where it has no cubic
+// kernel.)
 //
 // Upsample, and Resize before set 11, are asymmetric and round down when they enlarge, up when they shrink.
 //
 // Source: ONNX's operator Resize (coordinate_transformation_mode, mode); Keys, IEEE ASSP 1981, eq. 15 (cubic).
-func resized(m *graph.Model, o Options) error {
+func replaceResizes(m *graph.Model, o Options) error {
 	depends := map[string]bool{}
 	for _, name := range slices.Concat(o.Weights, o.Inputs) {
 		depends[name] = true
@@ -26,12 +27,12 @@ func resized(m *graph.Model, o Options) error {
 	nodes := g.Nodes
 	g.Nodes = nil
 	for _, n := range nodes {
-		if slices.ContainsFunc(reads(n), func(name string) bool { return depends[name] }) {
+		if slices.ContainsFunc(listReads(n), func(name string) bool { return depends[name] }) {
 			for _, out := range n.Outputs {
 				depends[out] = true
 			}
 		}
-		if key(n) != "Resize" && key(n) != "Upsample" || !depends[n.Inputs[0]] {
+		if opKey(n) != "Resize" && opKey(n) != "Upsample" || !depends[n.Inputs[0]] {
 			b.Add(n)
 			continue
 		}
@@ -39,7 +40,7 @@ func resized(m *graph.Model, o Options) error {
 			r = &resizing{b: b, facts: graph.Infer(m), constants: m.Graph.Constants()}
 		}
 		r.Node = n
-		if err := r.write(); err != nil {
+		if err := r.writeProducts(); err != nil {
 			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", n.Op, n.Name, n.Outputs[0], err)
 		}
 	}
@@ -57,8 +58,8 @@ type resizing struct {
 	constants map[string]*graph.Tensor
 }
 
-// write adds the products.
-func (c *resizing) write() error {
+// writeProducts adds the products.
+func (c *resizing) writeProducts() error {
 	from, to := c.facts[c.Input(0)], c.facts[c.Outputs[0]]
 	if from == nil || to == nil || len(from.Shape) < 2 || len(to.Shape) != len(from.Shape) {
 		return fmt.Errorf("found unknown shapes of input or output, expected known ones")
@@ -66,7 +67,7 @@ func (c *resizing) write() error {
 	x, y := from.Shape, to.Shape
 	rank := len(x)
 	for i := range x {
-		if i < rank-2 && !equal(x[i], y[i]) || i >= rank-2 && (!x[i].Known() || !y[i].Known()) {
+		if i < rank-2 && !isEqualSize(x[i], y[i]) || i >= rank-2 && (!x[i].Known() || !y[i].Known()) {
 			return fmt.Errorf("found shapes %v to %v, expected that only the last two, known sizes change", x, y)
 		}
 	}
@@ -81,21 +82,21 @@ func (c *resizing) write() error {
 		if err != nil {
 			return err
 		}
-		m, err := c.matrix(in, out, scale)
+		m, err := c.resizeMatrix(in, out, scale)
 		if err != nil {
 			return err
 		}
 		if i == 0 {
 			m = turnedMatrix(m, out, in)
-			at = c.b.Node("MatMul", []string{at, c.constant(m, from.Type, in, out)})
+			at = c.b.Node("MatMul", []string{at, c.resizeConstant(m, from.Type, in, out)})
 			continue
 		}
-		c.b.NodeTo(c.Outputs[0], "MatMul", []string{c.constant(m, from.Type, out, in), at})
+		c.b.NodeTo(c.Outputs[0], "MatMul", []string{c.resizeConstant(m, from.Type, out, in), at})
 	}
 	return nil
 }
 
-func (c *resizing) constant(m []float64, t graph.DataType, rows, cols int) string {
+func (c *resizing) resizeConstant(m []float64, t graph.DataType, rows, cols int) string {
 	if t == graph.Float64 {
 		return c.b.Constant(graph.NewTensor("resizing", m, int64(rows), int64(cols)))
 	}
@@ -134,12 +135,12 @@ func (c *resizing) scaleOf(axis, rank int, ratio float64) (float64, error) {
 	return list[at], nil
 }
 
-// matrix returns the matrix [out,in] of a Resize along one axis.
-func (c *resizing) matrix(in, out int, scale float64) ([]float64, error) {
+// resizeMatrix returns the matrix [out,in] of a Resize along one axis.
+func (c *resizing) resizeMatrix(in, out int, scale float64) ([]float64, error) {
 	mode := c.Text("mode", "nearest")
 	m := make([]float64, out*in)
 	for i := range out {
-		at, err := c.place(float64(i), in, out, scale)
+		at, err := c.sourcePlace(float64(i), in, out, scale)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +148,7 @@ func (c *resizing) matrix(in, out int, scale float64) ([]float64, error) {
 		add := func(p int, v float64) { row[min(max(p, 0), in-1)] += v }
 		switch mode {
 		case "nearest":
-			p, err := c.nearest(at, scale)
+			p, err := c.roundPlace(at, scale)
 			if err != nil {
 				return nil, err
 			}
@@ -161,7 +162,7 @@ func (c *resizing) matrix(in, out int, scale float64) ([]float64, error) {
 			low := math.Floor(at)
 			a := float64(c.Float("cubic_coeff_a", -0.75))
 			for k := -1; k <= 2; k++ {
-				add(int(low)+k, keys(math.Abs(at-low-float64(k)), a))
+				add(int(low)+k, cubicWeight(math.Abs(at-low-float64(k)), a))
 			}
 		default:
 			return nil, fmt.Errorf("found mode %q, expected nearest, linear or cubic", mode)
@@ -170,8 +171,8 @@ func (c *resizing) matrix(in, out int, scale float64) ([]float64, error) {
 	return m, nil
 }
 
-// keys is the cubic convolution kernel with parameter a at a distance.
-func keys(d, a float64) float64 {
+// cubicWeight is the cubic convolution kernel with parameter a at a distance.
+func cubicWeight(d, a float64) float64 {
 	switch {
 	case d <= 1:
 		return ((a+2)*d-(a+3))*d*d + 1
@@ -181,17 +182,17 @@ func keys(d, a float64) float64 {
 	return 0
 }
 
-// way returns a text attribute, with its default, or what operators did before they had it.
-func (c *resizing) way(attribute, otherwise, old string) string {
+// textMode returns a text attribute, with its default, or what operators did before they had it.
+func (c *resizing) textMode(attribute, otherwise, old string) string {
 	if c.Op == "Upsample" || c.b.Opset() < 11 {
 		return old
 	}
 	return c.Text(attribute, otherwise)
 }
 
-// place returns where the i-th of out samples lies among in.
-func (c *resizing) place(i float64, in, out int, scale float64) (float64, error) {
-	switch how := c.way("coordinate_transformation_mode", "half_pixel", "asymmetric"); how {
+// sourcePlace returns where the i-th of out samples lies among in.
+func (c *resizing) sourcePlace(i float64, in, out int, scale float64) (float64, error) {
+	switch how := c.textMode("coordinate_transformation_mode", "half_pixel", "asymmetric"); how {
 	case "half_pixel":
 		return (i+0.5)/scale - 0.5, nil
 	case "pytorch_half_pixel":
@@ -212,13 +213,13 @@ func (c *resizing) place(i float64, in, out int, scale float64) (float64, error)
 	}
 }
 
-// nearest rounds a place as the node says.
-func (c *resizing) nearest(at, scale float64) (int, error) {
+// roundPlace rounds a place as the node says.
+func (c *resizing) roundPlace(at, scale float64) (int, error) {
 	old := "floor"
 	if scale < 1 {
 		old = "ceil"
 	}
-	switch how := c.way("nearest_mode", "round_prefer_floor", old); how {
+	switch how := c.textMode("nearest_mode", "round_prefer_floor", old); how {
 	case "round_prefer_floor":
 		return int(math.Ceil(at - 0.5)), nil
 	case "round_prefer_ceil":

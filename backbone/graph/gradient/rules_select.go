@@ -11,15 +11,15 @@ import (
 // cut is the range that a Slice node takes along one axis.
 type cut struct{ axis, start, end, step int64 }
 
-// whole reports whether the cut takes everything, whatever the size of the axis.
-func (s cut) whole() bool { return s.start == 0 && s.end >= math.MaxInt32 && s.step == 1 }
+// takesAll reports whether the cut takes everything, whatever the size of the axis.
+func (s cut) takesAll() bool { return s.start == 0 && s.end >= math.MaxInt32 && s.step == 1 }
 
-// cuts reads a Slice node: attributes before set 10, inputs since.
-func (c *call) cuts(rank int) ([]cut, error) {
+// readCuts reads a Slice node: attributes before set 10, inputs since.
+func (c *call) readCuts(rank int) ([]cut, error) {
 	var lists [4][]int64
 	for i, name := range []string{"starts", "ends", "axes", "steps"} {
 		var err error
-		if lists[i], err = c.list(1+i, name); err != nil {
+		if lists[i], err = c.readIntList(1+i, name); err != nil {
 			return nil, err
 		}
 	}
@@ -49,27 +49,27 @@ func (c *call) cuts(rank int) ([]cut, error) {
 	return list, nil
 }
 
-// slice puts the gradient back at its places, with zeros around and between them.
-func slice(c *call) error {
-	shape := c.shape(c.in(0))
+// deriveSlice puts the gradient back at its places, with zeros around and between them.
+func deriveSlice(c *call) error {
+	shape := c.forwardShape(c.inputName(0))
 	if shape == nil {
-		return fmt.Errorf("%q: %w", c.in(0), errRank)
+		return fmt.Errorf("%q: %w", c.inputName(0), errRank)
 	}
-	cuts, err := c.cuts(len(shape))
+	cuts, err := c.readCuts(len(shape))
 	if err != nil {
 		return err
 	}
 	grad := c.grad[0]
 	pads := make([]int64, 2*len(shape))
 	for _, s := range cuts {
-		if s.whole() {
+		if s.takesAll() {
 			continue
 		}
 		size := shape[s.axis]
 		if !size.Known() {
-			return fmt.Errorf("axis %d of %q: found shape %v, expected a known size", s.axis, c.in(0), shape)
+			return fmt.Errorf("axis %d of %q: found shape %v, expected a known size", s.axis, c.inputName(0), shape)
 		}
-		places := s.of(size.Size)
+		places := s.cutPlaces(size.Size)
 		if s.step != 1 {
 			grad = c.putBack(grad, s.axis, size.Size, places)
 			continue
@@ -80,14 +80,14 @@ func slice(c *call) error {
 		pads[len(shape)+int(s.axis)] = size.Size - pads[s.axis] - int64(len(places))
 	}
 	if slices.ContainsFunc(pads, func(p int64) bool { return p != 0 }) {
-		grad = c.op("Pad", []string{grad, c.ints(pads...)})
+		grad = c.addOp("Pad", []string{grad, c.constInts(pads...)})
 	}
-	c.give(0, grad)
+	c.giveGrad(0, grad)
 	return nil
 }
 
-// of returns the places taken from an axis of size n, with ends beyond the axis clipped.
-func (s cut) of(n int64) (places []int64) {
+// cutPlaces returns the places taken from an axis of size n, with ends beyond the axis clipped.
+func (s cut) cutPlaces(n int64) (places []int64) {
 	clamp := func(v, low, high int64) int64 {
 		if v < 0 {
 			v += n
@@ -115,56 +115,63 @@ func (c *call) putBack(grad string, axis, n int64, places []int64) string {
 	for i, p := range places {
 		from[p] = int64(i)
 	}
-	rank := len(c.shape(c.in(0)))
+	rank := len(c.forwardShape(c.inputName(0)))
 	pads := make([]int64, 2*rank)
 	pads[rank+int(axis)] = 1
-	return c.op("Gather", []string{c.op("Pad", []string{grad, c.ints(pads...)}), c.ints(from...)},
+	return c.addOp("Gather", []string{c.addOp("Pad", []string{grad, c.constInts(pads...)}), c.constInts(from...)},
 		graph.Int("axis", axis))
 }
 
-// gather sums the gradient over all outputs that were filled from the same place.
-func gather(c *call) error {
-	x, at := c.in(0), c.in(1)
-	axis, shape, err := c.axis(x, 0)
+// deriveGather sums the gradient over all outputs that were filled from the same place.
+func deriveGather(c *call) error {
+	x, at := c.inputName(0), c.inputName(1)
+	axis, shape, err := c.readAxis(x, 0)
 	if err != nil {
 		return err
 	}
-	rank, n := len(c.shape(at)), shape[axis]
-	if c.shape(at) == nil {
+	rank, n := len(c.forwardShape(at)), shape[axis]
+	if c.forwardShape(at) == nil {
 		return fmt.Errorf("shape of %q: found ?, expected a known rank", at)
 	}
-	places, known := c.known(at)
+	places, known := c.knownInts(at)
 	places = slices.Clone(places)
-	if known && rank <= 1 && n.Known() && distinct(places, n.Size) {
+	if known && rank <= 1 && n.Known() && areDistinct(places, n.Size) {
 		grad := c.grad[0]
 		if rank == 0 {
-			grad = c.op("Unsqueeze", []string{grad, c.ints(axis)})
+			grad = c.addOp("Unsqueeze", []string{grad, c.constInts(axis)})
 		}
 		if len(places) == 1 { // usually the class token
 			pads := make([]int64, 2*len(shape))
 			pads[axis], pads[int64(len(shape))+axis] = places[0], n.Size-1-places[0]
-			c.give(0, c.op("Pad", []string{grad, c.ints(pads...)}))
+			c.giveGrad(0, c.addOp("Pad", []string{grad, c.constInts(pads...)}))
 			return nil
 		}
-		c.give(0, c.putBack(grad, axis, n.Size, places))
+		c.giveGrad(0, c.putBack(grad, axis, n.Size, places))
 		return nil
 	}
-	c.give(0, c.scatter(axis, shape, rank))
+	c.giveGrad(0, c.scatterGrad(axis, shape, rank))
 	return nil
 }
 
 // gatherElements adds up the gradient at the places that were read.
 func gatherElements(c *call) error {
-	axis, _, err := c.axis(c.in(0), 0)
+	axis, _, err := c.readAxis(c.inputName(0), 0)
 	if err == nil {
-		c.give(0, c.op("ScatterElements", []string{c.zeros(c.in(0)), c.in(1), c.grad[0]}, graph.Int("axis", axis),
-			graph.String("reduction", "add")))
+		c.giveGrad(
+			0,
+			c.addOp(
+				"ScatterElements",
+				[]string{c.emitZeros(c.inputName(0)), c.inputName(1), c.grad[0]},
+				graph.Int("axis", axis),
+				graph.String("reduction", "add"),
+			),
+		)
 	}
 	return err
 }
 
-// distinct normalises negative places to 0..n-1, and reports whether all places differ.
-func distinct(places []int64, n int64) bool {
+// areDistinct normalises negative places to 0..n-1, and reports whether all places differ.
+func areDistinct(places []int64, n int64) bool {
 	seen := map[int64]bool{}
 	for i, p := range places {
 		if p < 0 {
@@ -179,28 +186,33 @@ func distinct(places []int64, n int64) bool {
 	return true
 }
 
-// scatter adds up the gradient of a Gather at the places it read. It merges the axes of the indices into one
+// scatterGrad adds up the gradient of a Gather at the places it read. It merges the axes of the indices into one
 // and scatters with ScatterElements, which adds in a fixed order; ScatterND does not.
-func (c *call) scatter(axis int64, shape graph.Shape, rank int) string {
-	x := c.in(0)
-	whole := c.before("Shape", []string{x})
+func (c *call) scatterGrad(axis int64, shape graph.Shape, rank int) string {
+	x := c.inputName(0)
+	whole := c.addForward("Shape", []string{x})
 	if to, ok := fixedShape(shape); ok && !slices.Contains(to, -1) {
-		whole = c.ints(to...)
+		whole = c.constInts(to...)
 	}
 	parts := []string{}
 	if axis > 0 {
-		parts = append(parts, c.op("Slice", []string{whole, c.ints(0), c.ints(axis)}))
+		parts = append(parts, c.addOp("Slice", []string{whole, c.constInts(0), c.constInts(axis)}))
 	}
-	parts = append(parts, c.ints(-1))
+	parts = append(parts, c.constInts(-1))
 	if int(axis)+1 < len(shape) {
-		parts = append(parts, c.op("Slice", []string{whole, c.ints(axis + 1), c.ints(math.MaxInt64)}))
+		parts = append(parts, c.addOp("Slice", []string{whole, c.constInts(axis + 1), c.constInts(math.MaxInt64)}))
 	}
-	rows := c.op("Reshape", []string{c.grad[0], c.op("Concat", parts, graph.Int("axis", 0))})
+	rows := c.addOp("Reshape", []string{c.grad[0], c.addOp("Concat", parts, graph.Int("axis", 0))})
 	column := slices.Repeat([]int64{1}, len(shape))
 	column[axis] = -1
-	at := c.op("Reshape", []string{c.op("Cast", []string{c.in(1)}, graph.Int("to", int64(graph.Int64))),
-		c.ints(column...)})
-	at = c.op("Expand", []string{at, c.op("Shape", []string{rows})})
-	zeros := c.op("Expand", []string{c.scalar(x, 0), whole})
-	return c.op("ScatterElements", []string{zeros, at, rows}, graph.Int("axis", axis), graph.String("reduction", "add"))
+	at := c.addOp("Reshape", []string{c.addOp("Cast", []string{c.inputName(1)}, graph.Int("to", int64(graph.Int64))),
+		c.constInts(column...)})
+	at = c.addOp("Expand", []string{at, c.addOp("Shape", []string{rows})})
+	zeros := c.addOp("Expand", []string{c.constScalar(x, 0), whole})
+	return c.addOp(
+		"ScatterElements",
+		[]string{zeros, at, rows},
+		graph.Int("axis", axis),
+		graph.String("reduction", "add"),
+	)
 }

@@ -21,22 +21,22 @@ type window struct {
 	declaredBefore, declaredAfter []int64 // padding as in the attributes
 }
 
-// window reads the geometry of the node from its attributes and the shapes of its first input and output.
-func (c *call) window(kernel []int64) (*window, error) {
-	x, y := c.shape(c.in(0)), c.shape(c.Outputs[0])
+// readWindow reads the geometry of the node from its attributes and the shapes of its first input and output.
+func (c *call) readWindow(kernel []int64) (*window, error) {
+	x, y := c.forwardShape(c.inputName(0)), c.forwardShape(c.Outputs[0])
 	n := len(x) - 2
 	if n < 1 || len(y) != len(x) {
-		return nil, fmt.Errorf("found input %q of shape %v, expected [N, C, …] with known sizes", c.in(0), x)
+		return nil, fmt.Errorf("found input %q of shape %v, expected [N, C, …] with known sizes", c.inputName(0), x)
 	}
 	w := &window{kernel: kernel}
 	for i := range n {
 		if !x[2+i].Known() || !y[2+i].Known() {
-			return nil, fmt.Errorf("found input %q of shape %v, expected known sizes behind [N, C]", c.in(0), x)
+			return nil, fmt.Errorf("found input %q of shape %v, expected known sizes behind [N, C]", c.inputName(0), x)
 		}
 		w.in, w.out = append(w.in, x[2+i].Size), append(w.out, y[2+i].Size)
 	}
-	w.stride, w.dilation = c.spatial("strides", n, 1), c.spatial("dilations", n, 1)
-	pads := c.spatial("pads", 2*n, 0)
+	w.stride, w.dilation = c.spatialCopy("strides", n, 1), c.spatialCopy("dilations", n, 1)
+	pads := c.spatialCopy("pads", 2*n, 0)
 	if len(w.kernel) != n || w.stride == nil || w.dilation == nil || pads == nil {
 		return nil, fmt.Errorf("found attributes that do not fit %d spatial axes", n)
 	}
@@ -58,9 +58,9 @@ func (c *call) window(kernel []int64) (*window, error) {
 	return w, nil
 }
 
-// spatial returns a copy of an attribute with one number per axis, or the default for each, or nil if its
+// spatialCopy returns a copy of an attribute with one number per axis, or the default for each, or nil if its
 // length is wrong.
-func (c *call) spatial(name string, n int, otherwise int64) []int64 {
+func (c *call) spatialCopy(name string, n int, otherwise int64) []int64 {
 	list := make([]int64, n)
 	given := c.Ints(name)
 	if given != nil && len(given) != n {
@@ -75,13 +75,13 @@ func (c *call) spatial(name string, n int, otherwise int64) []int64 {
 	return list
 }
 
-// taps returns the number of places in a window.
-func (w *window) taps() int64 { return product(w.kernel) }
+// countTaps returns the number of places in a window.
+func (w *window) countTaps() int64 { return multiplyAll(w.kernel) }
 
-// places returns the number of windows.
-func (w *window) places() int64 { return product(w.out) }
+// countPlaces returns the number of windows.
+func (w *window) countPlaces() int64 { return multiplyAll(w.out) }
 
-func product(list []int64) int64 {
+func multiplyAll(list []int64) int64 {
 	p := int64(1)
 	for _, v := range list {
 		p *= v
@@ -89,10 +89,10 @@ func product(list []int64) int64 {
 	return p
 }
 
-// each calls visit for every place in a window, the last axis fastest.
-func (w *window) each(visit func(tap []int64)) {
+// eachTap calls visit for every place in a window, the last axis fastest.
+func (w *window) eachTap(visit func(tap []int64)) {
 	tap := make([]int64, len(w.kernel))
-	for range w.taps() {
+	for range w.countTaps() {
 		visit(tap)
 		for i := len(tap) - 1; i >= 0; i-- {
 			if tap[i]++; tap[i] < w.kernel[i] {
@@ -103,8 +103,8 @@ func (w *window) each(visit func(tap []int64)) {
 	}
 }
 
-// padded adds the padding around x [N, C, in…], so that every window is inside.
-func (c *call) padded(x string, w *window, value string) string {
+// addPadding adds the padding around x [N, C, in…], so that every window is inside.
+func (c *call) addPadding(x string, w *window, value string) string {
 	n := len(w.in)
 	pads, some := make([]int64, 2*(n+2)), false
 	for i := range n {
@@ -114,15 +114,15 @@ func (c *call) padded(x string, w *window, value string) string {
 	if !some {
 		return x
 	}
-	inputs := []string{x, c.ints(pads...)}
+	inputs := []string{x, c.constInts(pads...)}
 	if value != "" {
 		inputs = append(inputs, value)
 	}
-	return c.op("Pad", inputs)
+	return c.addOp("Pad", inputs)
 }
 
-// tap takes from padded [N, C, …] the values at one place of every window: [N, C, out…].
-func (c *call) tap(padded string, w *window, at []int64) string {
+// takeTap takes from padded [N, C, …] the values at one place of every window: [N, C, out…].
+func (c *call) takeTap(padded string, w *window, at []int64) string {
 	var starts, ends, axes, steps []int64
 	for i := range at {
 		start := at[i] * w.dilation[i]
@@ -136,20 +136,23 @@ func (c *call) tap(padded string, w *window, at []int64) string {
 	if axes == nil {
 		return padded
 	}
-	return c.op("Slice", []string{padded, c.ints(starts...), c.ints(ends...), c.ints(axes...), c.ints(steps...)})
+	return c.addOp(
+		"Slice",
+		[]string{padded, c.constInts(starts...), c.constInts(ends...), c.constInts(axes...), c.constInts(steps...)},
+	)
 }
 
-// channels returns the known size of axis 1.
-func (c *call) channels(tensor string) (int64, error) {
-	if s := c.shape(tensor); len(s) > 1 && s[1].Known() {
+// channelCount returns the known size of axis 1.
+func (c *call) channelCount(tensor string) (int64, error) {
+	if s := c.forwardShape(tensor); len(s) > 1 && s[1].Known() {
 		return s[1].Size, nil
 	}
-	return 0, fmt.Errorf("found %q of shape %v, expected a known number of channels", tensor, c.shape(tensor))
+	return 0, fmt.Errorf("found %q of shape %v, expected a known number of channels", tensor, c.forwardShape(tensor))
 }
 
 // fixedSizes returns the shape of a weight, whose sizes must all be known.
 func (c *call) fixedSizes(tensor string) ([]int64, error) {
-	s := c.shape(tensor)
+	s := c.forwardShape(tensor)
 	out := make([]int64, len(s))
 	for i, d := range s {
 		if !d.Known() {
@@ -164,4 +167,4 @@ func (c *call) fixedSizes(tensor string) ([]int64, error) {
 }
 
 // isFloat32 reports whether a tensor is float32; the CPU has some kernels only for that type.
-func (c *call) isFloat32(tensor string) bool { return c.dtype(tensor) == graph.Float32 }
+func (c *call) isFloat32(tensor string) bool { return c.dtypeOf(tensor) == graph.Float32 }

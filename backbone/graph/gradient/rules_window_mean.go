@@ -8,32 +8,35 @@ import (
 )
 
 func errFree(c *call, tensor string) error {
-	return fmt.Errorf("found input %q of shape %v, expected known sizes behind [N, C]", tensor, c.shape(tensor))
+	return fmt.Errorf("found input %q of shape %v, expected known sizes behind [N, C]", tensor, c.forwardShape(tensor))
 }
 
 // averagePool spreads each window's gradient evenly over the places it averaged.
 func averagePool(c *call) error {
-	w, err := c.window(c.Ints("kernel_shape"))
+	w, err := c.readWindow(c.Ints("kernel_shape"))
 	if err != nil {
 		return err
 	}
-	channels, err := c.channels(c.in(0))
+	channels, err := c.channelCount(c.inputName(0))
 	if err != nil {
 		return err
 	}
-	dy := c.op("Mul", []string{c.grad[0], c.shares(w)})
+	dy := c.addOp("Mul", []string{c.grad[0], c.windowShares(w)})
 	one := append([]int64{-1, 1}, w.out...)
-	ones := c.constant(fmt.Sprint("ones", c.dtype(c.in(0)), w.kernel), func(name string) *graph.Tensor {
-		return graph.NewTensor(name, slices.Repeat([]float32{1}, int(w.taps())), append([]int64{1, 1}, w.kernel...)...)
+	ones := c.addConstant(fmt.Sprint("ones", c.dtypeOf(c.inputName(0)), w.kernel), func(name string) *graph.Tensor {
+		return graph.NewTensor(
+			name,
+			slices.Repeat([]float32{1}, int(w.countTaps())),
+			append([]int64{1, 1}, w.kernel...)...)
 	})
-	spread := c.transposedConv(w, c.op("Reshape", []string{dy, c.ints(one...)}), ones, 1)
-	c.give(0, c.op("Reshape", []string{spread, c.ints(append([]int64{-1, channels}, w.in...)...)}))
+	spread := c.transposedConv(w, c.addOp("Reshape", []string{dy, c.constInts(one...)}), ones, 1)
+	c.giveGrad(0, c.addOp("Reshape", []string{spread, c.constInts(append([]int64{-1, channels}, w.in...)...)}))
 	return nil
 }
 
-// shares returns a constant [out…] of 1/(number of places that each window averages). With count_include_pad
+// windowShares returns a constant [out…] of 1/(number of places that each window averages). With count_include_pad
 // all places count, as far as the declared padding extends, else those inside the input.
-func (c *call) shares(w *window) string {
+func (c *call) windowShares(w *window) string {
 	include := c.Int("count_include_pad", 0) != 0
 	counts := []float64{1}
 	for i := range w.in {
@@ -56,15 +59,15 @@ func (c *call) shares(w *window) string {
 		}
 		counts = next
 	}
-	return c.numbers(fmt.Sprint("shares", include, *w), c.in(0), counts, w.out, func(v float64) float64 {
+	return c.constNumbers(fmt.Sprint("shares", include, *w), c.inputName(0), counts, w.out, func(v float64) float64 {
 		return 1 / max(v, 1)
 	})
 }
 
-// numbers returns a constant with the element type of a forward tensor: f of each value.
-func (c *call) numbers(key, like string, values []float64, dims []int64, f func(float64) float64) string {
-	t := c.dtype(like)
-	return c.constant(fmt.Sprint(key, t), func(name string) *graph.Tensor {
+// constNumbers returns a constant with the element type of a forward tensor: f of each value.
+func (c *call) constNumbers(key, like string, values []float64, dims []int64, f func(float64) float64) string {
+	t := c.dtypeOf(like)
+	return c.addConstant(fmt.Sprint(key, t), func(name string) *graph.Tensor {
 		double, single := make([]float64, len(values)), make([]float32, len(values))
 		for i, v := range values {
 			double[i], single[i] = f(v), float32(f(v))
@@ -78,9 +81,9 @@ func (c *call) numbers(key, like string, values []float64, dims []int64, f func(
 
 // globalAveragePool spreads a channel's gradient evenly.
 func globalAveragePool(c *call) error {
-	x := c.in(0)
+	x := c.inputName(0)
 	to, places := []int64{1, 1}, int64(1)
-	shape := c.shape(x)
+	shape := c.forwardShape(x)
 	if len(shape) < 3 {
 		return errFree(c, x)
 	}
@@ -90,7 +93,7 @@ func globalAveragePool(c *call) error {
 		}
 		to, places = append(to, d.Size), places*d.Size
 	}
-	share := c.op("Mul", []string{c.grad[0], c.scalar(x, 1/float64(places))})
-	c.give(0, c.op("Expand", []string{share, c.ints(to...)}))
+	share := c.addOp("Mul", []string{c.grad[0], c.constScalar(x, 1/float64(places))})
+	c.giveGrad(0, c.addOp("Expand", []string{share, c.constInts(to...)}))
 	return nil
 }

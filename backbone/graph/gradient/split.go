@@ -29,8 +29,8 @@ func Split(m *graph.Model, output string, weights []string) (frozen, live *graph
 	}
 	for _, n := range slices.Backward(s.m.Graph.Nodes) {
 		if s.live[n] {
-			for _, in := range reads(n) {
-				s.want(in)
+			for _, in := range listReads(n) {
+				s.wantTensor(in)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func newParting(m *graph.Model, output string, weights []string) (*parting, erro
 		return nil, err
 	}
 	s := &parting{
-		m: named(m), images: map[string]bool{}, batch: map[string]bool{}, varies: map[string]bool{},
+		m: nameImages(m), images: map[string]bool{}, batch: map[string]bool{}, varies: map[string]bool{},
 		live: map[*graph.Node]bool{}, copied: map[*graph.Node]bool{}, crosses: map[string]bool{},
 		direct: map[string]bool{},
 		shapes: map[*graph.Node]bool{},
@@ -91,11 +91,11 @@ func newParting(m *graph.Model, output string, weights []string) (*parting, erro
 		}
 		s.single = s.single || len(in.Shape) > 0 && in.Shape[0] == graph.Fixed(1)
 	}
-	return s, s.mark(output, weights)
+	return s, s.markLive(output, weights)
 }
 
-// named names an unnamed free number of images. The name identifies tensors that hold one row per image.
-func named(m *graph.Model) *graph.Model {
+// nameImages names an unnamed free number of images. The name identifies tensors that hold one row per image.
+func nameImages(m *graph.Model) *graph.Model {
 	c := graph.Extend(m).Model()
 	for i, in := range c.Graph.Inputs {
 		if len(in.Shape) > 0 && !in.Shape[0].Known() && in.Shape[0].Name == "" {
@@ -108,8 +108,8 @@ func named(m *graph.Model) *graph.Model {
 	return c
 }
 
-// mark finds the live nodes and what depends on images.
-func (s *parting) mark(output string, weights []string) error {
+// markLive finds the live nodes and what depends on images.
+func (s *parting) markLive(output string, weights []string) error {
 	changes := map[string]bool{}
 	for _, w := range weights {
 		n := s.makers[w]
@@ -121,7 +121,7 @@ func (s *parting) mark(output string, weights []string) error {
 	}
 	for _, n := range s.m.Graph.Nodes {
 		var changed, varied bool
-		for _, in := range reads(n) {
+		for _, in := range listReads(n) {
 			changed, varied = changed || changes[in], varied || s.varies[in]
 		}
 		s.live[n] = changed
@@ -138,38 +138,38 @@ func (s *parting) mark(output string, weights []string) error {
 	return nil
 }
 
-// want records that the live model reads a tensor: it is on the boundary, is an image, or is computed there
+// wantTensor records that the live model reads a tensor: it is on the boundary, is an image, or is computed there
 // too.
-func (s *parting) want(tensor string) {
+func (s *parting) wantTensor(tensor string) {
 	n := s.makers[tensor]
 	switch {
 	case s.images[tensor]:
 		s.direct[tensor] = true
 	case n == nil || s.live[n] || s.copied[n] || s.crosses[tensor]: // an initializer, or already there
-	case s.storable(tensor):
+	case s.isStorable(tensor):
 		s.crosses[tensor] = true
 	default:
 		s.copied[n] = true
-		if n.Op == "Shape" && s.written(n) {
+		if n.Op == "Shape" && s.isRewritable(n) {
 			s.shapes[n] = true
 			return
 		}
-		for _, in := range reads(n) {
-			s.want(in)
+		for _, in := range listReads(n) {
+			s.wantTensor(in)
 		}
 	}
 }
 
-// storable reports whether a tensor can be stored image by image.
-func (s *parting) storable(tensor string) bool {
+// isStorable reports whether a tensor can be stored image by image.
+func (s *parting) isStorable(tensor string) bool {
 	v := s.facts[tensor]
 	if !s.varies[tensor] || v == nil || v.Type != graph.Float32 || !s.countsImages(v.Shape) {
 		return false
 	}
-	return fixed(v.Shape[1:])
+	return isFixed(v.Shape[1:])
 }
 
-func fixed(s graph.Shape) bool {
+func isFixed(s graph.Shape) bool {
 	return !slices.ContainsFunc(s, func(d graph.Dim) bool { return !d.Known() })
 }
 
@@ -181,22 +181,22 @@ func (s *parting) countsImages(shape graph.Shape) bool {
 	return !shape[0].Known() && s.batch[shape[0].Name] || s.single && shape[0] == graph.Fixed(1)
 }
 
-// written reports whether a Shape node can be replaced by the number of images and known sizes.
-func (s *parting) written(n *graph.Node) bool {
+// isRewritable reports whether a Shape node can be replaced by the number of images and known sizes.
+func (s *parting) isRewritable(n *graph.Node) bool {
 	v := s.facts[n.Inputs[0]]
 	if v == nil || v.Shape == nil || len(n.Attributes) > 0 {
 		return false
 	}
-	return fixed(v.Shape) || s.countsImages(v.Shape) && fixed(v.Shape[1:])
+	return isFixed(v.Shape) || s.countsImages(v.Shape) && isFixed(v.Shape[1:])
 }
 
-// reads lists the tensors that a node reads, including those that graphs inside it read from outside.
-func reads(n *graph.Node) []string {
+// listReads lists the tensors that a node reads, including those that graphs inside it read from outside.
+func listReads(n *graph.Node) []string {
 	names := slices.DeleteFunc(slices.Clone(n.Inputs), func(name string) bool { return name == "" })
 	for _, sub := range n.Subgraphs() {
 		for _, inner := range sub.Nodes {
 			// includes what the inner graph makes itself, which no outer node makes
-			names = append(names, reads(inner)...)
+			names = append(names, listReads(inner)...)
 		}
 		for _, out := range sub.Outputs {
 			names = append(names, out.Name)

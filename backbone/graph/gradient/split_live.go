@@ -54,7 +54,7 @@ func (s *parting) writeShape(b *graph.Builder, n *graph.Node, count *string) err
 		sizes = append(sizes, d.Size)
 	}
 	out := n.Outputs[0]
-	if fixed(shape) {
+	if isFixed(shape) {
 		c := b.Constant(graph.NewTensor(out+"_sizes", sizes, int64(len(sizes))))
 		b.NodeTo(out, "Identity", []string{c})
 		return nil
@@ -89,7 +89,7 @@ func (s *parting) countImages(b *graph.Builder, count *string) error {
 func (s *parting) dropInputs(m *graph.Model) {
 	used := map[string]bool{}
 	for _, n := range m.Graph.Nodes {
-		for _, in := range reads(n) {
+		for _, in := range listReads(n) {
 			used[in] = true
 		}
 	}

@@ -56,7 +56,7 @@ func byName(weights []Weight) []string {
 	layers := map[int]bool{}
 	for i, w := range weights {
 		layers[w.Depth] = true
-		paths[i], depth[i] = path(w), 1
+		paths[i], depth[i] = modulePath(w), 1
 		if paths[i] != nil {
 			named++
 			last = paths[i]
@@ -96,9 +96,9 @@ var (
 	flat      = regexp.MustCompile(`^((?:stage|layer|block|group|fire|mixed)_?[0-9]+[a-z]?)_`)
 )
 
-// path returns the modules that contain a weight, outermost first: from its own name, or from that of its node,
+// modulePath returns the modules that contain a weight, outermost first: from its own name, or from that of its node,
 // or nil if neither has modules.
-func path(w Weight) []string {
+func modulePath(w Weight) []string {
 	name := w.Name
 	if anonymous.MatchString(name) {
 		name = w.Node
@@ -133,7 +133,7 @@ func byResolution(m *graph.Model, weights []Weight, facts map[string]*graph.Valu
 	for i, n := range m.Graph.Nodes {
 		for at, in := range n.Inputs {
 			times[i] = max(times[i], shrunk[in])
-			if at == 0 && windows[n.Op] && len(n.Outputs) > 0 && area(facts[n.Outputs[0]]) < area(facts[in]) {
+			if at == 0 && windows[n.Op] && len(n.Outputs) > 0 && mapArea(facts[n.Outputs[0]]) < mapArea(facts[in]) {
 				times[i] = max(times[i], shrunk[in]+1)
 			}
 		}
@@ -157,8 +157,8 @@ func byResolution(m *graph.Model, weights []Weight, facts map[string]*graph.Valu
 // windows are the operators that lower the resolution; global averages do not count.
 var windows = map[string]bool{"Conv": true, "MaxPool": true, "AveragePool": true, "LpPool": true}
 
-// area returns height times width of a map, or 0 if unknown.
-func area(v *graph.ValueInfo) int64 {
+// mapArea returns height times width of a map, or 0 if unknown.
+func mapArea(v *graph.ValueInfo) int64 {
 	if v == nil || len(v.Shape) != 4 || !v.Shape[2].Known() || !v.Shape[3].Known() {
 		return 0
 	}

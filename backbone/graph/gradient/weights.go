@@ -46,10 +46,10 @@ var carriers = map[string]bool{
 	"Resize": true,
 }
 
-// whole returns the constant of which a Concat joins parts, or "": position embeddings are apart while those of the
-// patches are resized.
-func (w *weighing) whole(n *graph.Node) string {
-	name := w.from(n.Inputs, 0)
+// joinedConstant returns the constant of which a Concat joins parts, or "": position embeddings are apart while those
+// of the patches are resized.
+func (w *weighing) joinedConstant(n *graph.Node) string {
+	name := w.carriedConstant(n.Inputs, 0)
 	if n.Op != "Concat" || slices.ContainsFunc(n.Inputs, func(in string) bool { return w.origin[in] != name }) {
 		return ""
 	}
@@ -67,9 +67,9 @@ func (w *weighing) whole(n *graph.Node) string {
 func Weights(m *graph.Model, output string) []Weight {
 	w := &weighing{m: m, constant: m.Graph.Constants(), origin: map[string]string{}, behind: map[string]bool{},
 		found: map[string]bool{}}
-	w.reach(output)
+	w.reachBack(output)
 	for i, n := range m.Graph.Nodes {
-		w.visit(i, n)
+		w.visitNode(i, n)
 	}
 	return slices.DeleteFunc(w.list, func(found Weight) bool { return w.state[found.Name] })
 }
@@ -86,8 +86,8 @@ type weighing struct {
 	list     []Weight
 }
 
-// reach marks the tensors that receive a gradient from the output.
-func (w *weighing) reach(output string) {
+// reachBack marks the tensors that receive a gradient from the output.
+func (w *weighing) reachBack(output string) {
 	w.reaches, w.state = map[string]bool{output: true}, map[string]bool{}
 	if output == "" {
 		for _, v := range w.m.Graph.Outputs {
@@ -104,17 +104,17 @@ func (w *weighing) reach(output string) {
 	delete(w.reaches, "") // an omitted optional input
 }
 
-// visit records the weights of one node.
-func (w *weighing) visit(at int, n *graph.Node) {
+// visitNode records the weights of one node.
+func (w *weighing) visitNode(at int, n *graph.Node) {
 	if !graph.IsONNX(n.Domain) || len(n.Outputs) == 0 || !slices.ContainsFunc(n.Outputs, func(out string) bool {
 		return w.reaches[out]
 	}) {
-		w.follow(n, false)
+		w.followLayer(n, false)
 		return
 	}
-	name := w.whole(n)
+	name := w.joinedConstant(n)
 	if carriers[n.Op] {
-		name = w.from(n.Inputs, 0)
+		name = w.carriedConstant(n.Inputs, 0)
 	}
 	if name != "" {
 		for _, out := range n.Outputs {
@@ -124,28 +124,29 @@ func (w *weighing) visit(at int, n *graph.Node) {
 	}
 	layer := false
 	for _, i := range roles[n.Op] {
-		if name := w.from(n.Inputs, i); name != "" {
+		if name := w.carriedConstant(n.Inputs, i); name != "" {
 			layer = true
-			w.take(name, at, n, i)
+			w.takeWeight(name, at, n, i)
 		}
 	}
 	if n.Op == "BatchNormalization" {
 		for i := 3; i < 5; i++ {
-			w.state[w.from(n.Inputs, i)] = true
+			w.state[w.carriedConstant(n.Inputs, i)] = true
 		}
 	}
 	if mixers[n.Op] && slices.ContainsFunc(n.Inputs, func(in string) bool { return w.behind[in] }) {
 		for i := range n.Inputs {
-			if name := w.from(n.Inputs, i); name != "" && !single(w.constant[name]) && !mask(w.constant[name]) {
-				w.take(name, at, n, i)
+			if name := w.carriedConstant(n.Inputs, i); name != "" && !isSingle(w.constant[name]) &&
+				!isMask(w.constant[name]) {
+				w.takeWeight(name, at, n, i)
 			}
 		}
 	}
-	w.follow(n, layer)
+	w.followLayer(n, layer)
 }
 
-// follow marks a node's outputs as depending on a layer, if it is one or depends on one.
-func (w *weighing) follow(n *graph.Node, layer bool) {
+// followLayer marks a node's outputs as depending on a layer, if it is one or depends on one.
+func (w *weighing) followLayer(n *graph.Node, layer bool) {
 	if layer || slices.ContainsFunc(n.Inputs, func(in string) bool { return w.behind[in] }) {
 		for _, out := range n.Outputs {
 			w.behind[out] = true
@@ -153,8 +154,8 @@ func (w *weighing) follow(n *graph.Node, layer bool) {
 	}
 }
 
-// from returns the floating-point constant that the i-th input carries, or "".
-func (w *weighing) from(inputs []string, i int) string {
+// carriedConstant returns the floating-point constant that the i-th input carries, or "".
+func (w *weighing) carriedConstant(inputs []string, i int) string {
 	if i >= len(inputs) || inputs[i] == "" {
 		return ""
 	}
@@ -168,8 +169,8 @@ func (w *weighing) from(inputs []string, i int) string {
 	return ""
 }
 
-// take adds a weight, once.
-func (w *weighing) take(name string, at int, n *graph.Node, input int) {
+// takeWeight adds a weight, once.
+func (w *weighing) takeWeight(name string, at int, n *graph.Node, input int) {
 	if w.found[name] {
 		return
 	}
@@ -182,13 +183,13 @@ func (w *weighing) take(name string, at int, n *graph.Node, input int) {
 		Dims: slices.Clone(w.constant[name].Dims), Depth: at})
 }
 
-func single(t *graph.Tensor) bool {
+func isSingle(t *graph.Tensor) bool {
 	n, err := t.Size()
 	return err != nil || n <= 1
 }
 
-// mask reports whether a constant masks rather than weighs: it contains -∞, or only 0 and one number below -50.
-func mask(t *graph.Tensor) bool {
+// isMask reports whether a constant masks rather than weighs: it contains -∞, or only 0 and one number below -50.
+func isMask(t *graph.Tensor) bool {
 	list, err := t.Float32s()
 	if err != nil {
 		return false

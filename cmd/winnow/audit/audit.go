@@ -30,15 +30,15 @@ import (
 )
 
 // Command returns winnow audit.
-func Command() *cli.Command { return command(run) }
+func Command() *cli.Command { return newAuditCommand(runAudit) }
 
-func command(call term.Call[Options]) *cli.Command {
+func newAuditCommand(call term.Call[Options]) *cli.Command {
 	usual := inspect.Usual()
 	return &cli.Command{
 		Name:        "audit",
 		Usage:       "find the wrong labels of photos, of stored features or of a run, and suggest better ones",
 		ArgsUsage:   "PHOTOS | RUN",
-		Description: help(),
+		Description: auditHelp(),
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model", DefaultText: "the best one installed",
 				Usage: "embed the images with the backbone `NAME` (winnow models list) or an ONNX file; with " +
@@ -105,18 +105,18 @@ func command(call term.Call[Options]) *cli.Command {
 			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: also judge and fix validation and test images"},
 		}, append(term.ColumnFlags(), term.Renamed(term.DataFlags, "manifest", "labels")...)...),
-		Action: term.CheckedAction(read, call),
+		Action: term.CheckedAction(readAudit, call),
 	}
 }
 
 // Photos audits labelled images as winnow audit does by default, writes the list out and its page, and prints a summary
 // that names the next command.
 func Photos(ctx context.Context, p *term.Program, in inspect.Input, out, next string) error {
-	return run(ctx, p, Options{In: in, Audit: inspect.Usual(), Files: inspect.Files{Out: out, Top: examples},
+	return runAudit(ctx, p, Options{In: in, Audit: inspect.Usual(), Files: inspect.Files{Out: out, Top: examples},
 		Page: pageOf(out), Next: next})
 }
 
-func run(ctx context.Context, p *term.Program, o Options) error {
+func runAudit(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Audit.MaxMem)()
 	if o.RateOnly {
 		return printRate(ctx, p, o)
@@ -138,7 +138,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		h.Told = func(done, total, kept int, where string) { line.At(done, total, kept, "  "+where) }
 		end = line.End
 	}
-	a, made, err := judge(ctx, p, o, h)
+	a, made, err := judgeInput(ctx, p, o, h)
 	end()
 	if !o.Shard.Whole() {
 		return p.Result(made, o.JSON, err)
@@ -146,7 +146,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
-	return give(ctx, p, o, a, watch)
+	return printAudit(ctx, p, o, a, watch)
 }
 
 // printRate estimates how many labels are wrong, and prints it.
@@ -165,8 +165,8 @@ func printRate(ctx context.Context, p *term.Program, o Options) error {
 	return p.Result(r, o.JSON, err)
 }
 
-// judge audits the input, or makes a part of its audit.
-func judge(ctx context.Context, p *term.Program, o Options,
+// judgeInput audits the input, or makes a part of its audit.
+func judgeInput(ctx context.Context, p *term.Program, o Options,
 	h inspect.Host) (a *inspect.Report, made cluster.Made, err error) {
 	manifest, root := cmp.Or(o.In.Images, o.In.Manifest), o.In.Root
 	if o.Run != "" {
@@ -199,8 +199,8 @@ func judge(ctx context.Context, p *term.Program, o Options,
 	return a, made, err
 }
 
-// give writes and prints an audit. watch shows how many pictures are written.
-func give(ctx context.Context, p *term.Program, o Options, a *inspect.Report,
+// printAudit writes and prints an audit. watch shows how many pictures are written.
+func printAudit(ctx context.Context, p *term.Program, o Options, a *inspect.Report,
 	watch func(what string) (at func(done, total int), end func())) error {
 	if o.Cut.By == audit.Precision && !audit.Named(a.Scorer).Probability {
 		other := ", or --scorer " + judges.Default

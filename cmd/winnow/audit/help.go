@@ -13,8 +13,8 @@ import (
 //go:embed help.txt
 var helpText string
 
-// help returns the command's description, with the catalog of scorers filled in.
-func help() string {
+// auditHelp returns the command's description, with the catalog of scorers filled in.
+func auditHelp() string {
 	var table, probability, ranking []string
 	for _, name := range inspect.Scorers() {
 		s := audit.Named(name)

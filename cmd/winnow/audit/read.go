@@ -41,8 +41,8 @@ type Options struct {
 	JSON      bool
 }
 
-// read turns the flags into options.
-func read(c *cli.Context) (o Options, err error) {
+// readAudit turns the flags into options.
+func readAudit(c *cli.Context) (o Options, err error) {
 	what := readKind(c)
 	if what == "" {
 		return o, term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run " +

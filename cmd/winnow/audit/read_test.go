@@ -105,7 +105,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		"run --clean c.csv --drop": {Files: inspect.Files{Top: 20, Clean: "c.csv"}, Audit: usual, Run: "run",
 			Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 	} {
-		got, err := termtest.Asked(t, command, strings.Fields(line)...)
+		got, err := termtest.Asked(t, newAuditCommand, strings.Fields(line)...)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue
@@ -173,7 +173,7 @@ func TestMisuse(t *testing.T) {
 		"--rate-only --labels m --features f --scorer combined": "expected likelihood, ranks, confident or all",
 		"--labels m --features f --scorer proxysim":             `"proxysim" cannot judge stored features`,
 	} {
-		_, err := termtest.Asked(t, command, strings.Fields(line)...)
+		_, err := termtest.Asked(t, newAuditCommand, strings.Fields(line)...)
 		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, expected %q", line, err, want)
 		}

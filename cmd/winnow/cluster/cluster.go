@@ -26,10 +26,10 @@ var kubernetesHelp string
 var slurmHelp string
 
 // Command returns the "winnow cluster" command.
-func Command() *cli.Command { return command(run) }
+func Command() *cli.Command { return newClusterCommand(runCluster) }
 
-func command(call term.Call[Options]) *cli.Command {
-	action := term.Action(read, call)
+func newClusterCommand(call term.Call[Options]) *cli.Command {
+	action := term.Action(readCluster, call)
 	shared := []cli.Flag{
 		&cli.IntFlag{Name: "tasks", Usage: "divide the work among `N` tasks (required)"},
 		&cli.IntFlag{Name: "at-once", DefaultText: "as many as fit",
@@ -81,7 +81,7 @@ type Options struct {
 	JSON     bool // status
 }
 
-func read(c *cli.Context) (o Options, err error) {
+func readCluster(c *cli.Context) (o Options, err error) {
 	o = Options{To: c.Command.Name, Verify: c.Bool("verify"), JSON: c.Bool("json"), Engine: cluster.Options{
 		Tasks: c.Int("tasks"), AtOnce: c.Int("at-once"), CPUs: c.Int("cpus"), GPUs: c.Int("gpus"),
 		Retries: c.Int("retries"), Program: c.String("program"),
@@ -100,7 +100,7 @@ func read(c *cli.Context) (o Options, err error) {
 	return o, term.AsMisuse(err)
 }
 
-func run(ctx context.Context, p *term.Program, o Options) (err error) {
+func runCluster(ctx context.Context, p *term.Program, o Options) (err error) {
 	text := ""
 	switch o.To {
 	case "status":

@@ -14,7 +14,7 @@ func TestOptions(t *testing.T) {
 		return []cluster.Command{{Name: "cluster status", Words: strings.Fields(words), At: 2,
 			Flags: map[string]string{"json": "true"}, Known: []string{"verify", "json"}}}
 	}
-	termtest.Check(t, command, map[string]Options{
+	termtest.Check(t, newClusterCommand, map[string]Options{
 		"status a b --verify": {To: "status", Outs: []string{"a", "b"}, Verify: true},
 		"slurm --tasks 3 --mem 1MiB --sbatch=--account=a,b -- cluster status --json x": {To: "slurm",
 			Commands: handed("cluster status --json x"),

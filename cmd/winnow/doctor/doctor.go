@@ -16,22 +16,22 @@ import (
 type Options struct{ JSON bool }
 
 // Command returns the "winnow doctor" command.
-func Command() *cli.Command { return command(run) }
+func Command() *cli.Command { return newDoctorCommand(runDoctor) }
 
-func command(call term.Call[Options]) *cli.Command {
+func newDoctorCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "check this machine, and name the command that installs what is missing",
 		Description: "Exit code 0: networks run on this machine's CPU, so the main job can be done. Everything\n" +
 			"else that is missing is listed with the command that installs it.",
 		Flags:  []cli.Flag{term.JSONFlag()},
-		Action: term.Action(read, call),
+		Action: term.Action(readDoctor, call),
 	}
 }
 
-func read(c *cli.Context) (Options, error) { return Options{c.Bool("json")}, term.NoArguments(c) }
+func readDoctor(c *cli.Context) (Options, error) { return Options{c.Bool("json")}, term.NoArguments(c) }
 
-func run(_ context.Context, p *term.Program, o Options) error {
+func runDoctor(_ context.Context, p *term.Program, o Options) error {
 	d, err := diagnosis.Make(diagnosis.Options{Winnow: term.Version(), Compute: p.Compute, Find: p.FindLibrary,
 		LibraryHint: p.LibraryHint})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 // The flags become options, and misuse never reaches the call.
 func TestOptions(t *testing.T) {
-	termtest.Check(t, command, map[string]Options{
+	termtest.Check(t, newDoctorCommand, map[string]Options{
 		"":       {},
 		"--json": {JSON: true},
 	}, []string{"more", "--nope"})

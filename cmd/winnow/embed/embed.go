@@ -14,9 +14,9 @@ import (
 )
 
 // Command returns the "winnow embed" command.
-func Command() *cli.Command { return command(run) }
+func Command() *cli.Command { return newEmbedCommand(runEmbed) }
 
-func command(call term.Call[Options]) *cli.Command {
+func newEmbedCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "embed",
 		Usage:     "compute the vectors of images with a run or an exported model",
@@ -39,7 +39,7 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "divide the vectors of a backbone by their length (those of runs and exports have length 1)"},
 			term.ShardFlag("images"),
 		}, term.EmbedFlags...),
-		Action: term.CheckedAction(read, call),
+		Action: term.CheckedAction(readEmbed, call),
 	}
 }
 
@@ -55,7 +55,7 @@ type Options struct {
 	files []string // Out and the file next to it
 }
 
-func read(c *cli.Context) (Options, error) {
+func readEmbed(c *cli.Context) (Options, error) {
 	by, err := term.EmbedOptions(c)
 	if err != nil {
 		return Options{}, err
@@ -84,7 +84,7 @@ func read(c *cli.Context) (Options, error) {
 	return o, nil
 }
 
-func run(ctx context.Context, p *term.Program, o Options) error {
+func runEmbed(ctx context.Context, p *term.Program, o Options) error {
 	e, err := embedding.Open(o.Model, o.Backbone, p.Note)
 	if err != nil {
 		return err

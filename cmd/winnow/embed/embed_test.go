@@ -24,7 +24,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 			Options{Options: embedding.Options{Model: "m.onnx", Backbone: "b", Root: location.At("r"), Batch: 32},
 				Images: location.All([]string{"photos"}), JSON: true}},
 	} {
-		got, err := termtest.Asked(t, command, c.args...)
+		got, err := termtest.Asked(t, newEmbedCommand, c.args...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 func TestTheFirstMisuseIsTold(t *testing.T) {
 	for range 50 {
 		const want = "--batch: found 0, expected at least 1"
-		if _, err := termtest.Asked(t, command, "run", "photos", "-o", "e.npy", "--batch", "0", "--workers",
+		if _, err := termtest.Asked(t, newEmbedCommand, "run", "photos", "-o", "e.npy", "--batch", "0", "--workers",
 			"-1"); err == nil || err.Error() != want {
 			t.Fatalf("%v, expected %q", err, want)
 		}

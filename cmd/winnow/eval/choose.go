@@ -9,10 +9,10 @@ import (
 	"winnow/run/measure"
 )
 
-// choose returns the metrics that --metrics names, with their settings; all reports whether they are all that the
-// data allow. flags give settings by name, for every metric that has them; set holds METRIC.SETTING=VALUE. A
+// chooseMetrics returns the metrics that --metrics names, with their settings; all reports whether they are all that
+// the data allow. flags give settings by name, for every metric that has them; set holds METRIC.SETTING=VALUE. A
 // setting may not be given both ways: given reports whether the user gave a flag.
-func choose(names string, flags map[string]string, set []string,
+func chooseMetrics(names string, flags map[string]string, set []string,
 	given func(flag string) bool) (list []measure.Metric, all bool, err error) {
 	var named []string
 	for _, name := range strings.Split(names, ",") {

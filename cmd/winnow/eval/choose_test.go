@@ -11,13 +11,13 @@ import (
 
 func TestChoose(t *testing.T) {
 	given := func(flag string) bool { return flag == "k" }
-	list, all, err := choose("linear-probe, retrieval", map[string]string{"k": "1,3"},
+	list, all, err := chooseMetrics("linear-probe, retrieval", map[string]string{"k": "1,3"},
 		[]string{"linear-probe.iterations=7"}, given)
 	if err != nil || all || len(list) != 2 || list[0].Name != "retrieval" || list[1].Values["iterations"] != 7 ||
 		fmt.Sprint(list[0].Values["k"]) != "[1 3]" {
 		t.Errorf("found %v, %v, %+v", err, all, list)
 	}
-	if list, all, err = choose("all", nil, nil, given); err != nil || !all || len(list) < 4 ||
+	if list, all, err = chooseMetrics("all", nil, nil, given); err != nil || !all || len(list) < 4 ||
 		slices.ContainsFunc(list, func(m measure.Metric) bool { return m.Measure == nil }) {
 		t.Errorf("all: %v, %v, %d metrics", err, all, len(list))
 	}
@@ -28,14 +28,14 @@ func TestChoose(t *testing.T) {
 		"clustering.clusters=3": "--set: clustering is not among the --metrics",
 		"retrieval.queries=no":  "--set: ",
 	} {
-		if _, _, err := choose("retrieval", nil, []string{set}, given); err == nil ||
+		if _, _, err := chooseMetrics("retrieval", nil, []string{set}, given); err == nil ||
 			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("--set %s: found %v, expected %s", set, err, want)
 		}
 	}
 	for name, want := range map[string]string{"noise-detection": "is measured by winnow audit",
 		"retrieva": "retrieval"} {
-		if _, _, err := choose(name, nil, nil, given); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := chooseMetrics(name, nil, nil, given); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("--metrics %s: found %v, expected %s", name, err, want)
 		}
 	}

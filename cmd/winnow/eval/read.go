@@ -10,7 +10,7 @@ import (
 	"winnow/run/measure"
 )
 
-func read(c *cli.Context) (o Options, err error) {
+func readEval(c *cli.Context) (o Options, err error) {
 	retrieval, err := term.RetrievalOptions(c)
 	if err != nil {
 		return o, err
@@ -27,7 +27,7 @@ func read(c *cli.Context) (o Options, err error) {
 	lonely := fmt.Sprint(c.Bool("count-lonely"))
 	flags := map[string]string{"k": c.String("k"), "queries": strconv.Itoa(c.Int("queries")), "count_lonely": lonely,
 		"count_unseen": lonely}
-	if o.Eval.Metrics, o.Eval.Skip, err = choose(c.String("metrics"), flags, c.StringSlice("set"),
+	if o.Eval.Metrics, o.Eval.Skip, err = chooseMetrics(c.String("metrics"), flags, c.StringSlice("set"),
 		c.IsSet); err != nil {
 		return o, err
 	}

@@ -10,8 +10,23 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	o, err := termtest.Asked(t, command, "run", "--metrics", "linear-probe,retrieval", "--k", "1,4", "--queries", "50",
-		"--set", "linear-probe.iterations=7", "--max-mem", "2MB", "--last", "--json")
+	o, err := termtest.Asked(
+		t,
+		newEvalCommand,
+		"run",
+		"--metrics",
+		"linear-probe,retrieval",
+		"--k",
+		"1,4",
+		"--queries",
+		"50",
+		"--set",
+		"linear-probe.iterations=7",
+		"--max-mem",
+		"2MB",
+		"--last",
+		"--json",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +45,7 @@ func TestOptions(t *testing.T) {
 		want) {
 		t.Errorf("splits %v, expected %v: the probe is fitted", o.Run.Splits, want)
 	}
-	if o, err = termtest.Asked(t, command, "run", "--metrics", "all", "--split", "query", "--fit",
+	if o, err = termtest.Asked(t, newEvalCommand, "run", "--metrics", "all", "--split", "query", "--fit",
 		"gallery"); err != nil || !o.Eval.Skip || len(o.Eval.Metrics) < 4 ||
 		!slices.Equal(o.Run.Splits, []string{"query", "gallery"}) {
 		t.Errorf("%v: %+v", err, o)
@@ -52,7 +67,7 @@ func TestMisuse(t *testing.T) {
 		"--set: ":                                "run --metrics clustering --set clustering.seeds=x",
 		"flag provided but not defined: -split":  "run --splits test",
 	} {
-		if _, err := termtest.Asked(t, command, strings.Fields(args)...); err == nil ||
+		if _, err := termtest.Asked(t, newEvalCommand, strings.Fields(args)...); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", args, err, want)
 		}

@@ -19,9 +19,9 @@ import (
 )
 
 // Command returns the "winnow export" command.
-func Command() *cli.Command { return command(run) }
+func Command() *cli.Command { return newExportCommand(runExport) }
 
-func command(call term.Call[Options]) *cli.Command {
+func newExportCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "export",
 		Usage:     "export embeddings to files or a vector database, and backbone with head as one ONNX file",
@@ -67,7 +67,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "check", Value: 16, Usage: "run the ONNX file on `N` images before it is written"},
 			term.JSONFlag(),
 		}, toFlags, term.DataFlags),
-		Action: term.CheckedAction(read, call),
+		Action: term.CheckedAction(readExport, call),
 	}
 }
 
@@ -86,7 +86,7 @@ type Options struct {
 	given []string // flags that do not apply to an index or a feature store
 }
 
-func read(c *cli.Context) (o Options, err error) {
+func readExport(c *cli.Context) (o Options, err error) {
 	o = Options{
 		ONNX: c.String("onnx"), Splits: c.String("split"), Model: c.String("model"), Check: c.Int("check"),
 		JSON: c.Bool("json"),
@@ -96,7 +96,7 @@ func read(c *cli.Context) (o Options, err error) {
 			o.Files = append(o.Files, embedding.RunFile{Form: form, Path: path})
 		}
 	}
-	if len(o.targets()) == 0 && c.String("to") == "" {
+	if len(o.listExportTargets()) == 0 && c.String("to") == "" {
 		return o, term.Misused("winnow export writes what is asked for: name at least one of --%s, --onnx "+
 			"FILE, --to URL", strings.Join(embedding.RunForms, ", --"))
 	}
@@ -118,8 +118,8 @@ func read(c *cli.Context) (o Options, err error) {
 	return o, err
 }
 
-// targets lists the files to write.
-func (o Options) targets() (files []term.Target) {
+// listExportTargets lists the files to write.
+func (o Options) listExportTargets() (files []term.Target) {
 	shared := map[string]bool{"": true} // formats share one file of names
 	for _, f := range o.Files {
 		files = append(files, term.Target{Flag: f.Form, Path: f.Path})
@@ -147,7 +147,7 @@ func isRun(dir string) bool {
 	return err == nil
 }
 
-func run(ctx context.Context, p *term.Program, o Options) error {
+func runExport(ctx context.Context, p *term.Program, o Options) error {
 	o.To.Note, o.To.Watch = p.Note, p.Watch
 	if o.To.URL != "" && !isRun(o.Dir) {
 		return o.sendGallery(ctx, p)
@@ -172,7 +172,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		}
 		inputs = append(inputs, model.Backbone.Path)
 	}
-	if err := p.CheckTargets(o.targets(), inputs); err != nil {
+	if err := p.CheckTargets(o.listExportTargets(), inputs); err != nil {
 		return err
 	}
 	rt, err := p.OpenRuntime()
@@ -204,13 +204,13 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	}
 	if server != nil {
 		if done.Database, err = o.To.Run(ctx, server, r, o.Splits); err != nil {
-			return misuse(err)
+			return asPayloadMisuse(err)
 		}
 	}
-	return done.print(p, o.JSON)
+	return done.printExported(p, o.JSON)
 }
 
-func (r result) print(p *term.Program, asJSON bool) error {
+func (r result) printExported(p *term.Program, asJSON bool) error {
 	if asJSON {
 		return p.JSON(r)
 	}

@@ -29,7 +29,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 				To: embedding.Upload{Payload: "label", Chosen: true, Batch: 9, Recreate: true, Delete: true,
 					Database: embedding.Database{URL: "postgres://db/photos", Collection: "c"}}}},
 	} {
-		got, err := termtest.Asked(t, command, c.args...)
+		got, err := termtest.Asked(t, newExportCommand, c.args...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func readTo(c *cli.Context) (u embedding.Upload, err error) {
 
 // sendGallery sends the vectors of an index or of a feature store.
 func (o Options) sendGallery(ctx context.Context, p *term.Program) error {
-	if files := o.targets(); len(files) > 0 {
+	if files := o.listExportTargets(); len(files) > 0 {
 		return term.Misused("--%s: %s is not a run folder; vectors of an index or a feature store go only to --to",
 			files[0].Flag, o.Dir)
 	}
@@ -44,13 +44,13 @@ func (o Options) sendGallery(ctx context.Context, p *term.Program) error {
 	}
 	sent, err := o.To.Gallery(ctx, o.Dir, o.Run.Manifest)
 	if err != nil {
-		return misuse(err)
+		return asPayloadMisuse(err)
 	}
-	return result{Run: o.Dir, Database: sent}.print(p, o.JSON)
+	return result{Run: o.Dir, Database: sent}.printExported(p, o.JSON)
 }
 
-// misuse turns a wrong --payload into a usage error.
-func misuse(err error) error {
+// asPayloadMisuse turns a wrong --payload into a usage error.
+func asPayloadMisuse(err error) error {
 	if errors.As(err, new(embedding.PayloadError)) {
 		return term.AsMisuse(err)
 	}

@@ -32,9 +32,9 @@ type Options struct {
 }
 
 // Command returns the "winnow extract" command.
-func Command() *cli.Command { return command(run) }
+func Command() *cli.Command { return newExtractCommand(runExtract) }
 
-func command(call term.Call[Options]) *cli.Command {
+func newExtractCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:  "extract",
 		Usage: "compute the feature vectors of images once, for all later trainings and audits",
@@ -80,7 +80,7 @@ func command(call term.Call[Options]) *cli.Command {
 					"well they agree; write nothing"},
 			term.JSONFlag(),
 		}, term.PreprocessingFlags()...),
-		Action: term.Action(read, call),
+		Action: term.Action(readExtract, call),
 	}
 }
 
@@ -105,7 +105,7 @@ const decoderUsage = "decode JPEG photographs by `NAME`: exact, every pixel as i
 	"on average " +
 	"(2.9 in the worst), MobileNetV2's features have a cosine of 0.996 (0.991). Smaller photographs do not change"
 
-func read(c *cli.Context) (o Options, err error) {
+func readExtract(c *cli.Context) (o Options, err error) {
 	o = Options{
 		Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
 		Model: c.String("model"), Settings: term.ModelSettings(c),
@@ -150,8 +150,8 @@ func read(c *cli.Context) (o Options, err error) {
 	return o, nil
 }
 
-func run(ctx context.Context, p *term.Program, o Options) error {
-	e, err := o.extraction(ctx, p)
+func runExtract(ctx context.Context, p *term.Program, o Options) error {
+	e, err := o.newExtraction(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -174,8 +174,8 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	return nil
 }
 
-// extraction reads manifest and model.
-func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.Extraction, error) {
+// newExtraction reads manifest and model.
+func (o Options) newExtraction(ctx context.Context, p *term.Program) (*extraction.Extraction, error) {
 	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Root: o.Root, Note: p.Note})
 	if err != nil {
 		return nil, err

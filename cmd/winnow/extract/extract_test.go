@@ -17,7 +17,7 @@ func TestOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	termtest.Check(t, command, map[string]Options{
+	termtest.Check(t, newExtractCommand, map[string]Options{
 		"--manifest m.csv --model net --out f --views center+flip --batch 7 --dtype float16 --shard 1/2 --crop 96 " +
 			"--exif=false --strict": {
 			Manifest: location.At("m.csv"), Model: "net", Out: "f", DType: "float16",

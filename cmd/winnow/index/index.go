@@ -14,9 +14,9 @@ import (
 )
 
 // Command returns the "winnow index" command.
-func Command() *cli.Command { return command(run) }
+func Command() *cli.Command { return newIndexCommand(runIndex) }
 
-func command(call term.Call[Options]) *cli.Command {
+func newIndexCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "index",
 		Usage:     "build an index of images on disk for winnow search, or add images to it",
@@ -38,7 +38,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "dtype", Value: features.Float32,
 				Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
 		}, term.EmbedFlags...),
-		Action: term.Action(read, call),
+		Action: term.Action(readIndex, call),
 	}
 }
 
@@ -52,7 +52,7 @@ type Options struct {
 	JSON   bool
 }
 
-func read(c *cli.Context) (Options, error) {
+func readIndex(c *cli.Context) (Options, error) {
 	by, err := term.EmbedOptions(c)
 	if err != nil {
 		return Options{}, err
@@ -72,7 +72,7 @@ func read(c *cli.Context) (Options, error) {
 	return o, nil
 }
 
-func run(ctx context.Context, p *term.Program, o Options) (err error) {
+func runIndex(ctx context.Context, p *term.Program, o Options) (err error) {
 	var r embedding.Indexed
 	if o.Add {
 		r, err = embedding.ExtendIndex(ctx, p.Host(), o.Out, o.Images, o.Options)

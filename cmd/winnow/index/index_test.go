@@ -23,7 +23,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		{[]string{"--out", "ix", "--add", "--json", "--batch", "5", "photos"}, Options{embedding.Options{Batch: 5},
 			location.All([]string{"photos"}), "ix", true, "float32", true}},
 	} {
-		got, err := termtest.Asked(t, command, c.args...)
+		got, err := termtest.Asked(t, newIndexCommand, c.args...)
 		if err != nil {
 			t.Fatal(err)
 		}

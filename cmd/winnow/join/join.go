@@ -27,9 +27,9 @@ var jobs = []cluster.Joiner{checking.Job, extraction.Job, embedding.Job, measure
 	inspect.Job}
 
 // Command returns the "winnow join" command.
-func Command() *cli.Command { return command(run) }
+func Command() *cli.Command { return newJoinCommand(runJoinParts) }
 
-func command(call term.Call[Options]) *cli.Command {
+func newJoinCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "join",
 		Usage:     "join the parts that several machines made with --shard",
@@ -47,17 +47,17 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace another feature store at OUT"},
 			term.JSONFlag(),
 		},
-		Action: term.Action(read, call),
+		Action: term.Action(readJoinOptions, call),
 	}
 }
 
-func read(c *cli.Context) (Options, error) {
+func readJoinOptions(c *cli.Context) (Options, error) {
 	out, err := term.OneArgument(c, "the --out that machines made parts of")
 	return Options{Out: location.At(out), To: location.At(c.String("out")), Overwrite: c.Bool("overwrite"),
 		JSON: c.Bool("json")}, err
 }
 
-func run(ctx context.Context, p *term.Program, o Options) error {
+func runJoinParts(ctx context.Context, p *term.Program, o Options) error {
 	at, end := p.Watch("rows")
 	r, err := cluster.Join(ctx, o.Out, jobs, cluster.JoinOptions{Overwrite: o.Overwrite, To: o.To, Progress: at,
 		Note: p.Note})

@@ -31,7 +31,7 @@ func (p *Place) Flags() []cli.Flag { return slices.Concat(p.own, p.global) }
 
 // Meet ends the wait for the value of a flag that needs none, if the next word is another flag.
 func (p *Place) Meet(word string) {
-	if p.Waiting != nil && word != "" && usual(p.Flags(), "--"+p.Waiting.Names()[0], []string{word}) != "" {
+	if p.Waiting != nil && word != "" && findUsualValue(p.Flags(), "--"+p.Waiting.Names()[0], []string{word}) != "" {
 		p.Waiting = nil
 	}
 }
@@ -59,7 +59,7 @@ func (p *Place) Pass(word string) (flag cli.Flag, value string) {
 		}
 		return flag, value
 	default:
-		c := p.command(word)
+		c := p.findCommand(word)
 		if c == nil {
 			p.Arguments++
 			return nil, ""
@@ -69,8 +69,8 @@ func (p *Place) Pass(word string) (flag cli.Flag, value string) {
 	return nil, ""
 }
 
-// command returns the command that a word names, nil if the word is an argument.
-func (p *Place) command(word string) *cli.Command {
+// findCommand returns the command that a word names, nil if the word is an argument.
+func (p *Place) findCommand(word string) *cli.Command {
 	at := slices.IndexFunc(p.Commands, func(c *cli.Command) bool { return c.HasName(word) })
 	if at < 0 || p.Arguments > 0 {
 		return nil
@@ -103,10 +103,10 @@ func FlagsFirst(app *cli.App, args []string) []string {
 			} else if len(behind) > 0 && len(at.Commands) > 0 {
 				to = &behind // of an unknown command, which the error must name first
 			}
-			if value := usual(at.Flags(), word, args[i+1:]); value != "" {
+			if value := findUsualValue(at.Flags(), word, args[i+1:]); value != "" {
 				word += "=" + value
 			}
-		case at.command(word) != nil:
+		case at.findCommand(word) != nil:
 			to = &out
 		default:
 			to = &behind
@@ -124,7 +124,7 @@ func Read(app *cli.App, words []string) (list []cluster.Command, err error) {
 		if end < 0 {
 			end = len(words)
 		}
-		g, err := read(app, words[:end])
+		g, err := readCommandLine(app, words[:end])
 		if err != nil {
 			return nil, err
 		}
@@ -133,18 +133,18 @@ func Read(app *cli.App, words []string) (list []cluster.Command, err error) {
 	return list, nil
 }
 
-func read(app *cli.App, words []string) (cluster.Command, error) {
+func readCommandLine(app *cli.App, words []string) (cluster.Command, error) {
 	g := cluster.Command{Words: words, Flags: map[string]string{}}
 	at := Begin(app)
 	for i, word := range words {
 		if at.Waiting == nil && isFlag(word) && Find(at.Flags(), word) == nil {
 			return g, fmt.Errorf("winnow %s: %s is not a flag of this command%s", g.Name, word,
-				catalog.Ask(flagName(word), names(at.own)))
+				catalog.Ask(flagName(word), listFlagNames(at.own)))
 		}
-		if c := at.command(word); at.Waiting == nil && c != nil {
+		if c := at.findCommand(word); at.Waiting == nil && c != nil {
 			g.Name, g.At = strings.TrimSpace(g.Name+" "+c.Name), i+1
 			if len(c.Subcommands) == 0 {
-				g.Known = names(c.Flags)
+				g.Known = listFlagNames(c.Flags)
 			}
 		}
 		if f, value := at.Pass(word); f != nil {
@@ -168,7 +168,7 @@ func read(app *cli.App, words []string) (cluster.Command, error) {
 	return g, nil
 }
 
-func names(flags []cli.Flag) (list []string) {
+func listFlagNames(flags []cli.Flag) (list []string) {
 	for _, f := range flags {
 		list = append(list, f.Names()[0])
 	}
@@ -178,8 +178,9 @@ func names(flags []cli.Flag) (list []string) {
 // usualValues are the values of flags that may be given without one, before another flag or at the end.
 var usualValues = map[string]string{"finetune": "all"}
 
-// usual returns the usual value of a flag that is given without one, "" for other flags. rest is what follows it.
-func usual(flags []cli.Flag, word string, rest []string) string {
+// findUsualValue returns the usual value of a flag that is given without one, "" for other flags. rest is what follows
+// it.
+func findUsualValue(flags []cli.Flag, word string, rest []string) string {
 	if !takesValue(flags, word) || len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 		return ""
 	}

@@ -32,7 +32,7 @@ func fromCatalog[E any](all func() []E, byName func(string) (E, error), describe
 	}
 }
 
-func losses() *cli.Command {
+func newLossesCommand() *cli.Command {
 	return newCommand("losses", "list the losses, or describe one: formula, settings, paper and equation",
 		"winnow train --loss NAME chooses a loss. NAME:bank compares with the memory bank, NAME:0.5 has a\n"+
 			"weight, and several losses are added: --loss multi_similarity --loss proxy_anchor:0.5. Their\n"+
@@ -72,7 +72,7 @@ func describeLoss(e loss.Entry) Entry {
 	}}
 }
 
-func filters() *cli.Command {
+func newFiltersCommand() *cli.Command {
 	return newCommand("filters", "list the filters that drop label errors while training, or describe one", `
 While training, a filter scores every label of a batch, and the labels with the lowest scores take no part in
 the step: the share given by --noise-rate, or the one that auto estimates. winnow train --filter NAME chooses a
@@ -112,7 +112,7 @@ func describeFilter(e filtering.Entry) Entry {
 	}}
 }
 
-func metrics() *cli.Command {
+func newMetricsCommand() *cli.Command {
 	return newCommand("metrics", "list the metrics, or describe one: formula, settings, paper and equation",
 		"The metrics of winnow eval --metrics and of the audit.",
 		fromCatalog(func() []eval.Entry { return eval.Catalog }, eval.Find, describeMetric))
@@ -140,7 +140,7 @@ func describeMetric(e eval.Entry) Entry {
 	}}
 }
 
-func scorers() *cli.Command {
+func newScorersCommand() *cli.Command {
 	return newCommand("scorers", "list the ways of winnow audit to score labels, or describe one",
 		"winnow audit --scorer NAME chooses one. Those that need no run score any set of labelled vectors.",
 		fromCatalog(func() []audit.Scorer { return audit.Scorers }, findScorer, describeScorer))
@@ -165,7 +165,7 @@ func describeScorer(s audit.Scorer) Entry {
 		{"scorer", s.Title, false}, {"what it does", s.Help, true}}}
 }
 
-func recipes() *cli.Command {
+func newRecipesCommand() *cli.Command {
 	return newCommand("recipes", "list the papers' settings for winnow train --recipe, or print one", `
 A recipe is a configuration whose comments say what the paper states and what was chosen here. A paper's
 name alone stands for its main recipe (marked *), and so does a recipe's name that only one paper has.

@@ -18,9 +18,15 @@ import (
 // Command returns the command winnow list.
 func Command() *cli.Command {
 	return &cli.Command{
-		Name:        "list",
-		Usage:       "list losses, filters, metrics, recipes or scorers, or describe one: formula, settings, source",
-		Subcommands: []*cli.Command{losses(), filters(), metrics(), recipes(), scorers()},
+		Name:  "list",
+		Usage: "list losses, filters, metrics, recipes or scorers, or describe one: formula, settings, source",
+		Subcommands: []*cli.Command{
+			newLossesCommand(),
+			newFiltersCommand(),
+			newMetricsCommand(),
+			newRecipesCommand(),
+			newScorersCommand(),
+		},
 	}
 }
 

@@ -31,8 +31,8 @@ type Set struct {
 	Audited        bool   // there is a list
 }
 
-// words returns the words of a command that name the set's images. None of them can be taken for a flag.
-func (s Set) words(command string) []string {
+// listImageWords returns the words of a command that name the set's images. None of them can be taken for a flag.
+func (s Set) listImageWords(command string) []string {
 	images := s.Manifest.String()
 	if strings.HasPrefix(images, "-") {
 		images = "./" + images
@@ -124,7 +124,7 @@ func Offers(s Set) []jobs.Offer {
 		Choices: []jobs.Choice{fixedChoice(features, usesOf(s.Features)), fixedChoice(decisions, usesOf(s.Decisions)),
 			fixedChoice(place, freeNames("run", ""))},
 		Words: func(chosen map[string]string) ([]string, []string) {
-			words, out := s.words("train"), nthName("run", chosen[place])
+			words, out := s.listImageWords("train"), nthName("run", chosen[place])
 			if chosen[features] != "" {
 				words = append(words, "--features", s.Features)
 			}
@@ -188,9 +188,9 @@ func auditOffer(s Set) jobs.Offer {
 		Kind: AuditJob, Title: "Audit these images", Over: s.Audited,
 		About: "Embeds every image with a network, then finds which labels are likely wrong. This page shows the " +
 			"suspects when it is done.",
-		Choices: []jobs.Choice{{Name: "model", Title: "Network", Values: networks()}, fixedChoice(place, list)},
+		Choices: []jobs.Choice{{Name: "model", Title: "Network", Values: listInstalled()}, fixedChoice(place, list)},
 		Words: func(chosen map[string]string) (words, made []string) {
-			words = s.words("audit")
+			words = s.listImageWords("audit")
 			if name := chosen["model"]; name != "" {
 				words = append(words, "--model", name)
 			}
@@ -204,8 +204,8 @@ func auditOffer(s Set) jobs.Offer {
 	}
 }
 
-// networks returns the networks that are installed, the usual choice first.
-func networks() []jobs.Value {
+// listInstalled returns the networks that are installed, the usual choice first.
+func listInstalled() []jobs.Value {
 	list := []jobs.Value{{Title: "the best for these images"}}
 	registry, err := models.OpenDefault()
 	if err != nil {

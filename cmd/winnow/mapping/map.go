@@ -22,7 +22,7 @@ import (
 )
 
 // Command returns winnow map.
-func Command() *cli.Command { return command(run) }
+func Command() *cli.Command { return newMapCommand(runMap) }
 
 const description = `Draws images that the run embeds near each other near each other on a map (t-SNE, van der Maaten
 2014, started from the principal components). Without a run it draws the features of a store as they are:
@@ -32,7 +32,7 @@ class=LABEL shows one class against all others.
 
    winnow map run --out map.svg --out map.csv`
 
-func command(call term.Call[Options]) *cli.Command {
+func newMapCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "map",
 		Usage:       "draw an embedding in two dimensions, as SVG or a table",
@@ -62,7 +62,7 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "--out .csv, .tsv: write labels and paths so that spreadsheets do not read them as formulas"},
 			term.JSONFlag(),
 		}, term.DataFlags...),
-		Action: term.CheckedAction(read, call),
+		Action: term.CheckedAction(readMap, call),
 	}
 }
 
@@ -80,7 +80,7 @@ type Options struct {
 	JSON      bool
 }
 
-func read(c *cli.Context) (o Options, err error) {
+func readMap(c *cli.Context) (o Options, err error) {
 	o = Options{Out: c.StringSlice("out"), Projector: c.String("projector"), Names: c.String("names"),
 		JSON: c.Bool("json"),
 		Draw: report.MapOptions{
@@ -89,7 +89,7 @@ func read(c *cli.Context) (o Options, err error) {
 			TSNE: tsne.Options{Perplexity: c.Float64("perplexity"), Iterations: c.Int("iterations"),
 				Seed: c.Uint64("seed")},
 		}}
-	if err := o.check(); err != nil {
+	if err := o.checkMapOptions(); err != nil {
 		return o, err
 	}
 	if o.Dir, err = term.RunOrStore(c); err != nil {
@@ -99,8 +99,8 @@ func read(c *cli.Context) (o Options, err error) {
 	return o, err
 }
 
-// check refuses options that do not go together.
-func (o Options) check() error {
+// checkMapOptions refuses options that do not go together.
+func (o Options) checkMapOptions() error {
 	if len(o.Out) == 0 && o.Projector == "" {
 		return term.Misused("winnow map: found neither --out nor --projector, expected a file to write: --out map.svg")
 	}
@@ -145,7 +145,7 @@ func splitsToLookAt(split string) []string {
 	return names
 }
 
-func run(ctx context.Context, p *term.Program, o Options) error {
+func runMap(ctx context.Context, p *term.Program, o Options) error {
 	start := time.Now()
 	scores, note, err := report.ReadScores(o.Draw.ScoresFile)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 					Method: report.MethodPCA, Sheet: true, TSNE: tsne.Options{Perplexity: 30, Iterations: 1000,
 						Seed: 1}}}},
 	} {
-		got, err := termtest.Asked(t, command, c.args...)
+		got, err := termtest.Asked(t, newMapCommand, c.args...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,10 +27,12 @@ func Command() *cli.Command {
 			"winnow's own entries are found in the folders of WINNOW_MODEL_DIRS.",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the backbones winnow knows", Flags: []cli.Flag{asJSON},
-				Action: term.Action(readNothing, opened(list))},
+				Action: term.Action(readNothing, withRegistry(listModels))},
 			{Name: "show", Usage: "describe one backbone, by name or file", ArgsUsage: "NAME|FILE",
-				Flags: append([]cli.Flag{asJSON}, term.PreprocessingFlags()...), Action: named("one name or file",
-					opened(show))},
+				Flags: append(
+					[]cli.Flag{asJSON},
+					term.PreprocessingFlags()...), Action: newNamedAction("one name or file",
+					withRegistry(showModel))},
 			{Name: "get", Usage: "download a backbone by name, check it and record it", ArgsUsage: "NAME",
 				Description: "Downloads only files whose size and sha256 winnow knows: those that winnow models\n" +
 					"list marks with get. The file is stored next to models.json. After an interrupt or a broken\n" +
@@ -41,15 +43,15 @@ func Command() *cli.Command {
 						"file"},
 					&cli.BoolFlag{Name: "accept-licence",
 						Usage: "you have read the model's licence and accept it (for models that ask for it)"}, asJSON},
-				Action: named("one name", opened(get))},
+				Action: newNamedAction("one name", withRegistry(getModel))},
 			{Name: "add", Usage: "record an ONNX file as a backbone (the file is not copied)", ArgsUsage: "FILE",
 				Flags: append([]cli.Flag{&cli.StringFlag{Name: "name",
 					Usage: "record it as `NAME`"}, asJSON}, term.PreprocessingFlags()...),
-				Action: named("one ONNX file", opened(add))},
-			newCommand(opened(makeNew)),
+				Action: newNamedAction("one ONNX file", withRegistry(addModel))},
+			newCommand(withRegistry(makeNew)),
 			architecturesCommand(),
 			{Name: "remove", Usage: "remove a backbone that you added (its file is kept)", ArgsUsage: "NAME",
-				Action: named("one name", opened(remove))},
+				Action: newNamedAction("one name", withRegistry(removeModel))},
 		},
 	}
 }
@@ -66,8 +68,8 @@ func readNothing(c *cli.Context) (Options, error) {
 	return Options{JSON: c.Bool("json")}, term.NoArguments(c)
 }
 
-// named returns the action of a command with one argument, which errors call what.
-func named(what string, call term.Call[Options]) cli.ActionFunc {
+// newNamedAction returns the action of a command with one argument, which errors call what.
+func newNamedAction(what string, call term.Call[Options]) cli.ActionFunc {
 	return term.Action(func(c *cli.Context) (Options, error) {
 		argument, err := term.OneArgument(c, what)
 		return Options{Argument: argument, Name: c.String("name"), From: c.String("from"),
@@ -75,8 +77,8 @@ func named(what string, call term.Call[Options]) cli.ActionFunc {
 	}, call)
 }
 
-// opened adds the user's registry to a call.
-func opened[O any](call func(context.Context, *term.Program, *models.Registry, O) error) term.Call[O] {
+// withRegistry adds the user's registry to a call.
+func withRegistry[O any](call func(context.Context, *term.Program, *models.Registry, O) error) term.Call[O] {
 	return func(ctx context.Context, p *term.Program, o O) error {
 		r, err := models.OpenDefault()
 		if err != nil {
@@ -86,26 +88,26 @@ func opened[O any](call func(context.Context, *term.Program, *models.Registry, O
 	}
 }
 
-func list(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
+func listModels(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
 	if o.JSON {
 		return p.JSON(r.List())
 	}
 	return models.WriteList(printable.Fitted(p.Out), r.List())
 }
 
-func show(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
+func showModel(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
 	report, err := r.Inspect(o.Argument, o.Settings)
 	if err != nil {
 		return err
 	}
-	warn(p, report.Warnings...)
+	warnModels(p, report.Warnings...)
 	if o.JSON {
 		return p.JSON(report)
 	}
 	return report.Write(p.Out)
 }
 
-func get(ctx context.Context, p *term.Program, r *models.Registry, o Options) error {
+func getModel(ctx context.Context, p *term.Program, r *models.Registry, o Options) error {
 	at, end := p.WatchFrom("MB")
 	got, err := fetching.Get(ctx, r, o.Argument, fetching.Options{From: o.From, Accepted: o.Accepted,
 		Note: func(fact string) { end(); p.Note("%s", fact) }, Progress: at})
@@ -119,7 +121,7 @@ func get(ctx context.Context, p *term.Program, r *models.Registry, o Options) er
 	return describeBackbone(p, got, o.JSON)
 }
 
-func add(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
+func addModel(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
 	b, cut, err := r.AddFile(o.Argument, o.Name, o.Settings, trial.Add)
 	if err != nil {
 		return err
@@ -127,7 +129,7 @@ func add(_ context.Context, p *term.Program, r *models.Registry, o Options) erro
 	return describeBackbone(p, &fetching.Got{Backbone: b, Cut: cut}, o.JSON)
 }
 
-func warn(p *term.Program, lines ...string) {
+func warnModels(p *term.Program, lines ...string) {
 	for _, line := range lines {
 		fmt.Fprintf(p.Err, "winnow: %s\n", line)
 	}
@@ -135,7 +137,7 @@ func warn(p *term.Program, lines ...string) {
 
 // describeBackbone prints a backbone that was added.
 func describeBackbone(p *term.Program, got *fetching.Got, asJSON bool) error {
-	warn(p, append(got.Warnings, got.Cut.Warnings...)...)
+	warnModels(p, append(got.Warnings, got.Cut.Warnings...)...)
 	if asJSON {
 		return p.JSON(got.Entry)
 	}
@@ -143,7 +145,7 @@ func describeBackbone(p *term.Program, got *fetching.Got, asJSON bool) error {
 	return err
 }
 
-func remove(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
+func removeModel(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
 	if err := r.Remove(o.Argument); err != nil {
 		return err
 	}

@@ -23,11 +23,15 @@ func TestNewOptions(t *testing.T) {
 // Settings that are not given stay nil.
 func TestSettings(t *testing.T) {
 	var got Options
-	c := &cli.Command{Name: "show", Flags: term.PreprocessingFlags(), Action: named("one", func(_ context.Context,
-		_ *term.Program, o Options) error {
-		got = o
-		return nil
-	})}
+	c := &cli.Command{
+		Name:  "show",
+		Flags: term.PreprocessingFlags(),
+		Action: newNamedAction("one", func(_ context.Context,
+			_ *term.Program, o Options) error {
+			got = o
+			return nil
+		}),
+	}
 	code := term.Execute(t.Context(), []term.Group{{Commands: []*cli.Command{c}}},
 		strings.Fields("winnow show F --crop 0 --mean 1,2,3"), io.Discard, io.Discard)
 	if s := got.Settings; code != 0 || got.Argument != "F" || s.Crop == nil || *s.Crop != 0 || s.Resize != nil ||

@@ -41,7 +41,7 @@ func architecturesCommand() *cli.Command {
 		Usage:     "list the networks that models new knows, or print the description of one",
 		ArgsUsage: "[NAME]",
 		Flags:     []cli.Flag{term.JSONFlag()},
-		Action:    term.Action(readArchitectures, architectures),
+		Action:    term.Action(readArchitectures, listArchitectures),
 	}
 }
 
@@ -88,7 +88,7 @@ func readArchitectures(c *cli.Context) (o Options, err error) {
 	return o, err
 }
 
-func architectures(_ context.Context, p *term.Program, o Options) error {
+func listArchitectures(_ context.Context, p *term.Program, o Options) error {
 	if o.Argument != "" {
 		text, err := architecture.Text(o.Argument)
 		if err == nil {

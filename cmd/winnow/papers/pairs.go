@@ -69,7 +69,7 @@ func readPairs(c *cli.Context) (o PairsOptions, err error) {
 	return o, nil
 }
 
-func compare(ctx context.Context, p *term.Program, o PairsOptions) error {
+func runPairs(ctx context.Context, p *term.Program, o PairsOptions) error {
 	rt, err := p.OpenRuntime()
 	if err != nil {
 		return err

@@ -17,6 +17,6 @@ func Command() *cli.Command {
 		Name:        "papers",
 		Usage:       "compute what the papers say about label noise, and measure it on your data",
 		Description: description,
-		Subcommands: []*cli.Command{theoryCommand(describe), skewCommand(measureSkew), pairsCommand(compare)},
+		Subcommands: []*cli.Command{theoryCommand(runTheory), skewCommand(measureSkew), pairsCommand(runPairs)},
 	}
 }

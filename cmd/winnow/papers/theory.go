@@ -74,7 +74,7 @@ func readTheory(c *cli.Context) (o TheoryOptions, err error) {
 	return TheoryOptions{s, c.Bool("json")}, nil
 }
 
-func describe(_ context.Context, p *term.Program, o TheoryOptions) error {
+func runTheory(_ context.Context, p *term.Program, o TheoryOptions) error {
 	summary, err := theory.Describe(o.Setting)
 	switch {
 	case err != nil:

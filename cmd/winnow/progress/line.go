@@ -33,13 +33,13 @@ func (p *Line) Stage(name, unit string, guess, after time.Duration) {
 	p.stage, p.unit, p.guess, p.after, p.start = name+"  ", unit, guess, after, p.now()
 	p.last = p.start
 	if guess >= time.Second {
-		p.show(fmt.Sprintf("%sabout %v left", p.stage, (guess + after).Round(time.Second)))
+		p.showLine(fmt.Sprintf("%sabout %v left", p.stage, (guess + after).Round(time.Second)))
 	}
 }
 
-// left returns the time left, from the share of the work done since the start. The guess fades out over the
+// timeLeft returns the time left, from the share of the work done since the start. The guess fades out over the
 // first fifth.
-func (p *Line) left(share float64, took time.Duration) time.Duration {
+func (p *Line) timeLeft(share float64, took time.Duration) time.Duration {
 	known := 1.0
 	if p.guess > 0 {
 		known = min(1, 5*share)
@@ -71,14 +71,14 @@ func (p *Line) At(done, total, earlier int, more string) {
 	if rate := float64(done-earlier) / now.Sub(p.start).Seconds(); rate > 0 {
 		text += fmt.Sprintf("  %.1f %s/s", rate, p.unit)
 		if done-earlier > 1 || p.guess > 0 { // the time of the first one includes all preparation
-			text += fmt.Sprintf("  %v left", p.left(float64(done-earlier)/float64(total-earlier), now.Sub(p.start)))
+			text += fmt.Sprintf("  %v left", p.timeLeft(float64(done-earlier)/float64(total-earlier), now.Sub(p.start)))
 		}
 	}
-	p.show(text + more)
+	p.showLine(text + more)
 }
 
-// show prints a line; on a terminal it overwrites the previous one.
-func (p *Line) show(text string) {
+// showLine prints a line; on a terminal it overwrites the previous one.
+func (p *Line) showLine(text string) {
 	if !p.terminal {
 		fmt.Fprintln(p.w, text)
 		return

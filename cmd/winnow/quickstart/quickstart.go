@@ -33,7 +33,7 @@ type Options struct {
 }
 
 // Command returns the "winnow quickstart" command.
-func Command() *cli.Command { return command(call) }
+func Command() *cli.Command { return newQuickstartCommand(runQuickstart) }
 
 const description = `
 Draws characters, makes some of their labels wrong, embeds them with the built-in network glyphnet, trains,
@@ -50,7 +50,7 @@ suspects.csv and result.json; the folders of the trainings are runs like any oth
 Without a terminal or a browser the studio is not opened: the last line is the command that opens it.
 `
 
-func command(call term.Call[Options]) *cli.Command {
+func newQuickstartCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "quickstart",
 		Usage:       "show winnow on drawn characters with wrong labels among them, and open the studio",
@@ -66,20 +66,20 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "one setting of the trainings, `KEY=VALUE` as of winnow train; may be repeated"},
 			term.JSONFlag(),
 		},
-		Action: term.Action(read, call),
+		Action: term.Action(readQuickstart, call),
 	}
 }
 
-func read(c *cli.Context) (Options, error) {
+func readQuickstart(c *cli.Context) (Options, error) {
 	return Options{JSON: c.Bool("json"), NoOpen: c.Bool("no-open"), Options: quickstart.Options{
 		Dir: c.String("out"), Seed: c.Uint64("seed"), Rate: c.Float64("noise-rate"), Classes: c.Int("classes"),
 		Images: c.Int("images"), Settings: c.StringSlice("set"),
 	}}, term.NoArguments(c)
 }
 
-func call(ctx context.Context, p *term.Program, o Options) error {
+func runQuickstart(ctx context.Context, p *term.Program, o Options) error {
 	o.Host, o.Watch, o.About = p.Host(), p.Watch, folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
-	o.Training = func(plan run.Plan) (train.Observer, func()) { return watch(p, plan) }
+	o.Training = func(plan run.Plan) (train.Observer, func()) { return watchTraining(p, plan) }
 	r, err := quickstart.Run(ctx, o.Options)
 	var misuse quickstart.Misuse
 	switch {
@@ -88,18 +88,18 @@ func call(ctx context.Context, p *term.Program, o Options) error {
 	case err != nil:
 		return err
 	}
-	s := studio(o.Dir)
+	s := newStudioOptions(o.Dir)
 	if o.JSON {
 		quiet := *p
 		quiet.Out = io.Discard
-		if err := find(ctx, &quiet, s); err != nil {
+		if err := auditByFeatures(ctx, &quiet, s); err != nil {
 			return err
 		}
 		return p.JSON(r)
 	}
 	r.Write(p.Out, o.Dir)
 	fmt.Fprintln(p.Out)
-	if err := find(ctx, p, s); err != nil {
+	if err := auditByFeatures(ctx, p, s); err != nil {
 		return err
 	}
 	fmt.Fprint(p.Out, "\nThree things to try in the studio:\n"+
@@ -122,8 +122,8 @@ func call(ctx context.Context, p *term.Program, o Options) error {
 	return review.OpenStudio(ctx, p, s)
 }
 
-// studio returns the options of the studio that shows a folder's images.
-func studio(dir string) review.Options {
+// newStudioOptions returns the options of the studio that shows a folder's images.
+func newStudioOptions(dir string) review.Options {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	return review.Options{
 		Files: page.Files{
@@ -134,14 +134,14 @@ func studio(dir string) review.Options {
 	}
 }
 
-// find audits the labels, by the features that are there.
-func find(ctx context.Context, p *term.Program, s review.Options) error {
+// auditByFeatures audits the labels, by the features that are there.
+func auditByFeatures(ctx context.Context, p *term.Program, s review.Options) error {
 	return audit.Photos(ctx, p, inspect.Input{Images: s.Manifest, Root: s.Root, Model: quickstart.Backbone,
 		Features: s.Features}, s.Audit, s.Command())
 }
 
-// watch shows the progress of a training.
-func watch(p *term.Program, plan run.Plan) (show train.Observer, end func()) {
+// watchTraining shows the progress of a training.
+func watchTraining(p *term.Program, plan run.Plan) (show train.Observer, end func()) {
 	line := progress.NewTraining(p.Err, time.Now)
 	line.Begun(plan)
 	if p.Quiet {

@@ -21,7 +21,7 @@ import (
 )
 
 // Command returns winnow report.
-func Command() *cli.Command { return command(run) }
+func Command() *cli.Command { return newReportCommand(runReport) }
 
 const description = `One file to read offline or to print: the training and its course, the filter, retrieval next to
 frozen and whitened features, classes, the most suspect labels, retrieval examples, a map (t-SNE), warnings,
@@ -29,7 +29,7 @@ and definitions of all numbers. Images come from --root. winnow studio compares 
 
    winnow report run --out report.html`
 
-func command(call term.Call[Options]) *cli.Command {
+func newReportCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "report",
 		Usage:       "write a page about a run: training, metrics, suspects, map",
@@ -48,7 +48,7 @@ func command(call term.Call[Options]) *cli.Command {
 			term.NamesFlag(),
 			term.JSONFlag(),
 		}, term.DataFlags...),
-		Action: term.Action(read, call),
+		Action: term.Action(readReport, call),
 	}
 }
 
@@ -64,7 +64,7 @@ type Options struct {
 	JSON   bool
 }
 
-func read(c *cli.Context) (o Options, err error) {
+func readReport(c *cli.Context) (o Options, err error) {
 	o = Options{Out: c.String("out"), Split: c.String("split"), Scorer: c.String("scorer"),
 		Names: c.String("names"),
 		JSON:  c.Bool("json"),
@@ -95,7 +95,7 @@ type result struct {
 	Runs  []report.Measured `json:"runs"`
 }
 
-func run(ctx context.Context, p *term.Program, o Options) error {
+func runReport(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Show.MaxMem)()
 	o.Run.Host = p.Host()
 	rt, err := p.OpenRuntime()

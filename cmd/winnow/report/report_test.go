@@ -15,7 +15,7 @@ import (
 func TestFlagsBecomeOptions(t *testing.T) {
 	args := []string{"-o", "r.html", "--split", "train", "--scorer", "avgsim", "--max", "50", "--no-map", "--max-mem",
 		"2KiB", "--json", "a"}
-	got, err := termtest.Asked(t, command, args...)
+	got, err := termtest.Asked(t, newReportCommand, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,8 +60,8 @@ func parseData(given []string, study studies.Study) (list []runner.Source, err e
 	return list, nil
 }
 
-// check refuses data, --finetune, --model and --root that do not fit each other or the study.
-func check(o runner.Options) error {
+// checkDataOptions refuses data, --finetune, --model and --root that do not fit each other or the study.
+func checkDataOptions(o runner.Options) error {
 	own := runner.Finetunes(&o.Study)
 	switch named := o.Model != "" || !o.Root.IsZero(); {
 	case o.Study.Drawn() && (o.Finetune != "" || named):

@@ -12,7 +12,7 @@ import (
 	"winnow/run/grid"
 )
 
-func read(c *cli.Context) (o Options, err error) {
+func readReproduce(c *cli.Context) (o Options, err error) {
 	switch given := c.Args().Slice(); {
 	case len(given) > 1:
 		return o, term.Misused("reproduce: found %s, expected one study", strings.Join(given, " "))
@@ -54,5 +54,5 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Data == nil && !o.Study.Drawn() {
 		o.Glyphs = &runner.Glyphs{Classes: c.Int("classes"), Images: c.Int("images")}
 	}
-	return o, check(o.Options)
+	return o, checkDataOptions(o.Options)
 }

@@ -20,7 +20,7 @@ type Options struct {
 }
 
 // Command returns the "winnow reproduce" command.
-func Command() *cli.Command { return command(run) }
+func Command() *cli.Command { return newReproduceCommand(runReproduce) }
 
 const description = `
 A study is a table of rows (recipes) and columns (datasets with label noise). A cell is one training for one
@@ -50,7 +50,7 @@ makes features that are not named. {seed} in FEATURES and --model stands for the
    winnow reproduce prism-figure2 --data own=noisy.csv,birds.features --rows vMF --set filter.rate=0.4
 `
 
-func command(call term.Call[Options]) *cli.Command {
+func newReproduceCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "reproduce",
 		Usage:       "run the trainings of a table or figure of a paper, and compare the numbers",
@@ -92,13 +92,13 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the cells and how long they will take, and stop"},
 			term.JSONFlag(),
 		},
-		Action: term.Action(read, call),
+		Action: term.Action(readReproduce, call),
 	}
 }
 
-func run(ctx context.Context, p *term.Program, o Options) error {
+func runReproduce(ctx context.Context, p *term.Program, o Options) error {
 	if o.List {
-		return list(p, o)
+		return listStudies(p, o)
 	}
 	o.Threads, o.Winnow, o.Host, o.Watch = p.Compute.Threads, term.Version(), p.Host(), p.Watch
 	o.Runtime = func(threads int) (*ort.Runtime, error) { return p.OpenRuntimeThreads(threads) }
@@ -122,8 +122,9 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	return results.Text(p.Out)
 }
 
-// list prints what can be reproduced: the studies, or every table and figure of the papers with the other studies.
-func list(p *term.Program, o Options) error {
+// listStudies prints what can be reproduced: the studies, or every table and figure of the papers with the other
+// studies.
+func listStudies(p *term.Program, o Options) error {
 	if o.Papers {
 		all, err := studies.Items()
 		switch {

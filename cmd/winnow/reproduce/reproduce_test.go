@@ -15,7 +15,7 @@ func TestRead(t *testing.T) {
 	do := func(args ...string) {
 		t.Helper()
 		var err error
-		if got, err = termtest.Asked(t, command, args...); err != nil {
+		if got, err = termtest.Asked(t, newReproduceCommand, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -57,7 +57,7 @@ func TestRead(t *testing.T) {
 		"--data a.csv prism-table1":                          "found no features, expected MANIFEST,FEATURES",
 		"--root r prism-figure4":                             "draws what it needs",
 	} {
-		_, err := termtest.Asked(t, command, strings.Fields(args)...)
+		_, err := termtest.Asked(t, newReproduceCommand, strings.Fields(args)...)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: found %v, expected %q", args, err, want)
 		}

@@ -31,10 +31,10 @@ type opened struct {
 	closes func() error
 }
 
-// open opens the images with their audit and serves the page.
-func open(ctx context.Context, p *term.Program, o Options) (err error) {
+// openAndServe opens the images with their audit and serves the page.
+func openAndServe(ctx context.Context, p *term.Program, o Options) (err error) {
 	page := &opened{ctx: ctx, p: p}
-	if err := page.open(o); err != nil {
+	if err := page.openSet(o); err != nil {
 		return err
 	}
 	defer func() {
@@ -46,23 +46,23 @@ func open(ctx context.Context, p *term.Program, o Options) (err error) {
 		p.Note("%s", page.r.Notice)
 	}
 	called := func(label string) string {
-		if name := page.page().Names[label]; name != "" {
+		if name := page.getReview().Names[label]; name != "" {
 			return name
 		}
 		return label
 	}
-	if page.studio, err = live.NewStudio(p, o.Beside(""), page.set, called, page.done); err != nil {
+	if page.studio, err = live.NewStudio(p, o.Beside(""), page.getSet, called, page.openJobList); err != nil {
 		return err
 	}
 	defer page.studio.Runs.End()
 	page.answer.Change(page.r.Handler)
-	return serve(ctx, p, o, page)
+	return servePage(ctx, p, o, page)
 }
 
-// open opens the set as o says. page.mutex is held, or page is new.
-func (page *opened) open(o Options) error {
+// openSet opens the set as o says. page.mutex is held, or page is new.
+func (page *opened) openSet(o Options) error {
 	at := time.Now()
-	o.Missing = missing(o)
+	o.Missing = listMissingCommands(o)
 	var found *finder.Finder
 	r, closeDecisions, err := review.Open(o.Files, func() (_ review.Finder, err error) {
 		if found, err = openFinder(page.ctx, page.p, o); found == nil {
@@ -73,21 +73,21 @@ func (page *opened) open(o Options) error {
 	if err != nil {
 		return errors.Join(err, closeFinder(found))
 	}
-	r.Next, r.Exports = next(o), exports(o)
+	r.Next, r.Exports = listNextCommands(o), listExportCommands(o)
 	page.o, page.r, page.at = o, r, at
 	page.closes = func() error { return errors.Join(closeDecisions(), closeFinder(found)) }
 	return nil
 }
 
-// page returns the review as it is now.
-func (page *opened) page() *review.Reviewer {
+// getReview returns the review as it is now.
+func (page *opened) getReview() *review.Reviewer {
 	page.mutex.Lock()
 	defer page.mutex.Unlock()
 	return page.r
 }
 
-// set returns the set as it is now.
-func (page *opened) set() live.Set {
+// getSet returns the set as it is now.
+func (page *opened) getSet() live.Set {
 	page.mutex.Lock()
 	defer page.mutex.Unlock()
 	o, r := page.o, page.r
@@ -104,11 +104,11 @@ func (page *opened) set() live.Set {
 	return s
 }
 
-// handler answers the page's requests.
-func (page *opened) handler() http.Handler { return page.studio.Handler(&page.answer) }
+// newPageHandler answers the page's requests.
+func (page *opened) newPageHandler() http.Handler { return page.studio.Handler(&page.answer) }
 
-// done opens the list of an audit that a job made. If that fails, the page stays as it was and says why.
-func (page *opened) done(job jobs.Job) {
+// openJobList opens the list of an audit that a job made. If that fails, the page stays as it was and says why.
+func (page *opened) openJobList(job jobs.Job) {
 	if job.Kind != live.AuditJob {
 		return
 	}
@@ -127,17 +127,17 @@ func (page *opened) done(job jobs.Job) {
 		if o.Run == "" {
 			o.Features = featuresOf(o.Audit)
 		}
-		err := o.learn()
+		err := o.decideLearning()
 		if err == nil {
 			err = page.closes()
 			page.closes = func() error { return nil }
 		}
 		if err == nil {
-			err = page.open(o)
+			err = page.openSet(o)
 		}
 		if err != nil {
 			page.p.Note("%s is not shown: %v", o.Audit, err)
-			if err := page.open(was); err != nil {
+			if err := page.openSet(was); err != nil {
 				page.p.Note("start winnow studio again: %v", err)
 				return http.NotFoundHandler()
 			}
@@ -147,8 +147,8 @@ func (page *opened) done(job jobs.Job) {
 	})
 }
 
-// ended says that no request comes any more.
-func (page *opened) ended() {
+// endRequests says that no request comes any more.
+func (page *opened) endRequests() {
 	page.mutex.Lock()
 	page.over = true
 	page.mutex.Unlock()

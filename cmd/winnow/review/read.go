@@ -53,8 +53,8 @@ func readOptions(c *cli.Context) Options {
 	}
 }
 
-// read converts the flags of winnow review to options, and refuses invalid combinations.
-func read(c *cli.Context) (Options, error) {
+// readReview converts the flags of winnow review to options, and refuses invalid combinations.
+func readReview(c *cli.Context) (Options, error) {
 	o := readOptions(c)
 	if c.NArg() == 1 && o.Audit == "" {
 		o.Audit = c.Args().First()
@@ -151,8 +151,8 @@ func listOf(images location.Source) string {
 	return ""
 }
 
-// missing returns the commands that make what the page's views need and o does not name.
-func missing(o Options) (m review.Missing) {
+// listMissingCommands returns the commands that make what the page's views need and o does not name.
+func listMissingCommands(o Options) (m review.Missing) {
 	words := []string{"winnow", "audit", o.Manifest.String()}
 	if !o.Root.IsZero() {
 		words = append(words, "--root", o.Root.String())
@@ -209,12 +209,12 @@ type learningFlags struct {
 // readLearning reads how the review learns.
 func readLearning(c *cli.Context, o *Options) error {
 	o.asked = learningFlags{learn.Goal(c.String("goal")), c.Bool("check"), c.IsSet("check"), c.String("until")}
-	return o.learn()
+	return o.decideLearning()
 }
 
-// learn decides how the review learns. A first review that learns begins with random images, unless that is refused;
-// without features, images are only drawn if asked for.
-func (o *Options) learn() error {
+// decideLearning decides how the review learns. A first review that learns begins with random images, unless that is
+// refused; without features, images are only drawn if asked for.
+func (o *Options) decideLearning() error {
 	goal, asked := o.asked.goal, o.asked
 	o.Learning, o.Draw = review.Learning{}, 0
 	if goal != inOrder && !slices.Contains(learn.Goals(), goal) {

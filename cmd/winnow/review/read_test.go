@@ -56,7 +56,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 				Learning: listed},
 			Export: true, JSON: true, Listen: "127.0.0.1:0"},
 	} {
-		got, err := termtest.Asked(t, command, strings.Fields(line)...)
+		got, err := termtest.Asked(t, newReviewCommand, strings.Fields(line)...)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 		}
@@ -96,7 +96,7 @@ func TestMisuse(t *testing.T) {
 		"--manifest m.csv --audit s --listen :80":        "write 0.0.0.0:80",
 		"--manifest m.csv --audit s --listen everywhere": "expected HOST:PORT",
 	} {
-		_, err := termtest.Asked(t, command, strings.Fields(line)...)
+		_, err := termtest.Asked(t, newReviewCommand, strings.Fields(line)...)
 		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, expected %q", line, err, want)
 		}
@@ -132,7 +132,7 @@ func TestStudioBecomesOptions(t *testing.T) {
 			Learning: learning},
 	} {
 		want.Home = review.Data
-		got, err := termtest.Asked(t, studio, strings.Fields(line)...)
+		got, err := termtest.Asked(t, newStudioCommand, strings.Fields(line)...)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue
@@ -152,7 +152,7 @@ func TestStudioBecomesOptions(t *testing.T) {
 		"bare/photos.csv --token short":   "--token: ",
 		"bare/photos.csv --goal whatever": "expected find, measure, teach or list",
 	} {
-		_, err := termtest.Asked(t, studio, strings.Fields(line)...)
+		_, err := termtest.Asked(t, newStudioCommand, strings.Fields(line)...)
 		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, expected %q", line, err, want)
 		}
@@ -167,12 +167,12 @@ func TestExports(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{Files: review.Files{Manifest: location.At("m.csv"), Audit: "s.csv", Decisions: "d.db"}}
-	list := exports(o)
+	list := listExportCommands(o)
 	if len(list) != 6 {
 		t.Errorf("%d commands: %v", len(list), list)
 	}
 	for form, line := range list {
-		got, err := termtest.Asked(t, command, strings.Fields(line)[2:]...)
+		got, err := termtest.Asked(t, newReviewCommand, strings.Fields(line)[2:]...)
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -186,10 +186,10 @@ func TestExports(t *testing.T) {
 func TestMissing(t *testing.T) {
 	o := Options{Files: review.Files{Manifest: location.At("my photos.csv"), Root: location.At("r")}}
 	const command = "winnow audit 'my photos.csv' --root r"
-	if got := missing(o); got.Audit != command || got.Vectors != command {
+	if got := listMissingCommands(o); got.Audit != command || got.Vectors != command {
 		t.Errorf("got %+v", got)
 	}
-	if o.Audit, o.Features = "s.csv", "f"; missing(o) != (review.Missing{}) {
-		t.Errorf("got %+v", missing(o))
+	if o.Audit, o.Features = "s.csv", "f"; listMissingCommands(o) != (review.Missing{}) {
+		t.Errorf("got %+v", listMissingCommands(o))
 	}
 }

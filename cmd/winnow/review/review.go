@@ -24,7 +24,7 @@ import (
 )
 
 // Command returns winnow review.
-func Command() *cli.Command { return command(run) }
+func Command() *cli.Command { return newReviewCommand(runReview) }
 
 const description = `
 Serves a page that shows the suspects of winnow audit --out with typical images of both labels and the nearest
@@ -66,7 +66,7 @@ elsewhere, forward a port (ssh -L 8080:127.0.0.1:8080 HOST with --listen 127.0.0
 address with --listen; the token is then sent unencrypted.
 `
 
-func command(call term.Call[Options]) *cli.Command {
+func newReviewCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "review",
 		Usage:       "review the suspected label errors in the browser, and write the corrected manifest",
@@ -82,7 +82,7 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
 			term.JSONFlag(),
 		}, pageFlags()...),
-		Action: term.CheckedAction(read, call),
+		Action: term.CheckedAction(readReview, call),
 	}
 }
 
@@ -132,9 +132,9 @@ func pageFlags() []cli.Flag {
 // anyPort is the address of a free port that only this machine reaches.
 const anyPort = "127.0.0.1:0"
 
-func run(ctx context.Context, p *term.Program, o Options) (err error) {
+func runReview(ctx context.Context, p *term.Program, o Options) (err error) {
 	if o.Simulate {
-		return simulate(ctx, p, o)
+		return simulateReview(ctx, p, o)
 	}
 	if err := checkOut(p, o.Files); err != nil {
 		return err
@@ -152,11 +152,11 @@ func run(ctx context.Context, p *term.Program, o Options) (err error) {
 		}
 		return printResult(p, o.JSON, exported)
 	}
-	return open(ctx, p, o)
+	return openAndServe(ctx, p, o)
 }
 
-// exports returns the commands that export the decisions in each form.
-func exports(o Options) map[review.Form]string {
+// listExportCommands returns the commands that export the decisions in each form.
+func listExportCommands(o Options) map[review.Form]string {
 	names := review.Exports()
 	if form, err := datasets.FormOf(o.Manifest); err == nil {
 		names[review.InPlace] = "fixed" + review.Endings[form][0]
@@ -186,9 +186,9 @@ func exports(o Options) map[review.Form]string {
 	return list
 }
 
-// next returns the commands that continue with the decisions: to write the corrected list, if the server does not, and
-// to train on it.
-func next(o Options) (list []string) {
+// listNextCommands returns the commands that continue with the decisions: to write the corrected list, if the server
+// does not, and to train on it.
+func listNextCommands(o Options) (list []string) {
 	images := []string{"--manifest", o.Manifest.String()}
 	for flag, name := range term.Named(o.Columns) {
 		images = append(images, flag, name)
@@ -217,8 +217,8 @@ func next(o Options) (list []string) {
 	return append(list, term.Quoted(append(words, "--out", "runs/fixed")))
 }
 
-// simulate plays the review with reviewers who answer from the truth.
-func simulate(ctx context.Context, p *term.Program, o Options) error {
+// simulateReview plays the review with reviewers who answer from the truth.
+func simulateReview(ctx context.Context, p *term.Program, o Options) error {
 	stage, features, err := rehearsal.Open(ctx, o.Audit, o.Features)
 	if err != nil {
 		return err
@@ -234,8 +234,8 @@ func simulate(ctx context.Context, p *term.Program, o Options) error {
 	return printResult(p, o.JSON, played)
 }
 
-// serve serves the page until ctx is done.
-func serve(ctx context.Context, p *term.Program, o Options, open *opened) error {
+// servePage serves the page until ctx is done.
+func servePage(ctx context.Context, p *term.Program, o Options, open *opened) error {
 	l, err := net.Listen("tcp", o.Listen)
 	if err != nil {
 		return fmt.Errorf("review: %w", err)
@@ -244,7 +244,7 @@ func serve(ctx context.Context, p *term.Program, o Options, open *opened) error 
 	if token == "" {
 		token = review.NewToken()
 	}
-	at, r := l.Addr().(*net.TCPAddr), open.page()
+	at, r := l.Addr().(*net.TCPAddr), open.getReview()
 	if !at.IP.IsLoopback() {
 		p.Note("review: listening on %s: those who read this network's traffic see images, labels and the token", at)
 	}
@@ -261,11 +261,12 @@ func serve(ctx context.Context, p *term.Program, o Options, open *opened) error 
 			defer remove()
 		}
 	}
-	if err := review.Serve(ctx, l, guard.Protect(open.handler()), log.New(p.Err, "winnow: review: ", 0)); err != nil {
+	if err := review.Serve(ctx, l, guard.Protect(open.newPageHandler()), log.New(p.Err, "winnow: review: ",
+		0)); err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
-	open.ended()
-	r = open.page()
+	open.endRequests()
+	r = open.getReview()
 	if r.Decisions.Here() != nil { // the error of closing them names where they are
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Studio returns winnow studio: the page of winnow review, opened at all images.
-func Studio() *cli.Command { return studio(runStudio) }
+func Studio() *cli.Command { return newStudioCommand(runStudio) }
 
 const studioDescription = `
 Serves one page for a labelled set and prints its address: all images in a grid, with filters, classes and counts; the
@@ -33,7 +33,7 @@ command at a time, which it shows, as a process of its own that keeps running wh
 Decisions, token and --listen are those of winnow review, which opens the same page at the suspects.
 `
 
-func studio(call term.Call[Options]) *cli.Command {
+func newStudioCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "studio",
 		Usage:       "explore a labelled set in the browser: all images, suspects, findings, a map, search; and decide",
@@ -64,5 +64,5 @@ func runStudio(ctx context.Context, p *term.Program, o Options) error {
 	if err := checkOut(p, o.Files); err != nil {
 		return err
 	}
-	return open(ctx, p, o)
+	return openAndServe(ctx, p, o)
 }

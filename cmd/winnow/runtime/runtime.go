@@ -16,9 +16,9 @@ import (
 )
 
 // Command returns the "winnow runtime" command.
-func Command() *cli.Command { return command(install) }
+func Command() *cli.Command { return newRuntimeCommand(installRuntime) }
 
-func command(install term.Call[ortlib.InstallOptions]) *cli.Command {
+func newRuntimeCommand(install term.Call[ortlib.InstallOptions]) *cli.Command {
 	return &cli.Command{
 		Name:  "runtime",
 		Usage: "install or show ONNX Runtime, the library that runs the networks",
@@ -45,7 +45,7 @@ func command(install term.Call[ortlib.InstallOptions]) *cli.Command {
 				Name:   "show",
 				Usage:  "show which ONNX Runtime is used, and where it was found",
 				Flags:  []cli.Flag{term.JSONFlag()},
-				Action: term.Action(readShow, show),
+				Action: term.Action(readShow, showRuntime),
 			},
 		},
 	}
@@ -59,7 +59,7 @@ func readInstall(c *cli.Context) (ortlib.InstallOptions, error) {
 	return ortlib.InstallOptions{From: c.String("from"), CUDA: c.Bool("cuda"), Force: c.Bool("overwrite")}, nil
 }
 
-func install(ctx context.Context, p *term.Program, o ortlib.InstallOptions) error {
+func installRuntime(ctx context.Context, p *term.Program, o ortlib.InstallOptions) error {
 	o.Note = func(fact string) { p.Note("%s", fact) }
 	path, err := ortlib.Install(ctx, o)
 	if err != nil {
@@ -71,7 +71,7 @@ func install(ctx context.Context, p *term.Program, o ortlib.InstallOptions) erro
 
 func readShow(c *cli.Context) (asJSON bool, err error) { return c.Bool("json"), term.NoArguments(c) }
 
-func show(_ context.Context, p *term.Program, asJSON bool) error {
+func showRuntime(_ context.Context, p *term.Program, asJSON bool) error {
 	found, err := p.FindLibrary()
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 
 // The flags become options, and misuse never reaches the call.
 func TestOptions(t *testing.T) {
-	termtest.Check(t, command, map[string]ortlib.InstallOptions{
+	termtest.Check(t, newRuntimeCommand, map[string]ortlib.InstallOptions{
 		"install": {},
 		"install --from a.tgz --cuda --overwrite": {From: "a.tgz", CUDA: true, Force: true},
 	}, []string{"install a.tgz", "nix"}, cmpopts.IgnoreUnexported(ortlib.InstallOptions{}))

@@ -17,9 +17,9 @@ import (
 var help string
 
 // Command returns the "winnow search" command.
-func Command() *cli.Command { return command(run) }
+func Command() *cli.Command { return newSearchCommand(runSearch) }
 
-func command(call term.Call[Options]) *cli.Command {
+func newSearchCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "search",
 		Usage:       "find similar images in an index, a feature store or a vector database",
@@ -34,7 +34,7 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "embed queries by this run folder or ONNX `FILE`, if it moved"},
 			term.OutFlag("write the answers into `FILE`, as JSON"),
 		}, term.DatabaseFlags("search the vector database at `URL`"), term.EmbedFlags),
-		Action: term.Action(read, call),
+		Action: term.Action(readSearch, call),
 	}
 }
 
@@ -46,7 +46,7 @@ type Options struct {
 	Out string // file for the answers; "": none
 }
 
-func read(c *cli.Context) (o Options, err error) {
+func readSearch(c *cli.Context) (o Options, err error) {
 	o.Index, o.Queries, o.K, o.Manifest = c.String("index"), c.Args().Slice(), c.Int("k"),
 		location.At(c.String("manifest"))
 	o.Out, o.JSON = c.String("out"), c.Bool("json")
@@ -68,7 +68,7 @@ func read(c *cli.Context) (o Options, err error) {
 	return o, err
 }
 
-func run(ctx context.Context, p *term.Program, o Options) error {
+func runSearch(ctx context.Context, p *term.Program, o Options) error {
 	o.Database.Note = p.Note
 	r, err := o.Run(ctx, p.Host(), o.Out)
 	if err != nil {

@@ -52,8 +52,8 @@ func newResults(r *sweep.Results) *results {
 	slices.SortStableFunc(out.ranked, func(a, b int) int { return cmp.Compare(means[b], means[a]) })
 	out.chooseBest(finished, means)
 	out.fillTable()
-	out.table.Lead, out.table.Warnings = out.verdict(), out.warnings()
-	out.table.Drawings = out.plots(means)
+	out.table.Lead, out.table.Warnings = out.describeBest(), out.sweepWarnings()
+	out.table.Drawings = out.plotAxes(means)
 	out.table.Facts = []page.Fact{{Name: "shared settings", Value: r.Shared}, {Name: "folder", Value: r.Dir}}
 	return out
 }
@@ -123,8 +123,8 @@ func (r *results) fillTable() {
 	}
 }
 
-// verdict says which setting is best.
-func (r *results) verdict() []string {
+// describeBest says which setting is best.
+func (r *results) describeBest() []string {
 	if r.best == nil {
 		return []string{"No training is done."}
 	}
@@ -138,8 +138,8 @@ func (r *results) verdict() []string {
 	return append(lines, "To train it again: "+r.best.Command)
 }
 
-// warnings returns warnings for the reader.
-func (r *results) warnings() (lines []string) {
+// sweepWarnings returns warnings for the reader.
+func (r *results) sweepWarnings() (lines []string) {
 	if r.Held == "" {
 		lines = append(lines, "The manifest has no test split: validation chose the best setting, so its score is "+
 			"too high.")
@@ -171,8 +171,8 @@ func (r *results) warnings() (lines []string) {
 	return lines
 }
 
-// plots draws validation over the values of each numeric axis, a dot for each setting.
-func (r *results) plots(means []float64) (all []chart.Drawing) {
+// plotAxes draws validation over the values of each numeric axis, a dot for each setting.
+func (r *results) plotAxes(means []float64) (all []chart.Drawing) {
 	for k, a := range r.Axes {
 		if !a.IsNumeric() {
 			continue
@@ -189,8 +189,8 @@ func (r *results) plots(means []float64) (all []chart.Drawing) {
 	return all
 }
 
-// write writes report.md, report.html, results.csv and results.json.
-func (r *results) write() error {
+// writeSweepFiles writes report.md, report.html, results.csv and results.json.
+func (r *results) writeSweepFiles() error {
 	return atomicfile.WriteAll(r.Dir, map[string]func(io.Writer) error{"results.csv": r.writeCSV,
 		"results.json": r.writeJSON, "report.html": r.table.HTML, "report.md": r.table.Markdown})
 }

@@ -84,7 +84,7 @@ func TestResultsWithGaps(t *testing.T) {
 		t.Errorf("best %+v, %+v", r.best, c)
 	}
 	for _, want := range []string{"Failed: lr=0.01, seed 2: loss is NaN", "In 1 of 2 settings", "no test split"} {
-		if got := strings.Join(r.warnings(), "\n"); !strings.Contains(got, want) {
+		if got := strings.Join(r.sweepWarnings(), "\n"); !strings.Contains(got, want) {
 			t.Errorf("no %q in %s", want, got)
 		}
 	}

@@ -27,9 +27,9 @@ type Options struct {
 }
 
 // Command returns the "winnow sweep" command.
-func Command() *cli.Command { return command(run) }
+func Command() *cli.Command { return newSweepCommand(runSweep) }
 
-func command(call term.Call[Options]) *cli.Command {
+func newSweepCommand(call term.Call[Options]) *cli.Command {
 	shared := slices.DeleteFunc(term.RunFlags(), func(f cli.Flag) bool { return f.Names()[0] == "seed" })
 	return &cli.Command{
 		Name: "sweep", ArgsUsage: "[MANIFEST | PHOTOS]",
@@ -50,11 +50,11 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "say how many trainings there are and how long they may take, and stop"},
 			term.JSONFlag(),
 		}, shared...),
-		Action: term.Action(read, call),
+		Action: term.Action(readSweep, call),
 	}
 }
 
-func read(c *cli.Context) (o Options, err error) {
+func readSweep(c *cli.Context) (o Options, err error) {
 	if err := term.OneManifest(c); err != nil {
 		return o, err
 	}
@@ -89,11 +89,11 @@ func read(c *cli.Context) (o Options, err error) {
 	return o, err
 }
 
-func run(ctx context.Context, p *term.Program, o Options) error {
+func runSweep(ctx context.Context, p *term.Program, o Options) error {
 	o.Threads, o.Winnow, o.Host = p.Compute.Threads, term.Version(), p.Host()
 	o.About = folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
 	o.Runtime = func(threads int) (*ort.Runtime, error) { return p.OpenRuntimeThreads(threads) }
-	o.Watch, o.Write = p.Watch, func(r *sweep.Results) error { return newResults(r).write() }
+	o.Watch, o.Write = p.Watch, func(r *sweep.Results) error { return newResults(r).writeSweepFiles() }
 	s, err := sweep.New(o.Options)
 	if err != nil {
 		return err

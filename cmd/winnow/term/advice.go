@@ -10,9 +10,9 @@ import (
 	"winnow/internal/seal"
 )
 
-// advise returns what to do about an error for which the rooms have no hint, by its kind, or "". An error of a room
-// that may import no hints says it by a method Advice.
-func advise(err error) string {
+// adviseByKind returns what to do about an error for which the rooms have no hint, by its kind, or "". An error of a
+// room that may import no hints says it by a method Advice.
+func adviseByKind(err error) string {
 	for _, kind := range kinds {
 		for _, is := range kind.is {
 			if errors.Is(err, is) {

@@ -25,11 +25,11 @@ func TestAdvise(t *testing.T) {
 		"more open files":   syscall.EMFILE,
 		"with the command ": seal.ErrChanged,
 	} {
-		if got := advise(fmt.Errorf("room: %w", err)); !strings.Contains(got, want) {
+		if got := adviseByKind(fmt.Errorf("room: %w", err)); !strings.Contains(got, want) {
 			t.Errorf("%v: %q, expected %q", err, got, want)
 		}
 	}
-	if got := advise(errors.New("something")); got != "" {
+	if got := adviseByKind(errors.New("something")); got != "" {
 		t.Errorf("something: %q", got)
 	}
 }

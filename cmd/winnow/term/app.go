@@ -31,7 +31,7 @@ type Group struct {
 func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr io.Writer) int {
 	out := interrupt.NewWriter(ctx, stdout)
 	stdout, stderr = printable.To(out), printable.To(stderr)
-	err := run(ctx, NewApp(groups, stdout, stderr), args)
+	err := runApp(ctx, NewApp(groups, stdout, stderr), args)
 	if err == nil && out.Refused() { // not all code that prints checks for errors
 		err = ctx.Err()
 	}
@@ -46,7 +46,7 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 	if ctx.Err() != nil { // the error may describe the interrupt in other words
 		return interrupt.Code(ctx)
 	}
-	if advice := cmp.Or(ort.GPUHint(err, hint.Of(err)), advise(err)); advice != "" {
+	if advice := cmp.Or(ort.GPUHint(err, hint.Of(err)), adviseByKind(err)); advice != "" {
 		fmt.Fprintf(stderr, "winnow: %s\n", advice)
 	}
 	if _, ok := errors.AsType[UsageError](err); ok {
@@ -55,7 +55,7 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 	return 1
 }
 
-func run(ctx context.Context, app *cli.App, args []string) error {
+func runApp(ctx context.Context, app *cli.App, args []string) error {
 	switch {
 	case len(args) > 0 && args[len(args)-1] == "--generate-bash-completion":
 		return printCompletions(app, args[1:len(args)-1])
@@ -98,7 +98,7 @@ func FromCommand(groups []Group, args []string) []string {
 
 // Interrupted prints that a command was interrupted, and what it saved. args begin with the command's name.
 func Interrupted(w io.Writer, args []string) {
-	fmt.Fprintln(w, "winnow: interrupted"+saved(args))
+	fmt.Fprintln(w, "winnow: interrupted"+describeSaved(args))
 }
 
 // NewApp returns the program with these commands.
@@ -182,7 +182,7 @@ func makeStrict(c *cli.Command, path string) {
 	c.HideHelpCommand = true // "help" may be the name of a run folder
 	var needed []string
 	for _, f := range c.Flags {
-		if demanded(f) {
+		if isFlagRequired(f) {
 			needed = append(needed, f.Names()[0])
 		}
 	}
@@ -201,9 +201,9 @@ func makeStrict(c *cli.Command, path string) {
 	}
 }
 
-// demanded reports whether a flag is required. It disables the library's check, which would print the whole help to
-// standard output and exit with 1, and adds to the help that the flag is required.
-func demanded(f cli.Flag) bool {
+// isFlagRequired reports whether a flag is required. It disables the library's check, which would print the whole help
+// to standard output and exit with 1, and adds to the help that the flag is required.
+func isFlagRequired(f cli.Flag) bool {
 	switch f := f.(type) {
 	case *cli.StringFlag:
 		if f.Required {

@@ -70,8 +70,8 @@ func (p *Program) OpenRuntimeThreads(threads int) (*ort.Runtime, error) {
 	return rt, nil
 }
 
-// computing reads --device, --threads and the options of the GPU.
-func computing(c *cli.Context) (ort.Config, error) {
+// readComputing reads --device, --threads and the options of the GPU.
+func readComputing(c *cli.Context) (ort.Config, error) {
 	cfg := ort.Config{Device: c.String("device"), Threads: c.Int("threads")}
 	if _, err := ort.ParseDevices(cfg.Device); err != nil {
 		return cfg, Misused("--device: found %q, expected cpu, cuda, cuda:N or auto, or several GPUs, each once, "+
@@ -149,7 +149,7 @@ func gpuMisused(c *cli.Context, cfg ort.Config) error {
 
 // limitThreads applies --threads and --ort-lib to every command, also to those that run no network.
 func limitThreads(c *cli.Context) error {
-	cfg, err := computing(c)
+	cfg, err := readComputing(c)
 	if err == nil {
 		_, err = Precision(c)
 	}

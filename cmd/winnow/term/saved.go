@@ -11,8 +11,8 @@ import (
 // next to their final place, and stores continue after their last rows on disk, so ending the process loses nothing.
 const Patience = 1500 * time.Millisecond
 
-// saved says what an interrupted command leaves behind, if it can be resumed. args begin with its name.
-func saved(args []string) string {
+// describeSaved says what an interrupted command leaves behind, if it can be resumed. args begin with its name.
+func describeSaved(args []string) string {
 	flagged := func(flag string) bool {
 		return slices.ContainsFunc(args, func(a string) bool { // one dash is enough
 			name, is := strings.CutPrefix(a, "-")

@@ -66,7 +66,7 @@ func CheckedAction[O any](read func(*cli.Context) (O, error), call Call[O]) cli.
 		if err != nil {
 			return err
 		}
-		outputs := claim{all: outputs(c), shared: c.IsSet("shard"), overwrite: c.Bool("overwrite")}
+		outputs := claim{all: listOutputs(c), shared: c.IsSet("shard"), overwrite: c.Bool("overwrite")}
 		defer outputs.release()
 		p.claim = outputs.take
 		err = call(c.Context, p, o)
@@ -79,7 +79,7 @@ func CheckedAction[O any](read func(*cli.Context) (O, error), call Call[O]) cli.
 
 // NewProgram reads the global flags.
 func NewProgram(c *cli.Context) (*Program, error) {
-	cfg, err := computing(c)
+	cfg, err := readComputing(c)
 	if err != nil {
 		return nil, err
 	}
@@ -119,8 +119,8 @@ func (p *Program) WatchFrom(what string) (at func(done, total, earlier int), end
 	return func(done, total, earlier int) { line.At(done, total, earlier, "") }, line.End
 }
 
-// images shows the progress of an extraction, unless --quiet is given. end clears the line.
-func (p *Program) images() (observe func(backbone.Progress), end func()) {
+// showExtraction shows the progress of an extraction, unless --quiet is given. end clears the line.
+func (p *Program) showExtraction() (observe func(backbone.Progress), end func()) {
 	if p.Quiet {
 		return nil, func() {}
 	}
@@ -136,8 +136,14 @@ func (p *Program) images() (observe func(backbone.Progress), end func()) {
 
 // Host returns what an extraction needs from the program.
 func (p *Program) Host() extraction.Host {
-	return extraction.Host{Runtime: p.OpenRuntime, Note: p.Note, Images: p.images, GPUMemory: p.Compute.GPU.Memory,
-		Winnow: Version(), Precision: p.Precision}
+	return extraction.Host{
+		Runtime:   p.OpenRuntime,
+		Note:      p.Note,
+		Images:    p.showExtraction,
+		GPUMemory: p.Compute.GPU.Memory,
+		Winnow:    Version(),
+		Precision: p.Precision,
+	}
 }
 
 // OpenEmbedding opens a run folder or, if dir is "", the store and the manifest that o names.

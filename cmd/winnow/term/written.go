@@ -49,8 +49,8 @@ type output struct {
 	old []string
 }
 
-// outputs returns what a command may write, also next to what its flags name.
-func outputs(c *cli.Context) (list []output) {
+// listOutputs returns what a command may write, also next to what its flags name.
+func listOutputs(c *cli.Context) (list []output) {
 	command := c.Command.Name
 	for _, flag := range c.Command.Flags {
 		if !isOutput(flag) {
@@ -158,7 +158,7 @@ func readWritten() written {
 	if len(text) > mostWritten && os.Remove(w.file) == nil {
 		for path, is := range w.paths {
 			if _, err := os.Lstat(path); is && err == nil {
-				w.add("+", path)
+				w.addWritten("+", path)
 			}
 		}
 	}
@@ -171,8 +171,8 @@ func (w written) has(path string) bool {
 	return err == nil && w.paths[path]
 }
 
-// add appends a line. If it cannot, the file will not count as written by winnow.
-func (w written) add(sign, path string) {
+// addWritten appends a line. If it cannot, the file will not count as written by winnow.
+func (w written) addWritten(sign, path string) {
 	path, _ = filepath.Abs(path)
 	if w.file == "" || os.MkdirAll(filepath.Dir(w.file), 0o700) != nil {
 		return
@@ -215,7 +215,7 @@ func (l *claim) take() error {
 		}
 		info, err := os.Stat(o.Path)
 		if !l.list.has(o.Path) && (err != nil || info.IsDir() || info.Mode().IsRegular()) {
-			l.list.add("+", o.Path)
+			l.list.addWritten("+", o.Path)
 		}
 	}
 	return nil
@@ -225,7 +225,7 @@ func (l *claim) take() error {
 func (l *claim) release() {
 	for _, o := range l.absent {
 		if !o.exists() {
-			l.list.add("-", o.Path)
+			l.list.addWritten("-", o.Path)
 		}
 	}
 }

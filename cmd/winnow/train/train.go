@@ -40,9 +40,9 @@ type Options struct {
 }
 
 // Command returns the "winnow train" command.
-func Command() *cli.Command { return command(train) }
+func Command() *cli.Command { return newTrainCommand(runTrain) }
 
-func command(call term.Call[Options]) *cli.Command {
+func newTrainCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "train",
 		Usage:       "train an embedding on labels that may be wrong: a head on a backbone, or the backbone too",
@@ -59,11 +59,11 @@ func command(call term.Call[Options]) *cli.Command {
 				Usage: "print every setting as chosen for these data and how long training may take, and exit"},
 			term.JSONFlag(),
 		),
-		Action: term.Action(read, call),
+		Action: term.Action(readTrain, call),
 	}
 }
 
-func read(c *cli.Context) (Options, error) {
+func readTrain(c *cli.Context) (Options, error) {
 	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"),
 		Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), DryRun: c.Bool("dry-run"),
 		JSON: c.Bool("json"), Decisions: c.String("decisions")}
@@ -89,7 +89,7 @@ func read(c *cli.Context) (Options, error) {
 	return o, nil
 }
 
-func train(ctx context.Context, p *term.Program, o Options) (err error) {
+func runTrain(ctx context.Context, p *term.Program, o Options) (err error) {
 	if o.Defaults {
 		text, err := config.Marshal(o.Config)
 		if err == nil {
@@ -131,7 +131,7 @@ func train(ctx context.Context, p *term.Program, o Options) (err error) {
 		return err
 	}
 	if o.DryRun {
-		return errors.Join(show(ctx, p, training, o.JSON), training.Close())
+		return errors.Join(showPlan(ctx, p, training, o.JSON), training.Close())
 	}
 	line, seen := progress.NewTraining(p.Err, time.Now), []facts.Observer(nil)
 	line.Begun(training.Plan)
@@ -150,8 +150,8 @@ func train(ctx context.Context, p *term.Program, o Options) (err error) {
 	return nil
 }
 
-// show prints a plan: as a file of settings, or as JSON.
-func show(ctx context.Context, p *term.Program, t *run.Training, asJSON bool) error {
+// showPlan prints a plan: as a file of settings, or as JSON.
+func showPlan(ctx context.Context, p *term.Program, t *run.Training, asJSON bool) error {
 	plan := t.Plan
 	cost, err := t.Cost(ctx)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // asked returns the options of a command line.
 func asked(t *testing.T, line string) (*Options, error) {
 	t.Helper()
-	return termtest.Asked(t, command, strings.Fields(line)...)
+	return termtest.Asked(t, newTrainCommand, strings.Fields(line)...)
 }
 
 func TestOptions(t *testing.T) {

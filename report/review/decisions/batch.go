@@ -47,8 +47,8 @@ type stored struct {
 	batch int64
 }
 
-// current returns a reviewer's row of an image, or an Undecided one if there is none.
-func current(tx *sql.Tx, path, reviewer string) (stored, error) {
+// readCurrentRow returns a reviewer's row of an image, or an Undecided one if there is none.
+func readCurrentRow(tx *sql.Tx, path, reviewer string) (stored, error) {
 	i := stored{Image: Image{Path: path, Reviewer: reviewer, Action: Undecided}}
 	var at int64
 	row := tx.QueryRow(`SELECT given, action, label, note, at, version, change, batch
@@ -61,8 +61,8 @@ func current(tx *sql.Tx, path, reviewer string) (stored, error) {
 	return i, err
 }
 
-// put writes an image's row, and the change as an answer.
-func put(tx *sql.Tx, i stored) error {
+// putRow writes an image's row, and the change as an answer.
+func putRow(tx *sql.Tx, i stored) error {
 	values := []any{i.Path, i.Reviewer, i.Given, i.Action, i.Label, i.Note, i.At.UnixMilli(), i.Version, i.Change,
 		i.batch}
 	_, err := tx.Exec(`INSERT INTO images (path, reviewer, given, action, label, note, at, version, change, batch, sum)
@@ -79,8 +79,8 @@ func put(tx *sql.Tx, i stored) error {
 	return err
 }
 
-// within runs do in a transaction, which is on disk when within returns without an error.
-func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Image, error) {
+// runTransaction runs do in a transaction, which is on disk when within returns without an error.
+func (s *Store) runTransaction(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Image, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	tx, err := s.db.Begin()
@@ -88,7 +88,7 @@ func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Im
 		return nil, inWords(s.Path, err)
 	}
 	list, err := do(tx, s.change+1)
-	if gone := s.here(); gone != nil { // checked as late as possible
+	if gone := s.checkStillHere(); gone != nil { // checked as late as possible
 		err = gone
 	}
 	var conflict *Conflict
@@ -104,7 +104,7 @@ func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Im
 	if err := tx.Commit(); err != nil {
 		return nil, inWords(s.Path, err)
 	}
-	s.written()
+	s.recordSize()
 	s.change++
 	return list, nil
 }
@@ -113,12 +113,12 @@ func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Im
 // error is a [*Conflict] of those images. After Decide the author cannot redo what was undone before. The paths
 // must be distinct, and names, notes and tags must pass [CheckReviewer], [CheckNote] and [CheckTag].
 func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
-	return s.within(func(tx *sql.Tx, change int64) ([]Image, error) {
+	return s.runTransaction(func(tx *sql.Tx, change int64) ([]Image, error) {
 		before := make([]stored, len(changes))
 		var conflict Conflict
 		for i, c := range changes {
 			var err error
-			if before[i], err = current(tx, c.Path, by.Reviewer); err != nil {
+			if before[i], err = readCurrentRow(tx, c.Path, by.Reviewer); err != nil {
 				return nil, err
 			}
 			if before[i].Version != c.Version && !c.Stands {
@@ -159,7 +159,7 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 				after.Action = Undecided
 			}
 			after.Version, after.Change = before[i].Version+1, change
-			if err := record(tx, before[i], after); err != nil {
+			if err := recordDecision(tx, before[i], after); err != nil {
 				return nil, err
 			}
 			if !c.Stands {
@@ -167,7 +167,7 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 					return nil, err
 				}
 			}
-			if err := retag(tx, batch, c.Path, c.Give, c.Take); err != nil {
+			if err := retagImage(tx, batch, c.Path, c.Give, c.Take); err != nil {
 				return nil, err
 			}
 			if after.Tags, err = tagsOf(tx, c.Path); err != nil {
@@ -179,8 +179,8 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 	})
 }
 
-// record writes a decision to the history, with the state before it.
-func record(tx *sql.Tx, before, after stored) error {
+// recordDecision writes a decision to the history, with the state before it.
+func recordDecision(tx *sql.Tx, before, after stored) error {
 	values := []any{after.batch, after.Path, after.Given, after.Action, after.Label, after.Note, after.At.UnixMilli(),
 		before.Given, before.Action, before.Label, before.Note, before.At.UnixMilli(), before.batch}
 	_, err := tx.Exec(`INSERT INTO history (batch, path, given, action, label, note, at,
@@ -189,26 +189,26 @@ func record(tx *sql.Tx, before, after stored) error {
 	if err != nil {
 		return err
 	}
-	return put(tx, after)
+	return putRow(tx, after)
 }
 
 // Undo takes back the author's newest batch that is not undone, all of it. If another tab of the reviewer has
 // decided one of its images since, the error is a [*Conflict], nothing changes, and the next Undo skips this
 // batch.
-func (s *Store) Undo(by Author) ([]Image, error) { return s.step(by, done) }
+func (s *Store) Undo(by Author) ([]Image, error) { return s.stepBatch(by, done) }
 
 // Redo makes again what the author undid last. If something was decided since, there is nothing to redo. If
 // another tab has decided one of the images since, the error is a [*Conflict], as in Undo.
-func (s *Store) Redo(by Author) ([]Image, error) { return s.step(by, undone) }
+func (s *Store) Redo(by Author) ([]Image, error) { return s.stepBatch(by, undone) }
 
-// step moves a batch from one state to the other.
-func (s *Store) step(by Author, from int) ([]Image, error) {
+// stepBatch moves a batch from one state to the other.
+func (s *Store) stepBatch(by Author, from int) ([]Image, error) {
 	order, to, passed := "DESC", undone, settled
 	if from == undone {
 		order, to, passed = "ASC", done, settledBack // the batch undone last is the one made first
 	}
 	var batch int64
-	list, err := s.within(func(tx *sql.Tx, change int64) ([]Image, error) {
+	list, err := s.runTransaction(func(tx *sql.Tx, change int64) ([]Image, error) {
 		err := tx.QueryRow("SELECT batch FROM batches WHERE tab = ? AND reviewer = ? AND state = ? ORDER BY batch "+
 			order+" LIMIT 1", by.Tab, by.Reviewer, from).Scan(&batch)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -217,7 +217,7 @@ func (s *Store) step(by Author, from int) ([]Image, error) {
 		if err != nil {
 			return nil, err
 		}
-		list, err := turn(tx, batch, by.Reviewer, from == done, change)
+		list, err := turnBatch(tx, batch, by.Reviewer, from == done, change)
 		if err != nil {
 			return nil, err
 		}
@@ -227,7 +227,7 @@ func (s *Store) step(by Author, from int) ([]Image, error) {
 	if _, ok := errors.AsType[*Conflict](err); ok {
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
-		defer s.written()
+		defer s.recordSize()
 		_, err := s.db.Exec("UPDATE batches SET state = ? WHERE batch = ? AND state = ?", passed, batch, from)
 		if err != nil {
 			return nil, inWords(s.Path, err)
@@ -236,10 +236,10 @@ func (s *Store) step(by Author, from int) ([]Image, error) {
 	return list, err
 }
 
-// turn restores the images of a batch to their states before it (back), or after it. Each image must be in the
+// turnBatch restores the images of a batch to their states before it (back), or after it. Each image must be in the
 // opposite state.
-func turn(tx *sql.Tx, batch int64, reviewer string, back bool, change int64) ([]Image, error) {
-	now, then, err := sides(tx, batch)
+func turnBatch(tx *sql.Tx, batch int64, reviewer string, back bool, change int64) ([]Image, error) {
+	now, then, err := readBatchSides(tx, batch)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +249,7 @@ func turn(tx *sql.Tx, batch int64, reviewer string, back bool, change int64) ([]
 	var list []Image
 	var conflict Conflict
 	for i := range now {
-		is, err := current(tx, now[i].Path, reviewer)
+		is, err := readCurrentRow(tx, now[i].Path, reviewer)
 		if err != nil {
 			return nil, err
 		}
@@ -259,7 +259,7 @@ func turn(tx *sql.Tx, batch int64, reviewer string, back bool, change int64) ([]
 		}
 		next := then[i]
 		next.Reviewer, next.Version, next.Change = reviewer, is.Version+1, change
-		if err := put(tx, next); err != nil {
+		if err := putRow(tx, next); err != nil {
 			return nil, err
 		}
 		list = append(list, next.Image)
@@ -278,8 +278,8 @@ func turn(tx *sql.Tx, batch int64, reviewer string, back bool, change int64) ([]
 	return list, nil
 }
 
-// sides returns the images of a batch in their states after it and before it.
-func sides(tx *sql.Tx, batch int64) (after, before []stored, err error) {
+// readBatchSides returns the images of a batch in their states after it and before it.
+func readBatchSides(tx *sql.Tx, batch int64) (after, before []stored, err error) {
 	rows, err := tx.Query(`SELECT path, given, action, label, note, at,
 		before_given, before_action, before_label, before_note, before_at, before_batch
 		FROM history WHERE batch = ? ORDER BY n`, batch)

@@ -89,7 +89,7 @@ func Open(path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("review: %w", err)
 	}
-	if err := creatable(whole); err != nil {
+	if err := checkCreatable(whole); err != nil {
 		return nil, err
 	}
 	return openAt(whole, path)
@@ -109,7 +109,7 @@ func openAt(whole, path string) (*Store, error) {
 	db.SetMaxOpenConns(1)
 	db.SetConnMaxIdleTime(0)
 	s := &Store{Path: path, db: db, now: time.Now}
-	if err = s.prepare(); err == nil {
+	if err = s.prepareTables(); err == nil {
 		s.place, err = lookAt(whole)
 	}
 	if err != nil {
@@ -173,9 +173,9 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// creatable returns an error if path is not a file of its own and none can be created there: SQLite would follow links,
-// and only says "unable to open database file".
-func creatable(path string) error {
+// checkCreatable returns an error if path is not a file of its own and none can be created there: SQLite would follow
+// links, and only says "unable to open database file".
+func checkCreatable(path string) error {
 	for _, ending := range []string{logEnding, "-shm", journalEnding} {
 		if err := regular.CheckOwn(path + ending); err != nil {
 			return fmt.Errorf("review: decisions: %w: move it away", err)
@@ -201,8 +201,8 @@ func creatable(path string) error {
 // journalEnding is of SQLite's journal of changes that are not finished; winnow's are in the log.
 const journalEnding = "-journal"
 
-// prepare checks the file's tables, or creates them.
-func (s *Store) prepare() error {
+// prepareTables checks the file's tables, or creates them.
+func (s *Store) prepareTables() error {
 	tx, err := s.db.Begin()
 	if err != nil {
 		return err
@@ -234,11 +234,11 @@ func (s *Store) prepare() error {
 		return fmt.Errorf("holds a trigger or a view, %.40q, which winnow does not write: "+
 			"another program has changed it", acts)
 	}
-	if err := sound(tx); err != nil {
+	if err := checkSound(tx); err != nil {
 		return err
 	}
 	if version < last {
-		if err := upgrade(tx, version); err != nil {
+		if err := upgradeTables(tx, version); err != nil {
 			return err
 		}
 	}
@@ -251,9 +251,9 @@ func (s *Store) prepare() error {
 	return tx.Commit()
 }
 
-// sound checks the whole file. SQLite's quick_check is not enough: it misses a last entry that was lost with
+// checkSound checks the whole file. SQLite's quick_check is not enough: it misses a last entry that was lost with
 // the end of the file.
-func sound(tx *sql.Tx) error {
+func checkSound(tx *sql.Tx) error {
 	var first string
 	if err := tx.QueryRow("PRAGMA integrity_check(1)").Scan(&first); err != nil {
 		return err
@@ -300,9 +300,9 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	err := s.here()
+	err := s.checkStillHere()
 	if err != nil {
-		err = s.rescue(err)
+		err = s.rescueDecisions(err)
 	}
 	err = errors.Join(err, s.db.Close())
 	if s.copied != "" {
@@ -358,10 +358,10 @@ type Audit struct {
 func (s *Store) Opened(a Audit) (others int, err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if err := s.here(); err != nil {
+	if err := s.checkStillHere(); err != nil {
 		return 0, err
 	}
-	defer s.written()
+	defer s.recordSize()
 	now := s.now().UnixMilli()
 	_, err = s.db.Exec(`INSERT INTO audits (sum, name, images, first, last) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (sum) DO UPDATE SET name = excluded.name, last = excluded.last`, a.Sum, a.Name, a.Images, now, now)

@@ -40,19 +40,19 @@ func ReadOutcomes(path string, fsys fs.FS) (c *datasets.Checks, err error) {
 	}
 	defer rows.Close()
 	c = &datasets.Checks{File: path, By: map[string]datasets.Checked{}}
-	if err := collect(rows, c, pictures); err != nil {
+	if err := collectDecisions(rows, c, pictures); err != nil {
 		return nil, inWords(path, err)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, inWords(path, err)
 	}
-	c.Log, err = s.log(pictures)
+	c.Log, err = s.listAnswers(pictures)
 	return c, err
 }
 
-// log returns all answers, each with the last question about its image before it. Answers about pictures that have
-// changed since say nothing.
-func (s *Store) log(pictures *Pictures) (list []datasets.Answer, err error) {
+// listAnswers returns all answers, each with the last question about its image before it. Answers about pictures that
+// have changed since say nothing.
+func (s *Store) listAnswers(pictures *Pictures) (list []datasets.Answer, err error) {
 	var questions []Question
 	if err := s.Questions(func(q Question) error { questions = append(questions, q); return nil }); err != nil {
 		return nil, err
@@ -82,13 +82,13 @@ type opinion struct {
 	elsewhere bool
 }
 
-// collect reads the decisions, those about one image together.
-func collect(rows *sql.Rows, c *datasets.Checks, pictures *Pictures) error {
+// collectDecisions reads the decisions, those about one image together.
+func collectDecisions(rows *sql.Rows, c *datasets.Checks, pictures *Pictures) error {
 	var at string
 	var list []opinion
 	changed := false
 	end := func() {
-		if k, ok := outcome(list); ok {
+		if k, ok := decideByMajority(list); ok {
 			c.By[at] = k
 		} else if len(list) > 0 {
 			c.Open++
@@ -120,8 +120,8 @@ func collect(rows *sql.Rows, c *datasets.Checks, pictures *Pictures) error {
 	return rows.Err()
 }
 
-// outcome returns what more than half of the sure reviewers want.
-func outcome(list []opinion) (k datasets.Checked, ok bool) {
+// decideByMajority returns what more than half of the sure reviewers want.
+func decideByMajority(list []opinion) (k datasets.Checked, ok bool) {
 	at, _ := Majority(len(list), func(i int) bool { return list[i].action != Unsure },
 		func(i, j int) bool { return list[i].action == list[j].action && list[i].label == list[j].label })
 	if at < 0 {

@@ -31,20 +31,20 @@ func Look(fsys fs.FS, path string) (p Picture) {
 	if _, err := io.Copy(h, f); err != nil {
 		return p
 	}
-	return Picture{info.Size(), modified(info), hex.EncodeToString(h.Sum(nil))}
+	return Picture{info.Size(), readModifiedTime(info), hex.EncodeToString(h.Sum(nil))}
 }
 
-func modified(info fs.FileInfo) int64 {
+func readModifiedTime(info fs.FileInfo) int64 {
 	if t := info.ModTime(); !t.IsZero() {
 		return t.UnixNano()
 	}
 	return 0
 }
 
-// changed reports whether a file holds another picture now. It is read only if its size or time differ.
-func (p Picture) changed(fsys fs.FS, path string) bool {
+// hasChanged reports whether a file holds another picture now. It is read only if its size or time differ.
+func (p Picture) hasChanged(fsys fs.FS, path string) bool {
 	info, err := fs.Stat(fsys, path)
-	if p.Sum == "" || err != nil || info.Size() == p.Bytes && modified(info) == p.Modified && p.Modified != 0 {
+	if p.Sum == "" || err != nil || info.Size() == p.Bytes && readModifiedTime(info) == p.Modified && p.Modified != 0 {
 		return false
 	}
 	now := Look(fsys, path)
@@ -81,7 +81,7 @@ func (p *Pictures) Changed(path string, at time.Time) bool {
 	if is, asked := p.same[path]; asked {
 		return !is
 	}
-	p.same[path] = !list[n-1].changed(p.fsys, path)
+	p.same[path] = !list[n-1].hasChanged(p.fsys, path)
 	return !p.same[path]
 }
 
@@ -105,10 +105,10 @@ func (s *Store) Pictures(fsys fs.FS) (*Pictures, error) {
 		return nil, inWords(s.Path, err)
 	}
 	defer tx.Rollback()
-	if err := p.read(tx); err != nil {
+	if err := p.readKnownPictures(tx); err != nil {
 		return nil, inWords(s.Path, err)
 	}
-	fresh, err := p.unknown(tx)
+	fresh, err := p.listUnknownImages(tx)
 	if err != nil {
 		return nil, inWords(s.Path, err)
 	}
@@ -122,17 +122,17 @@ func (s *Store) Pictures(fsys fs.FS) (*Pictures, error) {
 	if len(fresh) == 0 {
 		return p, nil
 	}
-	if err := s.here(); err != nil {
+	if err := s.checkStillHere(); err != nil {
 		return nil, err
 	}
 	if err := tx.Commit(); err != nil {
 		return nil, inWords(s.Path, err)
 	}
-	s.written()
+	s.recordSize()
 	return p, nil
 }
 
-func (p *Pictures) read(tx *sql.Tx) error {
+func (p *Pictures) readKnownPictures(tx *sql.Tx) error {
 	rows, err := tx.Query("SELECT path, at, bytes, modified, content FROM pictures ORDER BY path, at, n")
 	if err != nil {
 		return err
@@ -149,8 +149,8 @@ func (p *Pictures) read(tx *sql.Tx) error {
 	return rows.Err()
 }
 
-// unknown returns the images whose first decision is from before the first known picture, with its time.
-func (p *Pictures) unknown(tx *sql.Tx) (map[string]int64, error) {
+// listUnknownImages returns the images whose first decision is from before the first known picture, with its time.
+func (p *Pictures) listUnknownImages(tx *sql.Tx) (map[string]int64, error) {
 	fresh := map[string]int64{}
 	rows, err := tx.Query("SELECT path, min(at) FROM images WHERE action <> ? GROUP BY path", Undecided)
 	if err != nil {

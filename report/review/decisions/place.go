@@ -36,8 +36,8 @@ func lookAt(path string) (p place, err error) {
 	return p, err
 }
 
-// changed says what happened to the files since they were opened, or "" if nothing did.
-func (p place) changed() string {
+// describeChange says what happened to the files since they were opened, or "" if nothing did.
+func (p place) describeChange() string {
 	now, err := lookAt(p.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -56,18 +56,18 @@ func (p place) changed() string {
 func (s *Store) Here() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.here()
+	return s.checkStillHere()
 }
 
-func (s *Store) here() error {
-	if how := s.place.changed(); how != "" {
+func (s *Store) checkStillHere() error {
+	if how := s.place.describeChange(); how != "" {
 		return &Gone{s.Path, how}
 	}
 	return nil
 }
 
-// written records the size of the file after a write.
-func (s *Store) written() {
+// recordSize records the size of the file after a write.
+func (s *Store) recordSize() {
 	if now, err := lookAt(s.place.path); err == nil && os.SameFile(now.file, s.place.file) {
 		s.place.size = now.size
 	}
@@ -78,18 +78,18 @@ func (s *Store) written() {
 func (s *Store) Copy(to string) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.copy(to)
+	return s.copyStoreTo(to)
 }
 
-func (s *Store) copy(to string) error {
+func (s *Store) copyStoreTo(to string) error {
 	if _, err := s.db.Exec("VACUUM INTO ?", to); err != nil {
 		return inWords(s.Path, err)
 	}
 	return nil
 }
 
-// rescue copies the decisions of a lost file to the folder where it was, or to the folder of temporary files.
-func (s *Store) rescue(gone error) error {
+// rescueDecisions copies the decisions of a lost file to the folder where it was, or to the folder of temporary files.
+func (s *Store) rescueDecisions(gone error) error {
 	name := strings.TrimSuffix(filepath.Base(s.Path), filepath.Ext(s.Path)) + ".rescued-*.db"
 	for _, dir := range []string{filepath.Dir(s.place.path), os.TempDir()} {
 		f, err := os.CreateTemp(dir, name)
@@ -97,7 +97,7 @@ func (s *Store) rescue(gone error) error {
 			continue
 		}
 		_ = f.Close()
-		if err := s.copy(f.Name()); err != nil {
+		if err := s.copyStoreTo(f.Name()); err != nil {
 			_ = os.Remove(f.Name())
 			return errors.Join(gone, err)
 		}

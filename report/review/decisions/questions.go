@@ -86,12 +86,12 @@ func (s *Store) Ask(list []Question) error {
 			return inWords(s.Path, err)
 		}
 	}
-	if err := s.here(); err != nil {
+	if err := s.checkStillHere(); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
 		return inWords(s.Path, err)
 	}
-	s.written()
+	s.recordSize()
 	return nil
 }

@@ -75,8 +75,8 @@ CREATE TABLE taggings (
 CREATE INDEX taggings_of_batch ON taggings (batch);
 `}
 
-// upgrade brings tables of a version to the latest one; version 0 means there are none.
-func upgrade(tx *sql.Tx, from int64) error {
+// upgradeTables brings tables of a version to the latest one; version 0 means there are none.
+func upgradeTables(tx *sql.Tx, from int64) error {
 	for _, schema := range schemas[from:] {
 		if _, err := tx.Exec(schema); err != nil {
 			return err

@@ -33,7 +33,7 @@ func CheckTag(tag string) error {
 	case strings.Contains(tag, TagMark):
 		return fmt.Errorf("the tag %q holds %q, which separates tags", tag, TagMark)
 	}
-	return readable("the tag", tag, "")
+	return checkReadable("the tag", tag, "")
 }
 
 // tagList scans tags that are joined by TagMark.
@@ -86,8 +86,8 @@ func allTags(db *sql.DB) (map[string][]string, error) {
 // ErrTags is the error when an image would get more than MostTags tags.
 var ErrTags = fmt.Errorf("an image has at most %d tags: remove some", MostTags)
 
-// retag gives an image tags and takes others from it, as a part of a batch. What is so already is not recorded.
-func retag(tx *sql.Tx, batch int64, path string, give, take []string) error {
+// retagImage gives an image tags and takes others from it, as a part of a batch. What is so already is not recorded.
+func retagImage(tx *sql.Tx, batch int64, path string, give, take []string) error {
 	has, err := tagsOf(tx, path)
 	if err != nil {
 		return err
@@ -136,13 +136,13 @@ func removeTag(tx *sql.Tx, path, tag string) (batch int64, err error) {
 
 // recordTag writes a change to the history of tags; was is the batch that had given a tag that is taken.
 func recordTag(tx *sql.Tx, batch int64, path, tag string, given bool, was int64) error {
-	values := []any{batch, path, tag, flag(given), was}
+	values := []any{batch, path, tag, convertFlag(given), was}
 	_, err := tx.Exec("INSERT INTO taggings (batch, path, tag, given, before_batch, sum) VALUES (?, ?, ?, ?, ?, ?)",
 		append(values, sumOf(values...))...)
 	return err
 }
 
-func flag(on bool) int64 {
+func convertFlag(on bool) int64 {
 	if on {
 		return 1
 	}

@@ -31,7 +31,7 @@ func checkStored(name string) error {
 	if strings.TrimSpace(name) != name {
 		return fmt.Errorf("the reviewer's name %q begins or ends with a space", name)
 	}
-	return readable("the reviewer's name", name, "")
+	return checkReadable("the reviewer's name", name, "")
 }
 
 // CheckNote returns an error if a note is too long or is not text.
@@ -39,11 +39,11 @@ func CheckNote(note string) error {
 	if n := utf8.RuneCountInString(note); n > mostNote {
 		return fmt.Errorf("the note has %d characters, expected at most %d", n, mostNote)
 	}
-	return readable("the note", note, "\n\t")
+	return checkReadable("the note", note, "\n\t")
 }
 
-// readable refuses control characters, except those allowed.
-func readable(what, text, allowed string) error {
+// checkReadable refuses control characters, except those allowed.
+func checkReadable(what, text, allowed string) error {
 	if !utf8.ValidString(text) {
 		return fmt.Errorf("%s is not UTF-8: %.40q", what, text)
 	}

@@ -75,13 +75,13 @@ func (f *Finder) Similar(ctx context.Context, paths []string, n int) ([]review.F
 		if vector == nil {
 			return nil, fmt.Errorf("%w that is not all zeros: %s", review.ErrNoVector, paths[0])
 		}
-		return f.nearest(ctx, search.Query{Vector: vector, Row: row}, n)
+		return f.findNearest(ctx, search.Query{Vector: vector, Row: row}, n)
 	}
-	q, err := f.centre(paths)
+	q, err := f.newMeanQuery(paths)
 	if err != nil {
 		return nil, err
 	}
-	found, err := f.nearest(ctx, q, n+len(paths))
+	found, err := f.findNearest(ctx, q, n+len(paths))
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func (f *Finder) Similar(ctx context.Context, paths []string, n int) ([]review.F
 	return found[:min(n, len(found))], nil
 }
 
-// centre returns the mean of the unit vectors of images as a query. Those without a vector do not count.
-func (f *Finder) centre(paths []string) (q search.Query, err error) {
+// newMeanQuery returns the mean of the unit vectors of images as a query. Those without a vector do not count.
+func (f *Finder) newMeanQuery(paths []string) (q search.Query, err error) {
 	x, absent, err := f.in.Rows(paths)
 	switch {
 	case err != nil:
@@ -143,10 +143,10 @@ func (f *Finder) Search(ctx context.Context, file []byte, n int) ([]review.Found
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%w: %s", review.ErrNotImage, bad[0].Reason)
 	}
-	return f.nearest(ctx, list[0], n)
+	return f.findNearest(ctx, list[0], n)
 }
 
-func (f *Finder) nearest(ctx context.Context, q search.Query, n int) ([]review.Found, error) {
+func (f *Finder) findNearest(ctx context.Context, q search.Query, n int) ([]review.Found, error) {
 	lists, err := f.in.Nearest(ctx, []search.Query{q}, n)
 	if err != nil {
 		return nil, err

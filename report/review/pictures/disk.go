@@ -29,8 +29,8 @@ type part struct {
 
 func newDisk(folder string, most int64) *disk { return &disk{folder: folder, most: most / 256} }
 
-// name returns the folder and file name of a picture.
-func (d *disk) name(k key) (folder, file string) {
+// namePictureFile returns the folder and file name of a picture.
+func (d *disk) namePictureFile(k key) (folder, file string) {
 	return hex.EncodeToString(k[:1]), hex.EncodeToString(k[1:16]) + pictureEnding
 }
 
@@ -39,9 +39,9 @@ const (
 	newEnding     = ".new" // a picture that is being written
 )
 
-// part opens a picture's folder, or creates it. It follows no link out of the folder of all pictures, which is none: a
-// data set from somebody else may contain some.
-func (d *disk) part(folder string, create bool) (*os.Root, error) {
+// openFolder opens a picture's folder, or creates it. It follows no link out of the folder of all pictures, which is
+// none: a data set from somebody else may contain some.
+func (d *disk) openFolder(folder string, create bool) (*os.Root, error) {
 	if create {
 		_ = os.Mkdir(d.folder, 0o700) // else opening it fails
 	}
@@ -59,14 +59,14 @@ func (d *disk) part(folder string, create bool) (*os.Root, error) {
 	return all.OpenRoot(folder)
 }
 
-// get reads a picture. Files are not synced, so one may be broken after a power failure; therefore it checks
+// readPicture reads a picture. Files are not synced, so one may be broken after a power failure; therefore it checks
 // the beginning and end of the JPEG file.
-func (d *disk) get(k key) ([]byte, bool) {
+func (d *disk) readPicture(k key) ([]byte, bool) {
 	if d.folder == "" {
 		return nil, false
 	}
-	folder, file := d.name(k)
-	root, err := d.part(folder, false)
+	folder, file := d.namePictureFile(k)
+	root, err := d.openFolder(folder, false)
 	if err != nil {
 		return nil, false
 	}
@@ -81,15 +81,15 @@ func (d *disk) get(k key) ([]byte, bool) {
 	return data, true
 }
 
-func (d *disk) put(k key, data []byte) {
+func (d *disk) writePicture(k key, data []byte) {
 	if d.folder == "" || int64(len(data)) > d.most {
 		return
 	}
 	p := &d.parts[k[0]]
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	folder, file := d.name(k)
-	root, err := d.part(folder, true)
+	folder, file := d.namePictureFile(k)
+	root, err := d.openFolder(folder, true)
 	if err != nil {
 		return
 	}
@@ -101,7 +101,7 @@ func (d *disk) put(k key, data []byte) {
 		}
 	}
 	if p.bytes+int64(len(data)) > d.most {
-		p.bytes = shrink(root, d.most/2)
+		p.bytes = removeOldest(root, d.most/2)
 	}
 	if writeNew(root, file, data) == nil {
 		p.bytes += int64(len(data))
@@ -125,8 +125,8 @@ func writeNew(root *os.Root, name string, data []byte) error {
 	return err
 }
 
-// shrink removes the oldest files until at most most bytes are left, and returns how many are left.
-func shrink(root *os.Root, most int64) (left int64) {
+// removeOldest removes the oldest files until at most most bytes are left, and returns how many are left.
+func removeOldest(root *os.Root, most int64) (left int64) {
 	files := filesOf(root)
 	slices.SortFunc(files, func(a, b fs.FileInfo) int { // the newest first
 		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(a.Name(), b.Name()))

@@ -31,11 +31,11 @@ func (p *Pictures) Open(path string) (*File, error) {
 	}
 	f, info, err := regular.From(p.fsys, path)
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, asUnreadable(err)
 	}
 	file, err := asImage(f, info.Size())
 	if err != nil {
-		return nil, unreadable(errors.Join(err, f.Close()))
+		return nil, asUnreadable(errors.Join(err, f.Close()))
 	}
 	return file, nil
 }
@@ -46,7 +46,7 @@ func (p *Pictures) openCrop(path string) (*File, error) {
 		return png.Encode(&b, img)
 	})
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, asUnreadable(err)
 	}
 	return &File{Type: "image/png", Size: int64(b.Len()), Reader: &b, Closer: io.NopCloser(nil)}, nil
 }

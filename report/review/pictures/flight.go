@@ -19,12 +19,16 @@ type call struct {
 	err     error
 }
 
-// do returns the result of produce, whose context ends when all callers have gone.
-func (f *flight) do(ctx context.Context, k key, produce func(context.Context) ([]byte, error)) ([]byte, error) {
+// shareResult returns the result of produce, whose context ends when all callers have gone.
+func (f *flight) shareResult(
+	ctx context.Context,
+	k key,
+	produce func(context.Context) ([]byte, error),
+) ([]byte, error) {
 	f.mutex.Lock()
 	c, ok := f.on[k]
 	if !ok {
-		c = f.start(k, produce)
+		c = f.startCall(k, produce)
 	}
 	c.waiting++
 	f.mutex.Unlock()
@@ -44,8 +48,8 @@ func (f *flight) do(ctx context.Context, k key, produce func(context.Context) ([
 	return nil, ctx.Err()
 }
 
-// start begins a call. The mutex must be held.
-func (f *flight) start(k key, produce func(context.Context) ([]byte, error)) *call {
+// startCall begins a call. The mutex must be held.
+func (f *flight) startCall(k key, produce func(context.Context) ([]byte, error)) *call {
 	ctx, stop := context.WithCancel(context.Background())
 	c := &call{stop: stop, done: make(chan struct{})}
 	if f.on == nil {

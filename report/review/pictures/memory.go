@@ -39,7 +39,7 @@ func newMemory(most int64) *memory {
 	return &memory{most: most, order: list.New(), at: map[key]*list.Element{}}
 }
 
-func (m *memory) get(k key) ([]byte, bool) {
+func (m *memory) getCached(k key) ([]byte, bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	e, ok := m.at[k]
@@ -50,7 +50,7 @@ func (m *memory) get(k key) ([]byte, bool) {
 	return e.Value.(kept).data, true
 }
 
-func (m *memory) put(k key, data []byte) {
+func (m *memory) putCached(k key, data []byte) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if _, there := m.at[k]; there {

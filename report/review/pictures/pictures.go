@@ -48,8 +48,8 @@ type Unreadable struct{ Reason error }
 func (e *Unreadable) Error() string { return e.Reason.Error() }
 func (e *Unreadable) Unwrap() error { return e.Reason }
 
-// unreadable returns the error for a picture that cannot be shown, unless it is no fault of the picture's.
-func unreadable(reason error) error {
+// asUnreadable returns the error for a picture that cannot be shown, unless it is no fault of the picture's.
+func asUnreadable(reason error) error {
 	if regular.Exhausted(reason) {
 		return reason
 	}
@@ -77,18 +77,18 @@ func (p *Pictures) Small(ctx context.Context, path string, side int) ([]byte, er
 	side = min(max(side, leastSide), MostSide)
 	info, err := fs.Stat(p.fsys, path)
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, asUnreadable(err)
 	}
 	k := keyOf(path, side, info)
-	if data, ok := p.memory.get(k); ok {
+	if data, ok := p.memory.getCached(k); ok {
 		return data, nil
 	}
-	return p.making.do(ctx, k, func(ctx context.Context) ([]byte, error) {
-		if data, ok := p.memory.get(k); ok { // another call has just made it
+	return p.making.shareResult(ctx, k, func(ctx context.Context) ([]byte, error) {
+		if data, ok := p.memory.getCached(k); ok { // another call has just made it
 			return data, nil
 		}
-		if data, ok := p.disk.get(k); ok {
-			p.memory.put(k, data)
+		if data, ok := p.disk.readPicture(k); ok {
+			p.memory.putCached(k, data)
 			return data, nil
 		}
 		select {
@@ -97,18 +97,18 @@ func (p *Pictures) Small(ctx context.Context, path string, side int) ([]byte, er
 			return nil, ctx.Err()
 		}
 		defer func() { <-p.slots }()
-		data, err := p.produce(path, side)
+		data, err := p.producePicture(path, side)
 		if err != nil {
-			return nil, unreadable(err)
+			return nil, asUnreadable(err)
 		}
-		p.memory.put(k, data)
-		p.disk.put(k, data)
+		p.memory.putCached(k, data)
+		p.disk.writePicture(k, data)
 		return data, nil
 	})
 }
 
-// produce decodes a picture and encodes it small.
-func (p *Pictures) produce(path string, side int) ([]byte, error) {
+// producePicture decodes a picture and encodes it small.
+func (p *Pictures) producePicture(path string, side int) ([]byte, error) {
 	t := backbone.ReadThumbnail(p.fsys, path, side)
 	if t.Err != nil {
 		return nil, t.Err

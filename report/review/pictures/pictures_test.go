@@ -280,18 +280,18 @@ func (p *Pictures) waiting(path string, side int) int {
 func TestMemory(t *testing.T) {
 	m := newMemory(10 * (1000 + overhead))
 	for i := range 100 {
-		m.put(key{byte(i)}, make([]byte, 1000))
-		if _, ok := m.get(key{0}); !ok {
+		m.putCached(key{byte(i)}, make([]byte, 1000))
+		if _, ok := m.getCached(key{0}); !ok {
 			t.Fatal("the one that is asked for all the time went")
 		}
 		if m.bytes > m.most || len(m.at) != m.order.Len() {
 			t.Fatalf("%d bytes, %d and %d entries", m.bytes, len(m.at), m.order.Len())
 		}
 	}
-	if _, ok := m.get(key{99}); !ok || len(m.at) != 10 {
+	if _, ok := m.getCached(key{99}); !ok || len(m.at) != 10 {
 		t.Errorf("%d entries, the last one there: %v", len(m.at), ok)
 	}
-	m.put(key{200}, make([]byte, 1<<20))
+	m.putCached(key{200}, make([]byte, 1<<20))
 	if m.bytes > m.most {
 		t.Errorf("one larger than all: %d bytes", m.bytes)
 	}
@@ -345,7 +345,7 @@ func TestDiskBound(t *testing.T) {
 	d := newDisk(t.TempDir(), 256*10_000)
 	for i := range 50 {
 		k := key{7, byte(i)}
-		d.put(k, []byte(strings.Repeat("x", 1000)))
+		d.writePicture(k, []byte(strings.Repeat("x", 1000)))
 		if err := os.Chtimes(d.whole(k), time.Unix(int64(i), 0), time.Unix(int64(i), 0)); err != nil {
 			t.Fatal(err)
 		}
@@ -367,16 +367,22 @@ func TestDiskBound(t *testing.T) {
 			}
 		}
 	}
-	d.put(key{7, 99}, make([]byte, 20_000))
+	d.writePicture(key{7, 99}, make([]byte, 20_000))
 	if there(d.whole(key{7, 99})) {
 		t.Error("one larger than the bound was kept")
 	}
-	newDisk(filepath.Join(string([]byte{0}), "x"), 1<<20).put(key{1}, []byte("y")) // cannot be: nothing happens
+	newDisk(
+		filepath.Join(string([]byte{0}), "x"),
+		1<<20,
+	).writePicture(
+		key{1},
+		[]byte("y"),
+	) // cannot be: nothing happens
 }
 
 // whole returns the path of a picture's file.
 func (d *disk) whole(k key) string {
-	folder, file := d.name(k)
+	folder, file := d.namePictureFile(k)
 	return filepath.Join(d.folder, folder, file)
 }
 
@@ -415,11 +421,11 @@ func TestDiskOfOthers(t *testing.T) {
 			if err := plant(d, k, mine); err != nil {
 				t.Skip(err)
 			}
-			if data, ok := d.get(k); ok {
+			if data, ok := d.readPicture(k); ok {
 				t.Errorf("got %.20q", data)
 			}
 			for i := range 10 {
-				d.put(key{7, byte(i)}, picture)
+				d.writePicture(key{7, byte(i)}, picture)
 			}
 			if left, err := os.ReadDir(filepath.Dir(mine)); err != nil || len(left) != 1 {
 				t.Errorf("%v beside it, %v", left, err)
@@ -431,7 +437,7 @@ func TestDiskOfOthers(t *testing.T) {
 	}
 	// A file that the cache has not written stays, however old it is.
 	d := newDisk(t.TempDir(), 256*3000)
-	d.put(key{7}, picture)
+	d.writePicture(key{7}, picture)
 	mine := filepath.Join(filepath.Dir(d.whole(key{7})), "mine.txt")
 	if err := os.WriteFile(mine, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -440,7 +446,7 @@ func TestDiskOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 10 {
-		d.put(key{7, byte(i)}, picture)
+		d.writePicture(key{7, byte(i)}, picture)
 	}
 	if !there(mine) || there(d.whole(key{7})) {
 		t.Error("a file of others was removed, or none of ours")
@@ -464,7 +470,7 @@ func BenchmarkSmall(b *testing.B) {
 	}
 	p := New(fstest.MapFS{"a.jpg": {Data: file.Bytes()}}, Options{})
 	for b.Loop() {
-		if _, err := p.produce("a.jpg", 160); err != nil {
+		if _, err := p.producePicture("a.jpg", 160); err != nil {
 			b.Fatal(err)
 		}
 	}
