@@ -271,7 +271,7 @@ func TestAuditCleansRun(t *testing.T) {
 	if n := changes("clean.csv"); n["train"] < 30 || len(n) != 1 || strings.Contains(stderr, "warning") {
 		t.Errorf("labels changed: %v; %s", n, stderr)
 	}
-	for _, scorer := range []string{"vmf", "centres"} {
+	for _, scorer := range []string{"vmf", "knn"} {
 		_, stderr = mustCall(t, "audit", "run", "--clean", "all.csv", "--relabel", "--include-eval", "--share", "0.4",
 			"--scorer", scorer)
 		n := changes("all.csv")

@@ -189,7 +189,7 @@ func TestEmbedTakesImagesFromAnywhere(t *testing.T) {
 	}
 	file := filepath.Join(s.images, "08.png")
 	text, _ = mustCall(t, append(by, file, filepath.Join(s.images, "02.png"), file)...)
-	if l := jsonLines(t, text); len(l) != 3 || l[0].Path != filepath.ToSlash(file) || !cmp.Equal(l[0], l[2]) {
+	if l := jsonLines(t, text); len(l) != 2 || l[0].Path != filepath.ToSlash(file) {
 		t.Errorf("%+v", l)
 	}
 }

@@ -66,7 +66,7 @@ var working = []struct {
 	{line: "data corrupt drawn/manifest.csv --noise-rate 0.3 --noise small-cluster --features features --out OUT.csv"},
 	{line: "data glyphs --out OUT --classes 24 --images 4"},
 	{line: "extract --manifest noisy.csv --root drawn --model glyphnet --out OUT"},
-	{line: "noise noisy.csv --features features --method all"},
+	{line: "audit --rate-only --labels noisy.csv --features features --scorer all"},
 	{line: "train --manifest noisy.csv --root drawn --features features --noise-rate auto --steps 20 --out OUT"},
 	{line: "eval run --metrics all"},
 	{line: "audit run"},

@@ -13,7 +13,7 @@ func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
 		"winnow": "a command is missing",
-		"winnow nix": `"nix" is not a command of winnow, expected audit, review, studio, noise, data, ` +
+		"winnow nix": `"nix" is not a command of winnow, expected audit, review, studio, data, ` +
 			`models, extract, join, ` +
 			"cluster, train, sweep, eval, report, map, export, embed, index, search, " +
 			"reproduce, papers, " +

@@ -218,7 +218,7 @@ func TestSearch(t *testing.T) {
 	}
 	text, _ := mustCall(t, "search", "--index", dir, "--k", "2", "--manifest", list, image)
 	if lines := strings.Split(text, "\n"); len(lines) != 4 || lines[0] != filepath.ToSlash(image) ||
-		!strings.HasPrefix(lines[1], "   1  1.0000  07.png    red, ") {
+		!strings.HasPrefix(lines[1], "   1  1.0000  red, 4  07.png") {
 		t.Errorf("%q", text)
 	}
 	// A feature store is searched directly, by the network that made it.
