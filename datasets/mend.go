@@ -149,7 +149,6 @@ type mender struct {
 	boxes     *boxColumns
 	hot       *oneHot  // of a table with a column for each class
 	header    []string // of such a table
-	kept, cut int      // marks of a JSON list that stayed and were left out
 	did       Mended
 }
 

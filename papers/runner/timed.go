@@ -124,15 +124,6 @@ func (t timing) newVariantConfig(v studies.Names, base config.Run) config.Run {
 	return base
 }
 
-// countVariantSteps returns the steps of a variant in all repetitions, including those that fill the bank.
-func (t timing) countVariantSteps() (int, error) {
-	configs, err := t.listVariantConfigs()
-	if err != nil {
-		return 0, err
-	}
-	return t.Repeat * configs[0].Length.In(0), nil
-}
-
 // findVariant returns the position of a variant among those timed, or -1.
 func (t timing) findVariant(v studies.Names) int {
 	return slices.IndexFunc(t.variants, func(other studies.Names) bool { return slices.Equal(v, other) })

@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -38,11 +39,18 @@ func printManual(_ context.Context, p *term.Program, o Options) error {
 		printed = func() (string, error) { return o.App.ToManWithSection(1) }
 	}
 	text, err := printed()
-	if err == nil {
-		_, err = io.WriteString(p.Data, text)
+	if err != nil {
+		return err
 	}
+	if !o.Man { // the library begins with several titles
+		text = "# Commands\n\n" + headings.ReplaceAllString(text, "#$0")
+	}
+	_, err = io.WriteString(p.Data, text)
 	return err
 }
+
+// headings are those of Markdown.
+var headings = regexp.MustCompile(`(?m)^#+ `)
 
 //go:embed completion.*
 var scripts embed.FS
