@@ -24,8 +24,8 @@ func (m Map) WriteSVG(w io.Writer) error {
 		foot = line*float64(rows) + 20
 	}
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, `<svg class="map" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%[1]g" height="%[2]g" `+
-		`font-family="Helvetica, Arial, sans-serif">`, side, top+height+foot)
+	fmt.Fprintf(b, `<svg class="map" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%[1]g" `+
+		`height="%[2]g" font-family="Helvetica, Arial, sans-serif">`, side, top+height+foot)
 	fmt.Fprintf(b, "\n<title>%s</title>\n", html.EscapeString(m.Title))
 	fmt.Fprintf(b, `<style>%s</style><rect width="100%%" height="100%%" fill="#fff"/>`, m.writeStyles())
 	fmt.Fprintf(b, `<text x="%g" y="34" font-size="22" font-weight="bold" fill="#20242b">%s</text>`,
