@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -21,7 +22,8 @@ type Case struct {
 	Params              map[string]any
 }
 
-// Root returns the repository's folder: the nearest parent of the working directory with a go.mod.
+// Root returns the repository's folder: the nearest parent of the working directory whose go.mod is winnow's own, as
+// modules of their own lie below it.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -29,12 +31,12 @@ func Root(t testing.TB) string {
 		t.Fatal(err)
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		if mod, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil && strings.HasPrefix(string(mod), "module winnow\n") {
 			return dir
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			t.Fatal("reference: no go.mod above the working directory")
+			t.Fatal("reference: winnow's go.mod is not above the working directory")
 		}
 		dir = parent
 	}
