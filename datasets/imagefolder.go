@@ -16,7 +16,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"winnow/datasets/parquetrows"
+	"winnow/datasets/shards"
 )
 
 // The files in which Hugging Face's imagefolder stores metadata, next to the images or above them.
@@ -145,7 +145,7 @@ func (o ReadOptions) namePathColumn(file string) string {
 // firstNames returns the columns of a metadata file; for JSON lines, the keys of the first line.
 func firstNames(f fs.File, name string) (header []string, err error) {
 	if name == metadataParquet {
-		rows, err := openParquet(f)
+		rows, _, err := openParquet(f)
 		if err != nil {
 			return nil, err
 		}
@@ -180,24 +180,25 @@ func firstNames(f fs.File, name string) (header []string, err error) {
 }
 
 // openParquet opens a table. One inside a zip file is read into memory.
-func openParquet(f fs.File) (*parquetrows.Table, error) {
+func openParquet(f fs.File) (*shards.ParquetFile, io.ReaderAt, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	src, ok := f.(io.ReaderAt)
 	if !ok {
 		const most = 256 << 20
 		if info.Size() > most {
-			return nil, fmt.Errorf("has %d MB in a zip file, expected at most %d: unpack it", info.Size()>>20, most>>20)
+			return nil, nil, fmt.Errorf("has %d MB in a zip file, expected at most %d: unpack it", info.Size()>>20, most>>20)
 		}
 		data, err := io.ReadAll(f)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		src = bytes.NewReader(data)
 	}
-	return parquetrows.Open(src, info.Size())
+	t, err := shards.OpenParquet(src, info.Size())
+	return t, src, err
 }
 
 // readMetadata reads a metadata file. Its paths are relative to its folder. Splits come from a column split, or else
@@ -246,7 +247,7 @@ func (m metadata) readMetadata(fsys fs.FS, name string, options ReadOptions) (*D
 		}
 		return opts.readAnyManifest(in, name)
 	}
-	table, err := openParquet(in)
+	table, src, err := openParquet(in)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
@@ -255,7 +256,7 @@ func (m metadata) readMetadata(fsys fs.FS, name string, options ReadOptions) (*D
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	var rows []row
-	err = table.Each(func(record []string) (err error) {
+	err = table.EachRow(src, func(record []string) (err error) {
 		if rows, err = appendRow(rows, at.newRow(record, extra, len(rows)), opts); err != nil {
 			err = fmt.Errorf("row %d: %w", len(rows)+1, err)
 		}

@@ -12,9 +12,9 @@ import (
 var PublishedFiles = map[string]string{"image_class_labels.txt": "cub200", "devkit/cars_meta.mat": "cars196",
 	"cars_annos.mat": "cars196", "Ebay_train.txt": "sop", "Eval/list_eval_partition.txt": "inshop",
 	"list_eval_partition.txt": "inshop", "meta/train.txt": "food101", "setid.mat": "flowers102",
-	"annotations/trainval.txt": "pets", "101_ObjectCategories": "caltech101", "256_ObjectCategories": "caltech256",
-	"places365_train_standard.txt": "places365", "train2017.json": "inat2017", "train2018.json": "inat2018",
-	"ILSVRC2012_devkit_t12": "imagenet", "meta/verified_train.tsv": "food101n", "datalist/CARSN_train.csv": "cars98n",
+	"annotations/trainval.txt": "pets", "256_ObjectCategories": "caltech256",
+	"places365_train_standard.txt": "places365", "train2017.json": "inat2017",
+	"meta/verified_train.tsv": "food101n", "datalist/CARSN_train.csv": "cars98n",
 	"data_batch_1.bin": "cifar10", "train-images-idx3-ubyte.gz": "mnist"}
 
 // describePublished returns how a published data set is read with its own splits, "" if the folder holds none that is

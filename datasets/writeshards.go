@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"winnow/datasets/location"
-	"winnow/datasets/tarshards"
+	"winnow/datasets/shards"
 	"winnow/internal/regular"
 )
 
@@ -168,7 +168,7 @@ func (w *ShardWriter) countShardBytes(i int) (n int64, err error) {
 }
 
 // sampleFiles returns the files of a sample.
-func (w *ShardWriter) sampleFiles(i int) ([]tarshards.File, error) {
+func (w *ShardWriter) sampleFiles(i int) ([]shards.TarFile, error) {
 	s, root := &w.d.Samples[i], w.Root(i)
 	info, err := fs.Stat(root, s.Path)
 	if err != nil {
@@ -187,17 +187,17 @@ func (w *ShardWriter) sampleFiles(i int) ([]tarshards.File, error) {
 			return nil, err
 		}
 	}
-	picture := tarshards.File{Name: w.keys[i] + ending, Size: info.Size(), Open: open}
+	picture := shards.TarFile{Name: w.keys[i] + ending, Size: info.Size(), Open: open}
 	text, err := w.describeSample(s, picture.Name)
 	if err != nil {
 		return nil, err
 	}
-	files := []tarshards.File{picture}
+	files := []shards.TarFile{picture}
 	if s.Label != Unlabelled {
 		files = append(files,
-			tarshards.File{Name: w.keys[i] + "." + webClass, Data: strconv.AppendInt(nil, int64(s.Label), 10)})
+			shards.TarFile{Name: w.keys[i] + "." + webClass, Data: strconv.AppendInt(nil, int64(s.Label), 10)})
 	}
-	return append(files, tarshards.File{Name: w.keys[i] + "." + webJSON, Data: text}), nil
+	return append(files, shards.TarFile{Name: w.keys[i] + "." + webJSON, Data: text}), nil
 }
 
 // describeSample writes the manifest's data of a sample as JSON, with the path if it differs from the name in the
@@ -253,7 +253,7 @@ func isSameFile(a, b string) bool {
 
 // writeShard writes a shard.
 func (w *ShardWriter) writeShard(ctx context.Context, p shardPlan) error {
-	var files []tarshards.File
+	var files []shards.TarFile
 	for _, i := range p.samples {
 		of, err := w.sampleFiles(i)
 		if err != nil {
@@ -264,7 +264,7 @@ func (w *ShardWriter) writeShard(ctx context.Context, p shardPlan) error {
 	if err := os.MkdirAll(filepath.Dir(p.name), 0o777); err != nil {
 		return err
 	}
-	return tarshards.Write(ctx, p.name, files)
+	return shards.WriteTar(ctx, p.name, files)
 }
 
 // ListShards lists the files that are named as the shards of a set.

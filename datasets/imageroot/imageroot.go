@@ -12,9 +12,8 @@ import (
 	"path"
 
 	"winnow/datasets"
-	"winnow/datasets/cifar"
 	"winnow/datasets/location"
-	"winnow/datasets/mnist"
+	"winnow/datasets/packed"
 	"winnow/datasets/shards"
 	"winnow/internal/regular"
 )
@@ -66,11 +65,7 @@ func openFiles(ctx context.Context, root location.Source, open func(location.Sou
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range packedDatasets() {
-		if !p.here(folder) {
-			continue
-		}
-		images, err := p.images(folder)
+	if images, err := packed.Open(folder); images != nil || err != nil {
 		if err != nil {
 			return nil, fmt.Errorf("root: %s: %w", root, err)
 		}
@@ -196,14 +191,4 @@ func (o overlay) Stat(name string) (fs.FileInfo, error) {
 		return fs.Stat(o[1], name)
 	}
 	return info, err
-}
-
-// packedDataset is a dataset whose files hold its images in a format of their own.
-type packedDataset struct {
-	here   func(fs.FS) bool
-	images func(fs.FS) (fs.FS, error)
-}
-
-func packedDatasets() []packedDataset {
-	return []packedDataset{{mnist.Here, mnist.Images}, {cifar.Here, cifar.Images}}
 }

@@ -26,10 +26,6 @@ type Job struct {
 	Shares  []datasets.Share // nil: keep the sources' splits
 	ByImage bool             // distribute images of each class instead of whole classes
 
-	// Mended is a list made of the only source; if it is not empty, its labels are carried back into a copy of the
-	// source's own files.
-	Mended location.Source
-
 	Preset     string          // name of a known dataset, or ""
 	Root       location.Source // of its files, or of the paths of lists; none means each source's own
 	Protocol   string
@@ -75,9 +71,6 @@ type gathered struct {
 
 // Run reads, splits and writes. It reports to out, and differences from published numbers to warnings.
 func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
-	if !j.Mended.IsZero() {
-		return j.carryLabels(ctx, out)
-	}
 	read := j.readSources
 	if j.Preset != "" {
 		read = j.readPreset

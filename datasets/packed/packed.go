@@ -1,8 +1,7 @@
-// Package packed presents images that a dataset stores as bare pixels in one array as a tree of image files, so
-// that readers of image files can read them too. The files are generated when they are opened: uncompressed 24-bit
-// BMP, which is lossless and costs next to nothing to write and decode.
-//
-// The package imports nothing of winnow.
+// Package packed reads datasets that store images as bare pixels in one array, MNIST and CIFAR, and presents them as a
+// tree of image files, train/00017.bmp and test/00042.bmp, numbered in the order of the dataset's own files. The files
+// are generated when they are opened: uncompressed 24-bit BMP, which is lossless and costs next to nothing to write and
+// decode.
 package packed
 
 import (
@@ -73,6 +72,26 @@ func (m Images) encodeBMP(i int) []byte {
 		}
 	}
 	return out
+}
+
+// Open serves the images of a folder that holds MNIST's or CIFAR's own files; it returns nil for other folders.
+func Open(fsys fs.FS) (fs.FS, error) {
+	var folders []Images
+	var err error
+	switch {
+	case isMNISTHere(fsys):
+		folders, err = openMNIST(fsys)
+	case cifar10.isHere(fsys):
+		_, folders, err = cifar10.readSplits(fsys)
+	case cifar100.isHere(fsys):
+		_, folders, err = cifar100.readSplits(fsys)
+	default:
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return FS(folders...), nil
 }
 
 // FS serves several folders of images.

@@ -1,7 +1,6 @@
 package published
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -18,9 +17,7 @@ const noLabel = -1
 // image without a single right label loses its label, so it is not evaluated.
 //
 // The file is one of the label-errors project's: people's votes on suspects (JSON: the suspect's number in the test
-// set, its given and guessed label, how many voted for given, guessed, both and neither), or all labels of the test
-// set in order (npy). Images are counted from first. If that is 1 (ImageNet), npy files have another order and are
-// rejected.
+// set, counted from first, its given and guessed label, how many voted for given, guessed, both and neither).
 // Source: Northcutt, Athalye, Mueller, "Pervasive Label Errors in Test Sets Destabilize Machine Learning Benchmarks",
 // NeurIPS Datasets and Benchmarks 2021.
 func correctLabels(samples []sample, file File, first int, opts Options) error {
@@ -39,11 +36,7 @@ func correctLabels(samples []sample, file File, first int, opts Options) error {
 	for k, i := range test {
 		published[k] = samples[i].Class
 	}
-	read := readVotes
-	if bytes.HasPrefix(file.Data, []byte(npyMagic)) {
-		read = readCorrected
-	}
-	right, note, err := read(file.Data, published, first)
+	right, note, err := readVotes(file.Data, published, first)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file.Name, err)
 	}
@@ -88,47 +81,16 @@ func (s suspect) findMajorityLabel() int {
 	return noLabel
 }
 
-// checkSuspect returns why a suspect is not complete.
-func (s suspect) checkSuspect() error {
-	if s.ID == nil || s.Given == nil || s.Guessed == nil || len(s.Votes) == 0 {
-		return fmt.Errorf("expected id, given_original_label, our_guessed_label and mturk")
-	}
-	for kind, n := range s.Votes {
-		if n < 0 || n > 1<<20 {
-			return fmt.Errorf("image %d has %d votes for %q", *s.ID, n, kind)
-		}
-	}
-	return nil
-}
-
-// checkSuspectFits returns why a suspect cannot belong to a test set with these labels.
-func (s suspect) checkSuspectFits(published []int, first int) error {
-	switch {
-	case *s.ID < first || *s.ID-first >= len(published):
-		return fmt.Errorf("id %d, expected %d to %d: the test set has %d images", *s.ID, first,
-			len(published)-1+first, len(published))
-	case published[*s.ID-first] != *s.Given:
-		return fmt.Errorf("image %d has the label %d here, the file says %d: the file is for another dataset or "+
-			"another order", *s.ID, published[*s.ID-first], *s.Given)
-	}
-	return nil
-}
-
-// readSuspects reads the votes on suspects, of which each image is one at most.
+// readSuspects reads the votes on suspects.
 func readSuspects(data []byte) ([]suspect, error) {
 	var list []suspect
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, fmt.Errorf("expected the label-errors project's JSON or npy: %w", err)
+		return nil, fmt.Errorf("expected the label-errors project's JSON: %w", err)
 	}
-	known := make(map[int]bool, len(list))
 	for i, s := range list {
-		if err := s.checkSuspect(); err != nil {
-			return nil, fmt.Errorf("element %d: %w", i, err)
+		if s.ID == nil || s.Given == nil || s.Guessed == nil || len(s.Votes) == 0 {
+			return nil, fmt.Errorf("element %d: expected id, given_original_label, our_guessed_label and mturk", i)
 		}
-		if known[*s.ID] {
-			return nil, fmt.Errorf("element %d: image %d appears twice", i, *s.ID)
-		}
-		known[*s.ID] = true
 	}
 	return list, nil
 }
@@ -156,10 +118,11 @@ func readVotes(data []byte, published []int, first int) (map[int]int, string, er
 	right := make(map[int]int, len(list))
 	kept, changed, without := 0, 0, 0
 	for i, s := range list {
-		if err := s.checkSuspectFits(published, first); err != nil {
-			return nil, "", fmt.Errorf("element %d: %w", i, err)
-		}
 		at := *s.ID - first
+		if at < 0 || at >= len(published) || published[at] != *s.Given {
+			return nil, "", fmt.Errorf("element %d: image %d has not the label %d here: the file is for another dataset "+
+				"or another order", i, *s.ID, *s.Given)
+		}
 		label := s.findMajorityLabel()
 		right[at] = label
 		switch label {
@@ -173,33 +136,4 @@ func readVotes(data []byte, published []int, first int) (map[int]int, string, er
 	}
 	return right, fmt.Sprintf("of %d suspects %d keep their label, %d get another, %d have no single right label "+
 		"and are not evaluated", len(list), kept, changed, without), nil
-}
-
-// readCorrected reads the labels of all test images.
-func readCorrected(data []byte, published []int, first int) (map[int]int, string, error) {
-	if first != 0 {
-		return nil, "", fmt.Errorf("found npy, which has the images in another order, expected the label-errors " +
-			"project's JSON")
-	}
-	labels, err := readNPYLabels(data)
-	if err != nil {
-		return nil, "", err
-	}
-	if len(labels) != len(published) {
-		return nil, "", fmt.Errorf("found %d labels, expected %d: one for each test image", len(labels), len(published))
-	}
-	right := make(map[int]int)
-	for i, label := range labels {
-		if label == noLabel {
-			return nil, "", fmt.Errorf("image %d: label %d is not in the test set", i, label)
-		}
-		if label != published[i] {
-			right[i] = label
-		}
-	}
-	if 2*len(right) > len(labels) {
-		return nil, "", fmt.Errorf("%d of %d labels differ from the published ones: the file is for another "+
-			"dataset or another order", len(right), len(labels))
-	}
-	return right, fmt.Sprintf("%d of %d labels differ from the published ones", len(right), len(labels)), nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"winnow/datasets"
 	"winnow/internal/testing/reference"
@@ -43,34 +44,16 @@ func TestCorrected(t *testing.T) {
 		"evaluated"; len(r.Notes) != 1 || r.Notes[0] != want {
 		t.Errorf("notes %q, expected %q", r.Notes, want)
 	}
-	// An array of all labels; only image 9 differs.
-	all := npyFile("|u1", "10,", "\x00\x01\x02\x03\x04\x05\x06\x07\x08\x00")
-	r = imported(t, "cifar10", cifarTen(), Options{Corrected: &File{"all.npy", []byte(all)}})
-	if got := names(r.Dataset, 29); got != "test/00009.bmp airplane - test truck" ||
-		r.Notes[0] != "test: 1 of 10 labels differ from the published ones" {
-		t.Errorf("found %q, notes %q", got, r.Notes)
-	}
 }
 
 func TestCorrectedRefuses(t *testing.T) {
 	p, _ := Find("cifar10")
 	for want, text := range map[string]string{
-		"c: expected the label-errors project's JSON or npy: ":                         "{",
-		"c: element 0: expected id, given_original_label, our_guessed_label and mturk": `[{"id": 1}]`,
-		"element 0: id 10, expected 0 to 9: the test set has 10 images": "[" +
-			voted(10, 1, 2, `"given": 5`) + "]",
-		"element 0: image 1 has the label 1 here, the file says 2: the file is for another dataset": "[" +
-			voted(1, 2, 3, `"given": 5`) + "]",
-		"element 1: image 1 appears twice": "[" + voted(1, 1, 3, `"given": 5`) + "," + voted(1, 1, 3, `"given": 5`) +
-			"]",
-		`element 0: image 1 has -5 votes for "given"`: "[" +
-			voted(1, 1, 3, `"given": -5`) + "]",
-		"c: image 1: label 77 is not in the test set":             "[" + voted(1, 1, 77, `"guessed": 5`) + "]",
-		"c: found 2 labels, expected 10: one for each test image": npyFile("|u1", "2,", "\x00\x01"),
-		"c: 9 of 10 labels differ from the published ones: the file is for another dataset or a": npyFile("|u1",
-			"10,", strings.Repeat("\x03", 10)),
-		"c: image 0: label -1 is not in the test set": npyFile("|i1", "10,",
-			"\xff\x01\x02\x03\x04\x05\x06\x07\x08\x00"),
+		"c: expected the label-errors project's JSON: ": "{",
+		"c: element 0: expected id":                     `[{"id": 1}]`,
+		"element 0: image 10 has not the label 1 here":  "[" + voted(10, 1, 2, `"given": 5`) + "]",
+		"element 0: image 1 has not the label 2 here":   "[" + voted(1, 2, 3, `"given": 5`) + "]",
+		"c: image 1: label 77 is not in the test set":   "[" + voted(1, 1, 77, `"guessed": 5`) + "]",
 	} {
 		_, err := p.Dataset(cifarTen(), Options{Corrected: &File{"c", []byte(text)}})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -103,9 +86,10 @@ func TestCorrectedReal(t *testing.T) {
 		"cifar100": "test: of 2235 suspects 1650 keep their label, 318 get another, 267 have no single right label " +
 			"and are not evaluated",
 	} {
-		labels, err := readNPYLabels(file("original_test_labels/" + name + "_test_set_original_labels.npy").Data)
-		if err != nil {
-			t.Fatal(err)
+		var labels []int // 16-bit or 8-bit numbers behind numpy's header of 128 bytes
+		original := file("original_test_labels/" + name + "_test_set_original_labels.npy").Data[128:]
+		for size := len(original) / 10000; len(original) > 0; original = original[size:] {
+			labels = append(labels, int(original[0]))
 		}
 		votes := file("mturk/" + name + "_mturk.json")
 		notes := []string{}
@@ -138,7 +122,6 @@ func TestCorrectedReal(t *testing.T) {
 // FuzzCorrected: for any file, every label stays a class or becomes none.
 func FuzzCorrected(f *testing.F) {
 	f.Add([]byte("[" + voted(1, 1, 3, `"given": 5`) + "]"))
-	f.Add([]byte(npyFile("|u1", "10,", "\x00\x01\x02\x03\x04\x05\x06\x07\x08\x00")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var samples []sample
 		for class := range 10 {
@@ -153,4 +136,103 @@ func FuzzCorrected(f *testing.F) {
 			}
 		}
 	})
+}
+
+// cifarTen is CIFAR-10's binary version with 20 training and 10 test images.
+func cifarTen() fstest.MapFS {
+	record := func(class int) []byte { return append([]byte{byte(class)}, make([]byte, 3072)...) }
+	var train, test []byte
+	for i := range 20 {
+		train = append(train, record(i%10)...)
+	}
+	for i := range 10 {
+		test = append(test, record(i)...)
+	}
+	return fstest.MapFS{"data_batch_1.bin": {Data: train}, "test_batch.bin": {Data: test},
+		"batches.meta.txt": {Data: []byte("airplane\nautomobile\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n")}}
+}
+
+// humanLabels returns the classes 0 to 9 twice as CSV; aggre is wrong in every fifth place, worse in every second.
+func humanLabels() string {
+	text := "index,clean_label,aggre_label,worse_label\n"
+	for i := range 20 {
+		c := i % 10
+		aggre, worse := c, c
+		if i%5 == 0 {
+			aggre = (c + 1) % 10
+		}
+		if i%2 == 0 {
+			worse = (c + 3) % 10
+		}
+		text += fmt.Sprintf("%d,%d,%d,%d\n", i, c, aggre, worse)
+	}
+	return text
+}
+
+func TestCIFAR10N(t *testing.T) {
+	folder := cifarTen()
+	folder["cifar10n.csv"] = &fstest.MapFile{Data: []byte(humanLabels())}
+	r := imported(t, "cifar10n", folder, Options{})
+	if got, want := names(r.Dataset, 0), "train/00000.bmp automobile airplane train"; got != want {
+		t.Errorf("found %q, expected %q", got, want)
+	}
+	if got, want := names(r.Dataset, 20), "test/00000.bmp airplane - test"; got != want {
+		t.Errorf("found %q, expected %q", got, want)
+	}
+	if n := r.Dataset.Noise(datasets.Train); n.Samples != 20 || n.Corrupted != 4 {
+		t.Errorf("found %+v, expected 4 of 20 labels wrong", n)
+	}
+	if want := "train: 4 of 20 labels are not CIFAR's (20.00 %), label set aggre"; len(r.Notes) != 1 ||
+		r.Notes[0] != want {
+		t.Errorf("notes %q, expected %q", r.Notes, want)
+	}
+	r = imported(t, "cifar10n", folder, Options{Human: "worse", Labels: &File{"mine.csv", []byte(humanLabels())}})
+	if n := r.Dataset.Noise(datasets.Train); n.Corrupted != 10 {
+		t.Errorf("found %+v, expected 10 of 20 labels wrong", n)
+	}
+	p, _ := Find("cifar10n")
+	for want, text := range map[string]string{
+		"the images are in another order":        strings.Replace(humanLabels(), "\n3,3,", "\n3,9,", 1),
+		"found 1 labels, expected 20":            "aggre_label\n1\n",
+		"found the label sets a, expected aggre": "a\n1\n",
+		"x: label of image 0 is 10":              "aggre_label\n" + strings.Repeat("10\n", 20),
+		"x: 90 % of the labels differ":           "aggre_label\n" + strings.Repeat("3\n", 20),
+		"row 2: aggre_label":                     "aggre_label\nx\n",
+		"is a file of PyTorch, expected CSV":     "PK",
+	} {
+		_, err := p.Dataset(folder, Options{Labels: &File{"x", []byte(text)}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected %q", err, want)
+		}
+	}
+}
+
+// TestHumanLabelsReal: the shares of wrong labels in the published sets.
+func TestHumanLabelsReal(t *testing.T) {
+	for name, rates := range map[string]map[string]string{
+		"cifar10n":  {"aggre": "9.01", "worse": "40.21", "random1": "17.23", "random2": "18.12", "random3": "17.64"},
+		"cifar100n": {"noisy": "40.20"},
+	} {
+		data, err := os.ReadFile(reference.Asset(t, "data/"+name+".csv.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := readLabelTable(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for set, rate := range rates {
+			var samples []sample
+			for _, class := range table["clean_label"] {
+				samples = append(samples, sample{Class: class, Label: fmt.Sprint(class), Split: datasets.Train})
+			}
+			notes := []string{}
+			if err := giveHuman(samples, table, Options{Human: set, notes: &notes}); err != nil {
+				t.Fatal(err)
+			}
+			if want := "(" + rate + " %), label set " + set; len(notes) != 1 || !strings.HasSuffix(notes[0], want) {
+				t.Errorf("%s: found %q, expected %q", name, notes, want)
+			}
+		}
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"winnow/internal/testing/reference"
 )
 
 // eachPrism calls do with path (without /data/) and label of every row of a list of PRISM's.
@@ -44,7 +46,7 @@ func TestCountsSOP(t *testing.T) {
 	id := 0
 	for _, part := range []string{"train", "test"} {
 		var b strings.Builder
-		fmt.Fprintln(&b, sopHeader)
+		fmt.Fprintln(&b, "image_id class_id super_class_id path")
 		eachPrism(t, lists, "SOP_"+part+".csv", func(p, label string) {
 			id++
 			fmt.Fprintf(&b, "%d %s 1 %s\n", id, label, strings.TrimPrefix(p, "Stanford_Online_Products/"))
@@ -59,7 +61,7 @@ func TestCountsSOP(t *testing.T) {
 	list := files["Ebay_test.txt"]
 	list.Data = list.Data[:strings.LastIndexByte(strings.TrimSpace(string(list.Data)), '\n')+1]
 	if w, want := unlike(imported(t, "sop", files, Options{Protocol: prism})),
-		"test: found 27765 images, expected 27766 as published"; w != want {
+		"test: found 27765 images of 5658 classes, expected 27766 of 5658 as published"; w != want {
 		t.Errorf("one image less: %q, expected %q", w, want)
 	}
 }
@@ -68,14 +70,14 @@ func TestCountsSOP(t *testing.T) {
 func TestCountsCars98N(t *testing.T) {
 	lists := prismLists(t)
 	files := fstest.MapFS{}
-	for _, name := range []string{carsNTrain, carsNTest} {
+	for _, name := range []string{"CARSN_train.csv", "CARSN_test.csv"} {
 		data, err := fs.ReadFile(lists, name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		files[name] = &fstest.MapFile{Data: data}
 	}
-	for _, protocol := range []string{Official, half, prism, "prism-literal"} {
+	for _, protocol := range []string{Official, half, prism} {
 		if w := unlike(imported(t, "cars98n", files, Options{Protocol: protocol})); w != "" {
 			t.Errorf("%s: %s", protocol, w)
 		}
@@ -112,8 +114,9 @@ func TestCountsFood(t *testing.T) {
 	}
 	files := fstest.MapFS{
 		"food-101/meta/classes.txt": text(classes...), "food-101/meta/train.txt": text(train...),
-		"food-101/meta/test.txt":     text(test...),
-		"Food-101N/meta/classes.txt": text(classes...), "Food-101N/meta/imagelist.tsv": text(noisy...),
+		"food-101/meta/test.txt":       text(test...),
+		"Food-101N/meta/classes.txt":   text(classes...),
+		"Food-101N/meta/imagelist.tsv": text(append([]string{"class_name/key"}, noisy...)...),
 	}
 	for _, protocol := range []string{half, prism} {
 		if w := unlike(imported(t, "food101n", files, Options{Protocol: protocol})); w != "" {
@@ -130,4 +133,15 @@ func TestCountsFood(t *testing.T) {
 			t.Errorf("%s: %s", preset, w)
 		}
 	}
+}
+
+// prismLists opens PRISM's released lists.
+func prismLists(t *testing.T) *zip.ReadCloser {
+	t.Helper()
+	r, err := zip.OpenReader(reference.Asset(t, "data/prism-lists.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
 }

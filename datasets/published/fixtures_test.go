@@ -2,16 +2,19 @@ package published
 
 import (
 	"archive/zip"
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
 	"fmt"
 	"io/fs"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"winnow/datasets"
-	"winnow/datasets/matfile"
-	"winnow/internal/testing/mattest"
 	"winnow/internal/testing/reference"
 )
 
@@ -45,50 +48,81 @@ func birds() fstest.MapFS {
 // cars are the devkit's names in its order (the third has a slash; in folder order the fourth precedes the second).
 var cars = []string{firstCar, "Acura RL Sedan 2012", "Ram C/V Cargo Van Minivan 2012", "Acura Integra Type R 2001"}
 
-// car returns an annotation: class by the devkit's number, file, and other fields.
-func car(class int, file string, more ...*matfile.Array) []*matfile.Array {
-	return append([]*matfile.Array{mattest.Numbers("", float64(class)), mattest.Text(file)}, more...)
+// matElementOf returns an element with its padding.
+func matElementOf(kind int, data []byte) []byte {
+	out := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(kind)), uint32(len(data)))
+	out = append(out, data...)
+	return append(out, make([]byte, -len(data)&7)...)
 }
 
-func annotations(file string, list ...[]*matfile.Array) *matfile.Array {
-	fields := []string{"class", file}
-	if len(list[0]) > 2 {
-		fields = append(fields, "test", "bbox_x1")
+// matOf returns an array: numbers, a text, a row of cells, or a struct array of fields by name.
+func matOf(name string, v any) []byte {
+	class, count, content := 0, 0, []byte(nil)
+	switch v := v.(type) {
+	case []float64:
+		class, count = matDouble, len(v)
+		for _, x := range v {
+			content = binary.LittleEndian.AppendUint64(content, math.Float64bits(x))
+		}
+		content = matElementOf(9, content)
+	case string:
+		class, count, content = matChar, len(v), matElementOf(16, []byte(v))
+	case []string:
+		class, count = matCell, len(v)
+		for _, text := range v {
+			content = append(content, matOf("", text)...)
+		}
+	case []map[string]any:
+		class, count = matStruct, len(v)
+		var names []byte
+		fields := slices.Sorted(maps.Keys(v[0]))
+		for _, f := range fields {
+			names = append(names, f+strings.Repeat("\x00", 32-len(f))...)
+		}
+		content = append(matElementOf(5, []byte{32, 0, 0, 0}), matElementOf(1, names)...)
+		for _, element := range v {
+			for _, f := range fields {
+				content = append(content, matOf("", element[f])...)
+			}
+		}
 	}
-	return mattest.Struct("annotations", fields, list...)
+	sizes := binary.LittleEndian.AppendUint32([]byte{1, 0, 0, 0}, uint32(count))
+	return matElementOf(matMatrix, slices.Concat(matElementOf(6, []byte{byte(class), 0, 0, 0, 0, 0, 0, 0}),
+		matElementOf(5, sizes), matElementOf(1, []byte(name)), content))
 }
 
-func mat(list ...*matfile.Array) *fstest.MapFile {
-	return &fstest.MapFile{Data: mattest.File(mattest.Options{Compress: true}, list...)}
+// mat returns a file of compressed variables.
+func mat(variables ...[]byte) *fstest.MapFile {
+	out := append(bytes.Repeat([]byte(" "), 124), 0, 1, 'I', 'M')
+	for _, v := range variables {
+		var z bytes.Buffer
+		w := zlib.NewWriter(&z)
+		w.Write(v)
+		w.Close()
+		out = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(out, matCompressed), uint32(z.Len()))
+		out = append(out, z.Bytes()...)
+	}
+	return &fstest.MapFile{Data: out}
 }
 
-// carForms returns the same four images in the three forms of Stanford Cars.
+// car returns an annotation: class by the devkit's number, and file.
+func car(class int, field, file string, test float64) map[string]any {
+	return map[string]any{"class": []float64{float64(class)}, field: file, "test": []float64{test}}
+}
+
+// carForms returns the same images in the three forms of Stanford Cars.
 func carForms() map[string]fstest.MapFS {
-	names := mattest.Texts("class_names", cars...)
-	zero, one, x := mattest.Numbers("", 0), mattest.Numbers("", 1), mattest.Numbers("", 30)
-	devkit := fstest.MapFS{
-		"devkit/cars_meta.mat":        mat(names),
-		"devkit/cars_train_annos.mat": mat(annotations("fname", car(1, "00001.jpg"), car(2, "00002.jpg"))),
-		"devkit/cars_test_annos_withlabels.mat": mat(annotations("fname", car(3, "00001.jpg"), car(4, "00002.jpg"),
-			car(1, "00001.jpg"))),
-		"cars_train/00001.jpg":                      {},
-		"cars_train/00002.jpg":                      {},
-		"cars_test/00001.jpg":                       {},
-		"cars_test/00002.jpg":                       {},
-		"devkit/eval_train.m":                       {},
-		"devkit/cars_test_annos.mat":                {},
-		"unrelated/deep/down/annotations/notes.txt": {},
-	}
+	names, annos := matOf("class_names", cars), func(list ...map[string]any) []byte { return matOf("annotations", list) }
 	return map[string]fstest.MapFS{
-		"annos": {
-			"cars_annos.mat": mat(annotations("relative_im_path", car(1, "car_ims/000001.jpg", zero, x),
-				car(2, "car_ims/000002.jpg", zero, x),
-				car(3, "car_ims/000003.jpg", one, x), car(4, "car_ims/000004.jpg", one, x),
-				car(1, "car_ims/000005.jpg", one, x)), names),
-			"car_ims/000001.jpg": {}, "car_ims/000002.jpg": {}, "car_ims/000003.jpg": {}, "car_ims/000004.jpg": {},
-			"car_ims/000005.jpg": {},
+		"annos": {"cars_annos.mat": mat(annos(car(1, "relative_im_path", "car_ims/1.jpg", 0),
+			car(2, "relative_im_path", "car_ims/2.jpg", 0), car(3, "relative_im_path", "car_ims/3.jpg", 1),
+			car(4, "relative_im_path", "car_ims/4.jpg", 1), car(1, "relative_im_path", "car_ims/5.jpg", 1)), names)},
+		"devkit": {
+			"devkit/cars_meta.mat":        mat(names),
+			"devkit/cars_train_annos.mat": mat(annos(car(1, "fname", "00001.jpg", 0), car(2, "fname", "00002.jpg", 0))),
+			"devkit/cars_test_annos_withlabels.mat": mat(annos(car(3, "fname", "00001.jpg", 0),
+				car(4, "fname", "00002.jpg", 0), car(1, "fname", "00001.jpg", 0))),
 		},
-		"devkit": devkit,
 		"folders": {
 			"train/" + firstCar + "/00001.jpg": {}, "train/Acura RL Sedan 2012/00002.jpg": {},
 			"test/Ram C-V Cargo Van Minivan 2012/00001.jpg": {}, "test/Acura Integra Type R 2001/00002.jpg": {},
@@ -99,14 +133,13 @@ func carForms() map[string]fstest.MapFS {
 
 // flowers is Oxford's folder with the given classes, whose images are put into the three sets in turn.
 func flowers(classes ...float64) fstest.MapFS {
-	fsys := fstest.MapFS{"imagelabels.mat": mat(mattest.Numbers("labels", classes...))}
+	fsys := fstest.MapFS{"imagelabels.mat": mat(matOf("labels", classes))}
 	var sets [3][]float64
 	for i := range classes {
 		fsys[fmt.Sprintf("jpg/image_%05d.jpg", i+1)] = &fstest.MapFile{}
 		sets[i%3] = append(sets[i%3], float64(i+1))
 	}
-	fsys["setid.mat"] = mat(mattest.Numbers("trnid", sets[0]...), mattest.Numbers("valid", sets[1]...),
-		mattest.Numbers("tstid", sets[2]...))
+	fsys["setid.mat"] = mat(matOf("trnid", sets[0]), matOf("valid", sets[1]), matOf("tstid", sets[2]))
 	return fsys
 }
 
@@ -117,6 +150,33 @@ func show(d *datasets.Dataset) string {
 		fmt.Fprintf(&b, "%s %s %s\n", s.Path, d.Classes[s.Label], s.Split)
 	}
 	return b.String()
+}
+
+// imported reads a folder with a preset.
+func imported(t *testing.T, preset string, fsys fs.FS, opts Options) *Result {
+	t.Helper()
+	p, err := Find(preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Dataset(fsys, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// names returns a sample's path, given and true label, split and other columns.
+func names(d *datasets.Dataset, i int) string {
+	name := func(id int) string {
+		if id == datasets.Unlabelled {
+			return "-"
+		}
+		return d.Classes[id]
+	}
+	s := d.Samples[i]
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", s.Path, name(s.Label), name(s.True), s.Split,
+		strings.Join(s.Extra, " ")))
 }
 
 // official opens a folder of the real metadata.

@@ -1,7 +1,6 @@
 package published
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -11,26 +10,28 @@ import (
 	"strings"
 
 	"winnow/datasets"
+	"winnow/internal/regular"
 )
 
-// readList reads one of the training lists released with PRISM: lines "/data/…/folder/file.jpg,label". name is used
-// in errors.
+// ReadListFile reads one of the training lists released with PRISM: lines "/data/…/folder/file.jpg,label". It returns
+// nil if name is "".
 //
 // Source: Liu et al., "Noise-resistant deep metric learning with ranking-based instance selection", CVPR 2021. The
 // facts about the lists below were counted on the lists themselves.
-func readList(r io.Reader, name string) (*datasets.Dataset, error) {
-	in := bufio.NewReader(r)
-	opts := datasets.ReadOptions{Format: datasets.PRISM}
-	if first, _ := in.Peek(4); strings.HasPrefix(strings.TrimPrefix(string(first), "\ufeff"), "/") {
-		opts.StripPrefix = "/"
+func ReadListFile(name string) (*datasets.Dataset, error) {
+	if name == "" {
+		return nil, nil
 	}
-	return datasets.ReadManifest(in, name, opts)
+	f, err := regular.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readList(f, name)
 }
 
-// joined is samples with the labels of a list.
-type joined struct {
-	samples  []sample
-	warnings []string
+func readList(r io.Reader, name string) (*datasets.Dataset, error) {
+	return datasets.ReadManifest(r, name, datasets.ReadOptions{Format: datasets.PRISM, StripPrefix: "/"})
 }
 
 // joinNoisyList gives the training samples the labels of a list; their old labels become the true ones. Images are
@@ -39,10 +40,10 @@ type joined struct {
 //
 // Lists of symmetric noise use the publisher's class numbers, from 1. Lists of small-cluster noise number the
 // classes again from 0, because whole classes were dissolved: see nameIntactClasses.
-func joinNoisyList(samples []sample, list *datasets.Dataset) (*joined, error) {
+func joinNoisyList(samples []sample, list *datasets.Dataset) (listed []sample, warnings []string, err error) {
 	given, err := indexLabelsByFile(list)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	names := make(map[int]string)       // of classes
 	trained := make(map[int]bool)       // classes of training samples
@@ -54,10 +55,10 @@ func joinNoisyList(samples []sample, list *datasets.Dataset) (*joined, error) {
 		key := identifyFile(s.Path, s.Known)
 		label, ok := given[key]
 		if ok && held[key] {
-			return nil, fmt.Errorf("found two images %s, expected one that the list means", key)
+			return nil, nil, fmt.Errorf("found two images %s, expected one that the list means", key)
 		}
 		if ok && s.Split != datasets.Train {
-			return nil, fmt.Errorf("the list holds %s, which is %s in this protocol: expected a list of its "+
+			return nil, nil, fmt.Errorf("the list holds %s, which is %s in this protocol: expected a list of its "+
 				"training images", s.Path, s.Split)
 		}
 		if s.Split == datasets.Train {
@@ -68,18 +69,21 @@ func joinNoisyList(samples []sample, list *datasets.Dataset) (*joined, error) {
 		}
 	}
 	if len(held) == 0 {
-		return nil, fmt.Errorf("found none of the list's %d images (the first is %s), expected a list of this "+
+		return nil, nil, fmt.Errorf("found none of the list's %d images (the first is %s), expected a list of this "+
 			"dataset", len(list.Samples), list.Samples[0].Path)
 	}
-	j := &joined{}
 	if missing := len(given) - len(held); missing > 0 {
-		j.warnings = append(j.warnings, fmt.Sprintf("%d of the list's %d images are not in the dataset", missing,
+		warnings = append(warnings, fmt.Sprintf("%d of the list's %d images are not in the dataset", missing,
 			len(given)))
 	}
 	if list.Classes[0] == "0" {
 		names = nameIntactClasses(samples, labels, names)
-	} else if err := j.checkUntrained(labels, names, trained); err != nil {
-		return nil, err
+	} else {
+		untrained, err := findUntrained(labels, names, trained)
+		if err != nil {
+			return nil, nil, err
+		}
+		warnings = append(warnings, untrained...)
 	}
 	for i, s := range samples {
 		if s.Split == datasets.Train {
@@ -88,9 +92,9 @@ func joinNoisyList(samples []sample, list *datasets.Dataset) (*joined, error) {
 			}
 			s.Label, s.True = names[labels[i]], s.Label
 		}
-		j.samples = append(j.samples, s)
+		listed = append(listed, s)
 	}
-	return j, nil
+	return listed, warnings, nil
 }
 
 // indexLabelsByFile returns a list's labels by folder and file name.
@@ -120,26 +124,26 @@ func identifyFile(path, name string) string {
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// checkUntrained looks for labels that are not a class, which is an error, or not a training class, which happens:
+// findUntrained looks for labels that are not a class, which is an error, or not a training class, which happens:
 // PRISM's CUB lists give some images the label 101.
-func (j *joined) checkUntrained(labels []int, names map[int]string, trained map[int]bool) error {
+func findUntrained(labels []int, names map[int]string, trained map[int]bool) (warnings []string, err error) {
 	count := make(map[int]int)
 	for _, label := range labels {
 		if label < 0 {
 			continue
 		}
 		if names[label] == "" {
-			return fmt.Errorf("the list gives the label %d, which is not the number of a class", label)
+			return nil, fmt.Errorf("the list gives the label %d, which is not the number of a class", label)
 		}
 		if !trained[label] {
 			count[label]++
 		}
 	}
 	for _, label := range slices.Sorted(maps.Keys(count)) {
-		j.warnings = append(j.warnings, fmt.Sprintf("%d training image(s) are given the label %d (%s), which no "+
+		warnings = append(warnings, fmt.Sprintf("%d training image(s) are given the label %d (%s), which no "+
 			"training image truly has", count[label], label, names[label]))
 	}
-	return nil
+	return warnings, nil
 }
 
 // nameIntactClasses names the labels of small-cluster noise. Such a label is one class left whole plus clusters of

@@ -10,20 +10,7 @@ import (
 	"testing/fstest"
 
 	"winnow/datasets"
-	"winnow/datasets/matfile"
-	"winnow/internal/testing/mattest"
 )
-
-// warned returns the warnings about counts.
-func warned(r *Result) []string {
-	var list []string
-	for _, w := range r.Warnings {
-		if strings.Contains(w, "as published") {
-			list = append(list, w)
-		}
-	}
-	return list
-}
 
 // TestOfficialFiles reads the real lists: every protocol has the published counts.
 func TestOfficialFiles(t *testing.T) {
@@ -38,7 +25,7 @@ func TestOfficialFiles(t *testing.T) {
 				t.Errorf("%s, %s: %v", c.folder, name, err)
 				continue
 			}
-			if w := warned(r); len(w) != 0 || r.LeftOut != 0 {
+			if w := unlike(r); w != "" || r.LeftOut != 0 {
 				t.Errorf("%s, %s: %v, %d left out", c.folder, name, w, r.LeftOut)
 			}
 		}
@@ -105,41 +92,37 @@ func prismDevkit(t *testing.T) fstest.MapFS {
 		f.Close()
 		fsys["devkit/"+name] = &fstest.MapFile{Data: data}
 	}
-	meta, err := matfile.ReadFile(fsys, "devkit/cars_meta.mat")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := carClasses("cars_meta.mat", meta[0])
+	names, err := readMatVariable(fsys, "devkit/cars_meta.mat", "class_names")
 	if err != nil {
 		t.Fatal(err)
 	}
 	number := map[string]int{}
-	for i, f := range names.folders {
-		number[f] = i + 1
+	for i, c := range names.cells {
+		number[strings.ReplaceAll(c.text, "/", "-")] = i + 1
 	}
-	train, err := names.readCarSamples(fsys, "devkit/cars_train_annos.mat", "cars_train", datasets.Train)
+	train, err := readMatVariable(fsys, "devkit/cars_train_annos.mat", "annotations")
 	if err != nil {
 		t.Fatal(err)
 	}
 	training := map[string]bool{}
-	for _, s := range train {
-		training[s.Known] = true
+	for i := range train.count {
+		folder := strings.ReplaceAll(names.cells[train.fieldOf(i, "class").integer()-1].text, "/", "-")
+		training[folder+"/"+train.fieldOf(i, "fname").text] = true
 	}
-	var tests [][]*matfile.Array
+	var tests []map[string]any
 	for p := range prismCars(t) {
 		if key := strings.TrimPrefix(p, "images/"); !training[key] {
-			tests = append(tests, car(number[path.Dir(key)], strings.Replace(path.Base(key), "_2", "", 1)))
+			tests = append(tests, car(number[path.Dir(key)], "fname", strings.Replace(path.Base(key), "_2", "", 1), 0))
 		}
 	}
-	fsys["devkit/cars_test_annos_withlabels.mat"] = mat(mattest.Struct("annotations", []string{"class", "fname"},
-		tests...))
+	fsys["devkit/cars_test_annos_withlabels.mat"] = mat(matOf("annotations", tests))
 	return fsys
 }
 
 // TestCarsCounts: both forms give the published counts in every protocol they have.
 func TestCarsCounts(t *testing.T) {
 	folders, devkit := prismCars(t), prismDevkit(t)
-	for _, protocol := range []string{half, prism, "prism-literal", Official} {
+	for _, protocol := range []string{half, prism, Official} {
 		for form, fsys := range map[string]fstest.MapFS{"folders": folders, "devkit": devkit} {
 			if form == "folders" && protocol == Official {
 				continue // that folder has no official split
@@ -149,12 +132,8 @@ func TestCarsCounts(t *testing.T) {
 				t.Errorf("%s, %s: %v", form, protocol, err)
 				continue
 			}
-			left := 0
-			if protocol == "prism-literal" {
-				left = 16185 - 8054 - 3970 - 3995
-			}
-			if w := warned(r); len(w) != 0 || r.LeftOut != left {
-				t.Errorf("%s, %s: %v, %d left out, expected %d", form, protocol, w, r.LeftOut, left)
+			if w := unlike(r); w != "" || r.LeftOut != 0 {
+				t.Errorf("%s, %s: %v, %d left out", form, protocol, w, r.LeftOut)
 			}
 		}
 	}

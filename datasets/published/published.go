@@ -1,17 +1,16 @@
 // Package published reads datasets from the files in which they are published, unpacked, and gives their samples
-// the splits of the papers. Each dataset has its own file and a line in Catalog.
+// the splits of the papers.
 //
 // A Preset reads all labelled images; a Protocol assigns them to splits and knows the published counts. Classes
 // have the publisher's numbers, which the papers' "classes 1-100" refers to. Paths are relative to the folder that
 // was read. No image is decoded.
-//
-// The package imports datasets, datasets/cifar, datasets/matfile, datasets/mnist and internal/jsontext.
 package published
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -19,6 +18,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/internal/catalog"
+	"winnow/internal/regular"
 )
 
 // Names of protocols. Their meaning differs by dataset: see each Protocol.
@@ -26,7 +26,6 @@ const (
 	Official = "official" // the publisher's split
 	half     = "half"     // the first half of the classes trains, the other half tests: retrieval of unseen classes
 	prism    = "prism"    // PRISM's: separate training, validation and test classes
-	Coarse   = "coarse"   // the publisher's split, labelled by superclasses
 	usual    = "usual"    // the split that papers draw if the publisher made none
 )
 
@@ -43,7 +42,7 @@ type Preset struct {
 	FirstTest int      // the number of its first test image in the corrected labels
 	Packed    bool     // the images are inside the files, not in files of their own
 	// Read lists all labelled images of the folder. The error about a missing file wraps fs.ErrNotExist; Dataset
-	// adds what was expected and what the folder holds.
+	// adds what was expected.
 	Read func(fsys fs.FS, opts Options) ([]sample, error)
 }
 
@@ -61,17 +60,32 @@ type Options struct {
 	notes *[]string // of the Result
 }
 
+// noteObservation records a harmless observation of a reader.
+func (o Options) noteObservation(format string, args ...any) {
+	if o.notes != nil {
+		*o.notes = append(*o.notes, fmt.Sprintf(format, args...))
+	}
+}
+
 // File is a file outside a dataset's folder.
 type File struct {
 	Name string
 	Data []byte
 }
 
-// noteObservation records a harmless observation of a reader.
-func (o Options) noteObservation(format string, args ...any) {
-	if o.notes != nil {
-		*o.notes = append(*o.notes, fmt.Sprintf(format, args...))
+// maxLabelFile bounds a file of labels, also unpacked: the largest known has 3 MB.
+const maxLabelFile = 8 << 20
+
+// ReadFile reads a whole file; it returns nil if name is "".
+func ReadFile(name string) (*File, error) {
+	if name == "" {
+		return nil, nil
 	}
+	data, err := regular.ReadFile(name, maxLabelFile)
+	if err != nil {
+		return nil, err
+	}
+	return &File{Name: name, Data: data}, nil
 }
 
 // sample is an image as its publisher lists it.
@@ -98,7 +112,7 @@ type Range struct {
 	First, Last int
 }
 
-// count is the published size of a split; 0 means that it was not published.
+// count is the published size of a split.
 type count struct {
 	Split           string
 	Images, Classes int
@@ -130,8 +144,8 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 		return nil, err
 	}
 	protocol := p.Protocols[opts.Protocol]
-	notes := []string{}
-	opts.notes = &notes
+	r := &Result{Protocol: opts.Protocol, Notes: []string{}}
+	opts.notes = &r.Notes
 	if opts.Human == "" && len(p.Human) > 0 {
 		opts.Human = p.Human[0]
 	}
@@ -140,34 +154,48 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 		p.Columns = append(slices.Clone(p.Columns), correctedColumn)
 		err = correctLabels(samples, *opts.Corrected, p.FirstTest, opts)
 	}
-	// Packed readers have their own error for a missing file.
-	if errors.Is(err, fs.ErrNotExist) || err != nil && p.Packed && !p.hasPresetFiles(fsys) {
-		err = p.explainElsewhere(fsys, err)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: expected the folder of %s, which has %s", err, p.Title, strings.Join(p.Files, ", "))
+	}
+	for i := range samples {
+		if name := samples[i].Path; err == nil && !fs.ValidPath(name) {
+			err = fmt.Errorf("path %.80q leaves the dataset's folder", name)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("published: %s: %s: %w", p.Name, opts.Root, err)
 	}
-	found := len(samples)
+	r.LeftOut = len(samples)
 	samples = protocol.splitSamples(samples)
-	if len(samples) == 0 {
+	if r.LeftOut -= len(samples); len(samples) == 0 {
 		return nil, fmt.Errorf("published: %s: %s: found %d images, none of them in a split of the protocol %s, "+
-			"expected one of %s", p.Name, opts.Root, found, opts.Protocol, strings.Join(p.ProtocolNames(), ", "))
+			"expected one of %s", p.Name, opts.Root, r.LeftOut, opts.Protocol, strings.Join(p.ProtocolNames(), ", "))
 	}
-	d := assembleDataset(samples, p.Columns)
-	r := &Result{Dataset: d, Protocol: opts.Protocol, LeftOut: found - len(samples), Notes: notes,
-		Warnings: protocol.compareSplitSizes(d)}
+	r.Dataset = assembleDataset(samples, p.Columns)
+	r.Warnings = protocol.compareSplitSizes(r.Dataset)
 	if opts.Given != nil {
-		j, err := joinNoisyList(samples, opts.Given)
+		listed, warnings, err := joinNoisyList(samples, opts.Given)
 		if err != nil {
 			return nil, fmt.Errorf("published: %s, %s: %w", p.Name, opts.Protocol, err)
 		}
-		r.Dataset, r.NotListed = assembleDataset(j.samples, p.Columns), len(samples)-len(j.samples)
-		r.Warnings = append(r.Warnings, j.warnings...)
+		r.Dataset, r.NotListed = assembleDataset(listed, p.Columns), len(samples)-len(listed)
+		r.Warnings = append(r.Warnings, warnings...)
 	}
-	if w := describeAbsent(fsys, p, r.Dataset); w != "" {
-		r.Warnings = append(r.Warnings, w)
+	if !p.Packed {
+		r.Warnings = append(r.Warnings, findAbsent(fsys, r.Dataset)...)
 	}
 	return r, nil
+}
+
+// findAbsent reports the splits whose first image does not exist.
+func findAbsent(fsys fs.FS, d *datasets.Dataset) (warnings []string) {
+	for _, c := range d.Count() {
+		name := d.Samples[d.Select(c.Split)[0]].Path
+		if _, err := fs.Stat(fsys, name); err != nil {
+			warnings = append(warnings, fmt.Sprintf("%s: its first image is not there: %v", c.Split, err))
+		}
+	}
+	return warnings
 }
 
 // splitSamples assigns the samples to their splits and leaves out those that have none.
@@ -190,21 +218,16 @@ func (p Protocol) splitSamples(samples []sample) []sample {
 }
 
 // compareSplitSizes reports splits whose sizes differ from the published ones.
-func (p Protocol) compareSplitSizes(d *datasets.Dataset) []string {
+func (p Protocol) compareSplitSizes(d *datasets.Dataset) (warnings []string) {
 	found := make(map[string]datasets.SplitCount)
 	for _, c := range d.Count() {
 		found[c.Split] = c
 	}
-	var warnings []string
 	for _, want := range p.Counts {
 		got := found[want.Split]
-		if want.Images != 0 && got.Samples != want.Images {
-			warnings = append(warnings, fmt.Sprintf("%s: found %d images, expected %d as published", want.Split,
-				got.Samples, want.Images))
-		}
-		if want.Classes != 0 && got.Classes != want.Classes {
-			warnings = append(warnings, fmt.Sprintf("%s: found %d classes, expected %d as published", want.Split,
-				got.Classes, want.Classes))
+		if got.Samples != want.Images || got.Classes != want.Classes {
+			warnings = append(warnings, fmt.Sprintf("%s: found %d images of %d classes, expected %d of %d as published",
+				want.Split, got.Samples, got.Classes, want.Images, want.Classes))
 		}
 	}
 	return warnings
@@ -226,32 +249,27 @@ func assembleDataset(samples []sample, columns []string) *datasets.Dataset {
 		d.Samples[i] = datasets.Sample{Path: s.Path, Label: id(s.Label), True: id(s.True), Split: s.Split,
 			Extra: s.Extra}
 	}
-	dropEmpty(d)
 	return datasets.Merge(d) // sorts the classes
 }
 
-// dropEmpty removes the columns for which no sample has a value.
-func dropEmpty(d *datasets.Dataset) {
-	var kept []int
-	for c := range d.Columns {
-		if slices.ContainsFunc(d.Samples,
-			func(s datasets.Sample) bool { return c < len(s.Extra) && s.Extra[c] != "" }) {
-			kept = append(kept, c)
-		}
+// Write reports what was read and how it differs from what was published, with warnings on errs; given is the name
+// of the list of noisy labels.
+func (r *Result) Write(w, errs io.Writer, preset Preset, given string) {
+	fmt.Fprintf(w, "%s, protocol %s: %s\n", preset.Title, r.Protocol, preset.Protocols[r.Protocol].Note)
+	r.Dataset.WriteCounts(w)
+	if r.LeftOut > 0 {
+		fmt.Fprintf(w, "%-10s %7d images, which are in no split of the protocol\n", "left out", r.LeftOut)
 	}
-	if len(kept) == len(d.Columns) {
-		return
+	if r.NotListed > 0 {
+		fmt.Fprintf(w, "%-10s %7d training images, which %s does not list\n", "left out", r.NotListed, given)
 	}
-	var columns []string
-	for _, c := range kept {
-		columns = append(columns, d.Columns[c])
+	if r.Dataset.HasTruth(datasets.Train) {
+		r.Dataset.Noise(datasets.Train).Write(w, datasets.Train)
 	}
-	for i := range d.Samples {
-		var extra []string
-		for _, c := range kept {
-			extra = append(extra, d.Samples[i].Extra[c])
-		}
-		d.Samples[i].Extra = extra
+	for _, note := range r.Notes {
+		fmt.Fprintln(w, note)
 	}
-	d.Columns = columns
+	for _, text := range r.Warnings {
+		fmt.Fprintf(errs, "winnow: warning: %s, %s: %s\n", preset.Name, r.Protocol, text)
+	}
 }

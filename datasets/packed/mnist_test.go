@@ -1,4 +1,4 @@
-package mnist
+package packed
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -43,17 +42,17 @@ func rising(n int) []byte {
 	return b
 }
 
-func small() fstest.MapFS {
+func smallMNIST() fstest.MapFS {
 	return fstest.MapFS{
 		"train-images-idx3-ubyte.gz": {Data: zipped(idx(rising(3*2*4), 3, 2, 4))},
 		"train-labels-idx1-ubyte":    {Data: idx([]byte{7, 0, 7}, 3)},
 		"t10k-images.idx3-ubyte":     {Data: idx(rising(2*2*4), 2, 2, 4)},
-		"t10k-labels.idx1-ubyte.gz":  {Data: zipped(idx([]byte{1, 2}, 2))},
+		"t10k-labels-idx1-ubyte.gz":  {Data: zipped(idx([]byte{1, 2}, 2))},
 	}
 }
 
-func TestSmall(t *testing.T) {
-	d, err := Read(small())
+func TestMNIST(t *testing.T) {
+	d, err := ReadMNIST(smallMNIST())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +66,7 @@ func TestSmall(t *testing.T) {
 	if s := d.Samples[3]; s.Path != "test/00000.bmp" || s.Label != 1 || s.Split != datasets.Test {
 		t.Errorf("found %+v", s)
 	}
-	images, err := Images(small())
+	images, err := Open(smallMNIST())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,55 +90,31 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestMNISTErrors(t *testing.T) {
 	const images = "train-images-idx3-ubyte"
 	good := idx(rising(3*2*4), 3, 2, 4)
-	for _, c := range []struct {
-		change func(fstest.MapFS)
-		want   string
-	}{
-		{func(m fstest.MapFS) { clear(m) }, "mnist: found no train-images-idx3-ubyte.gz (or without .gz)"},
-		{func(m fstest.MapFS) { delete(m, "train-labels-idx1-ubyte") }, "mnist: found no train-labels-idx1-ubyte.gz"},
-		{func(m fstest.MapFS) { m["train-labels-idx1-ubyte"].Data = idx([]byte{1, 2}, 2) },
-			"mnist: train: found 2 labels and 3 images, expected as many"},
-		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: nil} }, images + ": is cut short"},
-		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: good[:9]} }, images + ": is cut short"},
-		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: good[:len(good)-1]} }, images + ": is cut short"},
-		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: append(bytes.Clone(good), 1)} }, images +
-			": sizes [3 2 4]: found more than 24 bytes behind them"},
-		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: idx([]byte{1, 2, 3}, 3)} }, images +
-			": starts with 00000801, expected 00000803"},
-		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: idx(nil, 3, 0, 4)} }, images +
-			": size 2 is 0, expected 1 to 1024"},
-		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: idx(nil, 1<<24, 1<<10, 1<<10)} },
-			"more than 2147483648 bytes"},
-		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: idx(nil, 1<<31, 1, 1)} }, "size 1 is 2147483648"},
-		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: zipped(good)[:20]} }, images + ": is cut short"},
-		{func(m fstest.MapFS) {
-			data := zipped(good)
-			data[len(data)-6] ^= 1 // of the checksum
-			m[images] = &fstest.MapFile{Data: data}
-		}, "gzip: invalid checksum"},
-	} {
-		m := small()
-		delete(m, "train-images-idx3-ubyte.gz")
-		m[images] = &fstest.MapFile{Data: good}
-		c.change(m)
-		if _, err := Read(m); err == nil || !strings.HasPrefix(err.Error(), "mnist: ") ||
-			!strings.Contains(err.Error(), c.want) {
-			t.Errorf("found %v, expected %q", err, c.want)
+	damaged := zipped(good)
+	damaged[len(damaged)-6] ^= 1 // of the checksum
+	for _, data := range [][]byte{nil, good[:9], good[:len(good)-1], append(bytes.Clone(good), 1), zipped(good)[:20],
+		damaged, idx([]byte{1, 2, 3}, 3), idx(nil, 3, 0, 4), idx(nil, 1<<24, 1<<10, 1<<10), idx(nil, 1<<31, 1, 1),
+		idx(rising(2*2*4), 2, 2, 4)} {
+		m := smallMNIST()
+		delete(m, images+".gz")
+		m[images] = &fstest.MapFile{Data: data}
+		if d, err := ReadMNIST(m); err == nil {
+			t.Errorf("%.20x: read %+v", data, d)
 		}
 	}
-	if Here(fstest.MapFS{"train-labels-idx1-ubyte": {}}) || !Here(small()) {
-		t.Error("the folder was not recognised by its images")
+	if images, _ := Open(fstest.MapFS{"train-labels-idx1-ubyte": {}}); images != nil {
+		t.Error("a folder without images was recognised")
 	}
 }
 
-// TestReal reads all of MNIST: the counts are the published ones, and so are the first labels and the mean grey of
+// TestMNISTReal reads all of MNIST: the counts are the published ones, and so are the first labels and the mean grey of
 // the test set, 33.7912 of 255 (0.1325).
-func TestReal(t *testing.T) {
+func TestMNISTReal(t *testing.T) {
 	root := os.DirFS(reference.Asset(t, "data/mnist"))
-	d, err := Read(root)
+	d, err := ReadMNIST(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +130,7 @@ func TestReal(t *testing.T) {
 	if first != "5041921314" {
 		t.Errorf("the first labels are %s, expected 5041921314", first)
 	}
-	images, err := Images(root)
+	images, err := Open(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,16 +159,16 @@ func FuzzIdx(f *testing.F) {
 		if images {
 			dimensions = 3
 		}
-		a, err := readIdx(bytes.NewReader(data), dimensions)
+		sizes, elements, err := decodeIdx(bytes.NewReader(data), dimensions)
 		if err != nil {
 			return
 		}
 		n := 1
-		for _, s := range a.sizes {
+		for _, s := range sizes {
 			n *= s
 		}
-		if n != len(a.data) || len(a.sizes) != dimensions {
-			t.Fatalf("sizes %v with %d bytes", a.sizes, len(a.data))
+		if n != len(elements) || len(sizes) != dimensions {
+			t.Fatalf("sizes %v with %d bytes", sizes, len(elements))
 		}
 	})
 }

@@ -1,7 +1,8 @@
-package tarshards
+package shards
 
 import (
 	"archive/tar"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,22 +12,22 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// File is a file to be written into a tar file. Its content is Data or, if that is nil, Size bytes read from Open.
-type File struct {
+// TarFile is a file to be written into a tar file. Its content is Data or, if that is nil, Size bytes read from Open.
+type TarFile struct {
 	Name string
 	Data []byte
 	Size int64
 	Open func() (io.ReadCloser, error)
 }
 
-func (f *File) countContentBytes() int64 {
+func (f *TarFile) countContentBytes() int64 {
 	if f.Data != nil {
 		return int64(len(f.Data))
 	}
 	return f.Size
 }
 
-func (f *File) newTarHeader() *tar.Header {
+func (f *TarFile) newTarHeader() *tar.Header {
 	return &tar.Header{
 		Typeflag: tar.TypeReg,
 		Name:     f.Name,
@@ -37,25 +38,16 @@ func (f *File) newTarHeader() *tar.Header {
 }
 
 // Length returns how many bytes a file takes in a tar file.
-func (f *File) Length() (int64, error) {
-	var n counter
-	if err := tar.NewWriter(&n).WriteHeader(f.newTarHeader()); err != nil {
+func (f *TarFile) Length() (int64, error) {
+	var head bytes.Buffer
+	if err := tar.NewWriter(&head).WriteHeader(f.newTarHeader()); err != nil {
 		return 0, err
 	}
-	return int64(n) + (f.countContentBytes()+block-1)/block*block, nil
+	return int64(head.Len()) + (f.countContentBytes()+tarBlock-1)/tarBlock*tarBlock, nil
 }
 
-// counter counts the bytes written.
-type counter int64
-
-// Write implements io.Writer.
-func (c *counter) Write(p []byte) (int, error) {
-	*c += counter(len(p))
-	return len(p), nil
-}
-
-// Write writes a tar file of the given files atomically.
-func Write(ctx context.Context, name string, files []File) error {
+// WriteTar writes a tar file of the given files atomically.
+func WriteTar(ctx context.Context, name string, files []TarFile) error {
 	return atomicfile.Write(name, func(w io.Writer) error {
 		out := tar.NewWriter(w)
 		for i := range files {
@@ -70,7 +62,7 @@ func Write(ctx context.Context, name string, files []File) error {
 	})
 }
 
-func (f *File) writeToTar(out *tar.Writer) error {
+func (f *TarFile) writeToTar(out *tar.Writer) error {
 	if err := out.WriteHeader(f.newTarHeader()); err != nil {
 		return err
 	}

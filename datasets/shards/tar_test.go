@@ -1,4 +1,4 @@
-package tarshards
+package shards
 
 import (
 	"archive/tar"
@@ -31,7 +31,7 @@ func archive(t testing.TB, headers ...tar.Header) []byte {
 }
 
 // Files of all sizes and name forms are found at their offsets.
-func TestIndex(t *testing.T) {
+func TestTarIndex(t *testing.T) {
 	long := strings.Repeat("folder/", 40) + "ü.jpg"
 	var headers []tar.Header
 	for i, size := range []int64{0, 1, 511, 512, 513, 4095, 70_000} {
@@ -42,17 +42,17 @@ func TestIndex(t *testing.T) {
 		tar.Header{Typeflag: tar.TypeReg, Name: long, Size: 3, Format: tar.FormatPAX},
 		tar.Header{Typeflag: tar.TypeReg, Name: long + "2", Size: 3, Format: tar.FormatGNU})
 	data := archive(t, headers...)
-	if !Is(data) || Is(data[:511]) || Is(make([]byte, 512)) {
+	if !isTar(data) || isTar(data[:511]) || isTar(make([]byte, 512)) {
 		t.Error("not told from other files")
 	}
-	x, err := ReadIndex(bytes.NewReader(data), int64(len(data)))
+	x, err := readTarIndex(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := 0
 	for i, h := range headers {
 		name, _ := cleanName(h.Name)
-		at, size, ok := x.Find(name)
+		at, size, ok := x.findMember(name)
 		if ok != (h.Typeflag == tar.TypeReg) {
 			t.Errorf("%s: found %v", name, ok)
 		}
@@ -68,7 +68,7 @@ func TestIndex(t *testing.T) {
 		t.Errorf("%d files, found %d", len(x.files), found)
 	}
 	for _, name := range []string{"", "x.jpg", "0", "0/x.jp", "./0/x.jpg"} {
-		if _, _, ok := x.Find(name); ok {
+		if _, _, ok := x.findMember(name); ok {
 			t.Errorf("%q is found", name)
 		}
 	}
@@ -103,7 +103,7 @@ func TestBrokenTar(t *testing.T) {
 		"twice":    {archive(t, file("a.jpg", 1), file("./a.jpg", 1)), `holds two files called "a.jpg"`},
 		"none":     {nil, ""},
 	} {
-		_, err := ReadIndex(bytes.NewReader(c.data), int64(len(c.data)))
+		_, err := readTarIndex(bytes.NewReader(c.data), int64(len(c.data)))
 		if c.want == "" && err == nil {
 			continue
 		}
@@ -114,12 +114,12 @@ func TestBrokenTar(t *testing.T) {
 }
 
 // A written tar file has the right content and the predicted length.
-func TestWrite(t *testing.T) {
+func TestWriteTar(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.tar")
 	long := strings.Repeat("folder/", 40) + "ü.jpg"
-	files := func() []File {
+	files := func() []TarFile {
 		open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("picture")), nil }
-		return []File{{Name: long, Size: 7, Open: open}, {Name: "a.cls", Data: []byte("3")}}
+		return []TarFile{{Name: long, Size: 7, Open: open}, {Name: "a.cls", Data: []byte("3")}}
 	}
 	total := int64(1024)
 	for _, f := range files() {
@@ -129,7 +129,7 @@ func TestWrite(t *testing.T) {
 		}
 		total += n
 	}
-	if err := Write(t.Context(), name, files()); err != nil {
+	if err := WriteTar(t.Context(), name, files()); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(name)
@@ -139,16 +139,16 @@ func TestWrite(t *testing.T) {
 	if int64(len(data)) != total {
 		t.Errorf("%d bytes, foretold %d", len(data), total)
 	}
-	x, err := ReadIndex(bytes.NewReader(data), total)
+	x, err := readTarIndex(bytes.NewReader(data), total)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if at, size, ok := x.Find(long); !ok || string(data[at:at+size]) != "picture" {
+	if at, size, ok := x.findMember(long); !ok || string(data[at:at+size]) != "picture" {
 		t.Error("the picture is another")
 	}
 	grown := files()
 	grown[0].Size = 6
-	if err := Write(t.Context(), name, grown); err == nil || !strings.Contains(err.Error(), "it is being changed") {
+	if err := WriteTar(t.Context(), name, grown); err == nil || !strings.Contains(err.Error(), "it is being changed") {
 		t.Errorf("a picture that grew: %v", err)
 	}
 	if again, err := os.ReadFile(name); err != nil || !bytes.Equal(again, data) {
@@ -156,8 +156,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// FuzzIndex: for any bytes, indexing gives an error or files that lie within the input.
-func FuzzIndex(f *testing.F) {
+// FuzzTarIndex: for any bytes, indexing gives an error or files that lie within the input.
+func FuzzTarIndex(f *testing.F) {
 	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: "a.jpg", Size: 600},
 		tar.Header{Typeflag: tar.TypeReg, Name: "a.cls", Size: 1}))
 	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: strings.Repeat("d/", 100) + "a.jpg", Size: 6,
@@ -165,30 +165,15 @@ func FuzzIndex(f *testing.F) {
 	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: strings.Repeat("d/", 100) + "a.jpg", Size: 6,
 		Format: tar.FormatGNU}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		x, err := ReadIndex(bytes.NewReader(data), int64(len(data)))
+		x, err := readTarIndex(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			return
 		}
 		for _, p := range x.files {
-			at, size, ok := x.Find(string(x.nameBytes(p)))
+			at, size, ok := x.findMember(string(x.nameBytes(p)))
 			if !ok || at < 0 || size < 0 || at+size > int64(len(data)) {
 				t.Fatalf("%q: %d bytes at %d of %d, %v", x.nameBytes(p), size, at, len(data), ok)
 			}
 		}
 	})
-}
-
-// BenchmarkIndex indexes a tar file of 10,000 samples of two files each, in memory.
-func BenchmarkIndex(b *testing.B) {
-	var headers []tar.Header
-	for i := range 10_000 {
-		headers = append(headers, tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprintf("%08d.jpg", i), Size: 5000},
-			tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprintf("%08d.cls", i), Size: 1})
-	}
-	data := archive(b, headers...)
-	for b.Loop() {
-		if _, err := ReadIndex(bytes.NewReader(data), int64(len(data))); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -1,9 +1,4 @@
-// Package tarshards indexes tar files, finds files in them by name without unpacking, and writes tar files whose
-// bytes depend only on their content.
-//
-// Tar has no table of contents: each file is preceded by its header, so one pass from header to header builds the
-// index.
-package tarshards
+package shards
 
 import (
 	"archive/tar"
@@ -19,26 +14,26 @@ import (
 	"strings"
 )
 
-// Member is a file in a tar file.
-type Member struct {
+// TarMember is a file in a tar file.
+type TarMember struct {
 	Name string // slash-separated, without a leading ./
 	At   int64  // offset of its first byte
 	Size int64
 }
 
-// block is the unit in which tar files are written.
-const block = 512
+// tarBlock is the unit in which tar files are written.
+const tarBlock = 512
 
-// Is reports whether a file with this beginning is a tar file: the checksum of its first header is right.
-func Is(head []byte) bool {
-	if len(head) < block {
+// isTar reports whether a file with this beginning is a tar file: the checksum of its first header is right.
+func isTar(head []byte) bool {
+	if len(head) < tarBlock {
 		return false
 	}
 	const at, end = 148, 156 // of the checksum, whose own bytes count as spaces
 	text := strings.Trim(string(head[at:end]), " \x00")
 	stated, err := strconv.ParseInt(text, 8, 64)
 	sum := int64((end - at) * ' ')
-	for i, b := range head[:block] {
+	for i, b := range head[:tarBlock] {
 		if i < at || i >= end {
 			sum += int64(b)
 		}
@@ -46,10 +41,10 @@ func Is(head []byte) bool {
 	return err == nil && sum == stated
 }
 
-// Walk visits the regular files of a tar file in order; content reads the visited one. Folders and links are
+// WalkTar visits the regular files of a tar file in order; content reads the visited one. Folders and links are
 // skipped. An error of visit stops the walk and is returned unchanged.
-func Walk(src io.ReaderAt, size int64, visit func(m Member, content io.Reader) error) error {
-	at := &window{src: src, size: size}
+func WalkTar(src io.ReaderAt, size int64, visit func(m TarMember, content io.Reader) error) error {
+	at := &tarWindow{src: src, size: size}
 	in := tar.NewReader(at)
 	last := ""
 	for {
@@ -68,7 +63,7 @@ func Walk(src io.ReaderAt, size int64, visit func(m Member, content io.Reader) e
 		if !ok {
 			return fmt.Errorf("holds a file called %.200q, expected names within the archive", h.Name)
 		}
-		m := Member{Name: name, At: at.at, Size: h.Size}
+		m := TarMember{Name: name, At: at.at, Size: h.Size}
 		if m.Size > size-m.At {
 			return explainBrokenTar(io.ErrUnexpectedEOF, size, last)
 		}
@@ -109,18 +104,18 @@ func cleanName(name string) (string, bool) {
 	return name, name != "." && fs.ValidPath(strings.ToValidUTF8(name, "?"))
 }
 
-// window buffers reads, so that small pieces far apart take few reads.
-type window struct {
+// tarWindow buffers reads, so that small pieces far apart take few reads.
+type tarWindow struct {
 	src   io.ReaderAt
 	size  int64
 	at    int64
-	ahead [8 * block]byte
+	ahead [8 * tarBlock]byte
 	start int64 // offset of what ahead holds
 	held  int
 }
 
 // Read implements io.Reader.
-func (w *window) Read(p []byte) (int, error) {
+func (w *tarWindow) Read(p []byte) (int, error) {
 	if w.at >= w.size {
 		return 0, io.EOF
 	}
@@ -137,7 +132,7 @@ func (w *window) Read(p []byte) (int, error) {
 }
 
 // Seek implements io.Seeker, which lets archive/tar skip the contents of files.
-func (w *window) Seek(offset int64, whence int) (int64, error) {
+func (w *tarWindow) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
 		offset += w.at
@@ -151,56 +146,56 @@ func (w *window) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// Index finds the files of a tar file by name.
-type Index struct {
+// tarIndex finds the files of a tar file by name.
+type tarIndex struct {
 	names []byte // all names, concatenated
-	files []place
+	files []tarPlace
 }
 
-// place locates a file's name and bytes.
-type place struct {
+// tarPlace locates a file's name and bytes.
+type tarPlace struct {
 	name   uint32 // offset in names
 	length uint32
 	at     int64
 	size   int64
 }
 
-func (x *Index) nameBytes(p place) []byte { return x.names[p.name : p.name+p.length] }
+func (x *tarIndex) nameBytes(p tarPlace) []byte { return x.names[p.name : p.name+p.length] }
 
 // mostNames bounds the names of a file, in bytes.
 const mostNames = 1 << 31
 
-// ReadIndex builds the index of a tar file. It takes 24 bytes of memory plus the name for each file.
-func ReadIndex(src io.ReaderAt, size int64) (*Index, error) {
-	x := &Index{}
-	err := Walk(src, size, func(m Member, _ io.Reader) error {
+// readTarIndex builds the index of a tar file. It takes 24 bytes of memory plus the name for each file.
+func readTarIndex(src io.ReaderAt, size int64) (*tarIndex, error) {
+	x := &tarIndex{}
+	err := WalkTar(src, size, func(m TarMember, _ io.Reader) error {
 		if len(x.names)+len(m.Name) > mostNames {
 			return fmt.Errorf("holds names of more than %d bytes together", mostNames)
 		}
-		x.files = append(x.files, place{uint32(len(x.names)), uint32(len(m.Name)), m.At, m.Size})
+		x.files = append(x.files, tarPlace{uint32(len(x.names)), uint32(len(m.Name)), m.At, m.Size})
 		x.names = append(x.names, m.Name...)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(x.files, func(a, b place) int { return bytes.Compare(x.nameBytes(a), x.nameBytes(b)) })
+	slices.SortStableFunc(x.files, func(a, b tarPlace) int { return bytes.Compare(x.nameBytes(a), x.nameBytes(b)) })
 	for i := range max(len(x.files), 1) - 1 {
 		if a, b := x.nameBytes(x.files[i]), x.nameBytes(x.files[i+1]); bytes.Equal(a, b) {
-			return nil, Twice(string(a))
+			return nil, RefuseTwice(string(a))
 		}
 	}
 	return x, nil
 }
 
-// Twice returns the error for a name that two files have.
-func Twice(name string) error {
+// RefuseTwice returns the error for a name that two files have.
+func RefuseTwice(name string) error {
 	return fmt.Errorf("holds two files called %.200q, expected one", name)
 }
 
-// Find returns the location of a file's bytes.
-func (x *Index) Find(name string) (at, size int64, ok bool) {
-	i, ok := slices.BinarySearchFunc(x.files, name, func(p place, name string) int {
+// findMember returns the location of a file's bytes.
+func (x *tarIndex) findMember(name string) (at, size int64, ok bool) {
+	i, ok := slices.BinarySearchFunc(x.files, name, func(p tarPlace, name string) int {
 		return strings.Compare(string(x.nameBytes(p)), name)
 	})
 	if !ok {

@@ -1,47 +1,46 @@
-package parquetimages
+package shards
 
 import (
-	"math/bits"
 	"sync"
 
-	"github.com/parquet-go/parquet-go/encoding/rle"
+	"github.com/parquet-go/parquet-go"
 )
 
-// defaultCache is the size in bytes of the zero Cache.
-const defaultCache = 256 << 20
+// mostCached is the size in bytes of the zero PageCache.
+const mostCached = 256 << 20
 
-// Cache keeps the pages that were used last, at least one, because neighbouring images are mostly in one page. The
+// PageCache keeps the pages that were used last, at least one, because neighbouring images are mostly in one page. The
 // zero value is ready to use; methods are safe for concurrent use.
-type Cache struct {
+type PageCache struct {
 	mu    sync.Mutex
 	bytes int64
 	clock int64
-	pages map[key]*kept
+	pages map[pageKey]*keptPage
 }
 
-type key struct {
-	file              *File
+type pageKey struct {
+	file              *ParquetFile
 	group, leaf, page int
 }
 
-// kept is a page, which its first user reads.
-type kept struct {
+// keptPage is a page, which its first user reads.
+type keptPage struct {
 	once   sync.Once
-	values [][]byte
+	values []parquet.Value
 	err    error
 	bytes  int64
 	used   int64
 }
 
 // getPage returns the values of a page; read loads them unless they are cached.
-func (c *Cache) getPage(k key, read func() ([][]byte, error)) ([][]byte, error) {
+func (c *PageCache) getPage(k pageKey, read func() ([]parquet.Value, error)) ([]parquet.Value, error) {
 	c.mu.Lock()
 	if c.pages == nil {
-		c.pages = map[key]*kept{}
+		c.pages = map[pageKey]*keptPage{}
 	}
 	p := c.pages[k]
 	if p == nil {
-		p = &kept{}
+		p = &keptPage{}
 		c.pages[k] = p
 	}
 	c.clock++
@@ -51,7 +50,7 @@ func (c *Cache) getPage(k key, read func() ([][]byte, error)) ([][]byte, error) 
 		p.values, p.err = read()
 		size := int64(0)
 		for _, v := range p.values {
-			size += int64(len(v)) + 24
+			size += int64(len(v.Bytes())) + 24
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -66,9 +65,9 @@ func (c *Cache) getPage(k key, read func() ([][]byte, error)) ([][]byte, error) 
 }
 
 // dropLeastUsed drops the least recently used pages, but keeps at least one.
-func (c *Cache) dropLeastUsed(but key) {
-	for c.bytes > defaultCache && len(c.pages) > 1 {
-		var oldest key
+func (c *PageCache) dropLeastUsed(but pageKey) {
+	for c.bytes > mostCached && len(c.pages) > 1 {
+		var oldest pageKey
 		least := c.clock + 1
 		for k, p := range c.pages {
 			if k != but && p.used < least && p.bytes > 0 {
@@ -81,9 +80,4 @@ func (c *Cache) dropLeastUsed(but key) {
 		c.bytes -= c.pages[oldest].bytes
 		delete(c.pages, oldest)
 	}
-}
-
-// levelEncoding returns the encoding of levels up to the highest.
-func levelEncoding(highest byte) *rle.Encoding {
-	return &rle.Encoding{BitWidth: bits.Len8(highest)}
 }
