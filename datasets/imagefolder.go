@@ -189,7 +189,8 @@ func openParquet(f fs.File) (*shards.ParquetFile, io.ReaderAt, error) {
 	if !ok {
 		const most = 256 << 20
 		if info.Size() > most {
-			return nil, nil, fmt.Errorf("has %d MB in a zip file, expected at most %d: unpack it", info.Size()>>20, most>>20)
+			return nil, nil, fmt.Errorf("has %d MB in a zip file, expected at most %d: unpack it", info.Size()>>20,
+				most>>20)
 		}
 		data, err := io.ReadAll(f)
 		if err != nil {

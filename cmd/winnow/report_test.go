@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"winnow/datasets"
-	"winnow/datasets/glyphs/names"
+	"winnow/datasets/classnames"
 	"winnow/report"
 	"winnow/run/folder"
 	"winnow/run/inspect"
@@ -59,7 +59,7 @@ func TestReport(t *testing.T) {
 		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC),
 		fmt.Sprintf("%d (%.1f %%) are flagged", judged.CalledWrong, 100*judged.Rate),
 		"by t-SNE", "noisy.csv", `alt="image given as `+
-			names.Readable(first.Given)+`"`, "Musgrave")
+			classnames.Readable(first.Given)+`"`, "Musgrave")
 	text := regexp.MustCompile(`<header.*</header>|data:image/(jpeg|png);base64,[\w+/=&#;]*`).ReplaceAllString(page, "")
 	for _, no := range []string{"losses.0.settings", "ZgotmplZ", "NaN", "http://", "https://", `<th scope="row">U+`,
 		"<span>U+", `<b>U+`, `alt=""`} {
@@ -102,7 +102,7 @@ func namesEverywhere(t *testing.T) {
 			t.Errorf("%s shows no name", what)
 		}
 		for _, class := range d.Classes {
-			if readable := names.Readable(class); strings.Contains(text, ">"+readable+"<") {
+			if readable := classnames.Readable(class); strings.Contains(text, ">"+readable+"<") {
 				t.Errorf("%s shows %q", what, readable)
 				return
 			}

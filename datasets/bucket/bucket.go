@@ -1,5 +1,5 @@
-// Package bucket reads and writes the objects of a bucket as files, by minio-go: Amazon's S3, all servers that speak its
-// protocol, and Google Cloud Storage with an HMAC key.
+// Package bucket reads and writes the objects of a bucket as files, by minio-go: Amazon's S3, all servers that speak
+// its protocol, and Google Cloud Storage with an HMAC key.
 package bucket
 
 import (
@@ -232,7 +232,8 @@ func (t *Tree) listObjects(prefix string, deep bool) iter.Seq2[object, error] {
 	return func(yield func(object, error) bool) {
 		ctx, stop := context.WithCancel(t.ctx)
 		defer stop()
-		for i := range t.core.ListObjectsIter(ctx, t.bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: deep}) {
+		o := minio.ListObjectsOptions{Prefix: prefix, Recursive: deep}
+		for i := range t.core.ListObjectsIter(ctx, t.bucket, o) {
 			if i.Err != nil {
 				yield(object{}, t.explainError("list", prefix, i.Err))
 				return

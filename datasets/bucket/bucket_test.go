@@ -144,8 +144,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// Put stores small objects and objects sent in parts, over existing ones; what cannot be sent leaves the old one. Remove
-// removes them.
+// Put stores small objects and objects sent in parts, over existing ones; what cannot be sent leaves the old one.
+// Remove removes them.
 func TestPut(t *testing.T) {
 	s := s3test.Serve(t, nil)
 	tree := openTree(t, t.Context(), "s3://birds/runs?endpoint="+s.URL)

@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"winnow/datasets"
-	"winnow/datasets/glyphs/names"
 	"winnow/internal/regular"
 	"winnow/internal/text"
 )
@@ -51,7 +50,7 @@ func Choose(file string, d *datasets.Dataset) (n Names, why string, err error) {
 		return nil, why, err
 	}
 	for _, class := range d.Classes {
-		name := names.Readable(class)
+		name := Readable(class)
 		if _, ok := n[class]; ok || name == class {
 			continue
 		}

@@ -1,6 +1,7 @@
 // Package imageroot opens the root that the paths of a manifest are relative to: a folder, a .zip file of one, or a
 // folder with a published dataset's packed files. The path of a crop opens the file that it is cut from. A path may
-// continue inside a tar file as if it were a folder.
+// continue inside a tar file as if it were a folder. It also collects images from files, folders, zip files, shards,
+// manifests, and paths on standard input.
 package imageroot
 
 import (

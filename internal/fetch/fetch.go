@@ -143,8 +143,8 @@ func (d *download) fetchFrom(ctx context.Context, place string) error {
 	}
 	sum, n, err := Sum(d.part.Name())
 	if err == nil && (n != d.Size || sum != d.SHA256) {
-		err = &differentError{errors.Join(fmt.Errorf("found %d bytes with sha256 %s, expected %d with %s: it is another "+
-			"version, or damaged", n, sum, d.Size, d.SHA256), d.clearPart())}
+		err = &differentError{errors.Join(fmt.Errorf("found %d bytes with sha256 %s, expected %d with %s: it "+
+			"is another version, or damaged", n, sum, d.Size, d.SHA256), d.clearPart())}
 	}
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
-	"winnow/datasets/published"
+	"winnow/datasets/importing"
 	"winnow/features"
 	"winnow/papers/studies"
 )
@@ -99,7 +99,7 @@ func TestStudiesOfPresets(t *testing.T) {
 		}
 		for _, name := range s.Datasets() {
 			name, corrected := strings.CutSuffix(name, "-corrected")
-			p, err := published.Find(name)
+			p, err := importing.Find(name)
 			if met++; err != nil || corrected && !p.Corrects {
 				t.Errorf("%s: %s (corrected: %v): %v", s.Name, name, corrected, err)
 			}

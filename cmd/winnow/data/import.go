@@ -13,7 +13,6 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/importing"
 	"winnow/datasets/location"
-	"winnow/datasets/published"
 	"winnow/internal/hint"
 )
 
@@ -71,7 +70,7 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 
 // presetNames returns the datasets that data import knows.
 func presetNames() (names []string) {
-	for _, p := range published.Catalog() {
+	for _, p := range importing.Catalog() {
 		names = append(names, p.Name)
 	}
 	return names
@@ -138,7 +137,7 @@ func readPreset(c *cli.Context, o importing.Job) error {
 				name)
 		}
 	}
-	preset, err := published.Find(o.Preset)
+	preset, err := importing.Find(o.Preset)
 	_, known := preset.Protocols[o.Protocol]
 	switch {
 	case err != nil:

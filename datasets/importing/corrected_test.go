@@ -1,4 +1,4 @@
-package published
+package importing
 
 import (
 	"archive/zip"

@@ -1,4 +1,4 @@
-package published
+package importing
 
 import (
 	"archive/zip"
@@ -113,10 +113,10 @@ func TestCountsFood(t *testing.T) {
 		noisy = append(noisy, fmt.Sprintf("%s/%d.jpg", classes[50+k%51], k))
 	}
 	files := fstest.MapFS{
-		"food-101/meta/classes.txt": text(classes...), "food-101/meta/train.txt": text(train...),
-		"food-101/meta/test.txt":       text(test...),
-		"Food-101N/meta/classes.txt":   text(classes...),
-		"Food-101N/meta/imagelist.tsv": text(append([]string{"class_name/key"}, noisy...)...),
+		"food-101/meta/classes.txt": listOf(classes...), "food-101/meta/train.txt": listOf(train...),
+		"food-101/meta/test.txt":       listOf(test...),
+		"Food-101N/meta/classes.txt":   listOf(classes...),
+		"Food-101N/meta/imagelist.tsv": listOf(append([]string{"class_name/key"}, noisy...)...),
 	}
 	for _, protocol := range []string{half, prism} {
 		if w := unlike(imported(t, "food101n", files, Options{Protocol: protocol})); w != "" {

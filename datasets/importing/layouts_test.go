@@ -1,4 +1,4 @@
-package published
+package importing
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"winnow/datasets"
 )
 
-func text(lines ...string) *fstest.MapFile {
+func listOf(lines ...string) *fstest.MapFile {
 	return &fstest.MapFile{Data: []byte(strings.Join(lines, "\n") + "\n")}
 }
 
@@ -26,15 +26,15 @@ type layout struct {
 
 func sopFiles() fstest.MapFS {
 	return fstest.MapFS{
-		"Ebay_train.txt": text("image_id class_id super_class_id path", "1 1 1 bicycle_final/111085122871_0.JPG",
+		"Ebay_train.txt": listOf("image_id class_id super_class_id path", "1 1 1 bicycle_final/111085122871_0.JPG",
 			"2 1 1 bicycle_final/111085122871_1.JPG", "3 11318 12 toaster_final/2_4.JPG"),
-		"Ebay_test.txt": text("image_id class_id super_class_id path", "59552 11319 1 bicycle_final/3_0.JPG", "59553 16977 1 sofa_final/4_0.JPG"),
+		"Ebay_test.txt": listOf("image_id class_id super_class_id path", "59552 11319 1 bicycle_final/3_0.JPG", "59553 16977 1 sofa_final/4_0.JPG"),
 	}
 }
 
 func inShopFiles() fstest.MapFS {
 	return fstest.MapFS{
-		"Eval/list_eval_partition.txt": text("4", "image_name item_id evaluation_status",
+		"Eval/list_eval_partition.txt": listOf("4", "image_name item_id evaluation_status",
 			"img/WOMEN/Dresses/id_00000002/02_1_front.jpg                              id_00000002 train ",
 			"img/WOMEN/Dresses/id_00000002/02_2_side.jpg                               id_00000002 train ",
 			"img/MEN/Denim/id_00000001/01_1_front.jpg                                  id_00000001 query ",
@@ -45,9 +45,9 @@ func inShopFiles() fstest.MapFS {
 
 func food101Files(below string) fstest.MapFS {
 	return fstest.MapFS{
-		below + "meta/classes.txt": text(dishes()...),
-		below + "meta/train.txt":   text("d001/1005649", "d076/7"),
-		below + "meta/test.txt":    text("d051/1011328", "d101/1", "d050/2"),
+		below + "meta/classes.txt": listOf(dishes()...),
+		below + "meta/train.txt":   listOf("d001/1005649", "d076/7"),
+		below + "meta/test.txt":    listOf("d051/1011328", "d101/1", "d050/2"),
 	}
 }
 
@@ -62,12 +62,12 @@ func dishes() []string {
 
 func food101NFiles(below string) fstest.MapFS {
 	return fstest.MapFS{
-		below + "meta/classes.txt": text(append([]string{"class_name"}, dishes()...)...),
-		below + "meta/imagelist.tsv": text("class_name/key", "d001/a1.jpg", "d050/b2.jpg", "d051/c3.jpg",
+		below + "meta/classes.txt": listOf(append([]string{"class_name"}, dishes()...)...),
+		below + "meta/imagelist.tsv": listOf("class_name/key", "d001/a1.jpg", "d050/b2.jpg", "d051/c3.jpg",
 			"d002/d4.jpg"),
-		below + "meta/verified_train.tsv": text("class_name/key\tverification_label", "d001/a1.jpg\t1",
+		below + "meta/verified_train.tsv": listOf("class_name/key\tverification_label", "d001/a1.jpg\t1",
 			"d050/b2.jpg\t0"),
-		below + "meta/verified_val.tsv": text("class_name/key\tverification_label", "d007/d4.jpg\t1"),
+		below + "meta/verified_val.tsv": listOf("class_name/key\tverification_label", "d007/d4.jpg\t1"),
 	}
 }
 
@@ -80,9 +80,9 @@ func both(a, b fstest.MapFS) fstest.MapFS {
 
 func cars98NFiles() fstest.MapFS {
 	return fstest.MapFS{
-		"datalist/CARSN_train.csv": text("/data/cars_noise/img_v3/0/419.jpg,1",
+		"datalist/CARSN_train.csv": listOf("/data/cars_noise/img_v3/0/419.jpg,1",
 			"/data/cars_noise/img_v3/39/ca84, used (1).jpg,34"),
-		"datalist/CARSN_test.csv": text("/data/cars196/images/FIAT 500 Abarth 2012/07729.jpg,99",
+		"datalist/CARSN_test.csv": listOf("/data/cars196/images/FIAT 500 Abarth 2012/07729.jpg,99",
 			"/data/cars196/images/smart fortwo Convertible 2012/02054.jpg,196"),
 		"img_v3/39/ca84, used (1).jpg": {},
 	}
@@ -90,18 +90,18 @@ func cars98NFiles() fstest.MapFS {
 
 func petFiles() fstest.MapFS {
 	return fstest.MapFS{
-		"annotations/trainval.txt": text("Abyssinian_100 1 1 1",
+		"annotations/trainval.txt": listOf("Abyssinian_100 1 1 1",
 			"american_bulldog_7 2 2 1"),
-		"annotations/test.txt": text("Abyssinian_2 1 1 1"),
+		"annotations/test.txt": listOf("Abyssinian_2 1 1 1"),
 	}
 }
 
 func placesFiles() fstest.MapFS {
 	return fstest.MapFS{
-		placesClasses: text("/a/airfield 0", "/a/apartment_building/outdoor 8"),
-		"places365_train_standard.txt": text("/a/airfield/00000001.jpg 0",
+		placesClasses: listOf("/a/airfield 0", "/a/apartment_building/outdoor 8"),
+		"places365_train_standard.txt": listOf("/a/airfield/00000001.jpg 0",
 			"/a/apartment_building/outdoor/00000002.jpg 8"),
-		"places365_val.txt":           text("Places365_val_00000001.jpg 8"),
+		"places365_val.txt":           listOf("Places365_val_00000001.jpg 8"),
 		"data_large/a/airfield/x.jpg": {},
 		"val_256/x.jpg":               {},
 		"val_large/x.jpg":             {},
@@ -110,14 +110,14 @@ func placesFiles() fstest.MapFS {
 
 func inatFiles() fstest.MapFS {
 	return fstest.MapFS{
-		"train2017.json": text(`{"info": {"year": 2017}, "licenses": [{"id": 1}],
+		"train2017.json": listOf(`{"info": {"year": 2017}, "licenses": [{"id": 1}],
 			"annotations": [{"id": 9, "image_id": 5, "category_id": 3}, {"id": 8, "image_id": 4, "category_id": 0}],
 			"images": [{"id": 4, "file_name": "train_val_images/Aves/Pica pica/a.jpg", "width": 800},
 			{"id": 5, "file_name": "train_val_images/Plantae/Prunella/b.jpg"}],
 			"categories": [{"id": 0, "name": "Pica pica", "supercategory": "Aves"},
 			{"id": 2, "name": "Prunella", "supercategory": "Aves"},
 			{"id": 3, "name": "Prunella", "supercategory": "Plantae"}]}`),
-		"val2017.json": text(`{"images": [{"id": 4, "file_name": "train_val_images/Aves/Prunella/c.jpg"}],
+		"val2017.json": listOf(`{"images": [{"id": 4, "file_name": "train_val_images/Aves/Prunella/c.jpg"}],
 			"categories": [{"id": 2, "name": "Prunella", "supercategory": "Aves"},
 			{"id": 3, "name": "Prunella", "supercategory": "Plantae"}],
 			"annotations": [{"image_id": 4, "category_id": 2}]}`),

@@ -1,4 +1,4 @@
-package published
+package importing
 
 import (
 	"bytes"
@@ -155,11 +155,13 @@ func giveHuman(samples []sample, table map[string][]int, opts Options) error {
 	return nil
 }
 
-// readLabelTable reads sets of labels of the same images, by name: a CSV file with a header, perhaps compressed by gzip.
+// readLabelTable reads sets of labels of the same images, by name: a CSV file with a header, perhaps compressed by
+// gzip.
 func readLabelTable(data []byte) (map[string][]int, error) {
 	if bytes.HasPrefix(data, []byte("PK")) || bytes.HasPrefix(data, []byte("\x80\x02")) {
 		return nil, fmt.Errorf("is a file of PyTorch, expected CSV: python3 -c \"import torch, pandas; " +
-			"pandas.DataFrame(torch.load('CIFAR-10_human.pt', weights_only=False)).to_csv('cifar10n.csv', index=False)\"")
+			"pandas.DataFrame(torch.load('CIFAR-10_human.pt', weights_only=False)).to_csv('cifar10n.csv', " +
+			"index=False)\"")
 	}
 	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 		in, err := gzip.NewReader(bytes.NewReader(data))

@@ -1,10 +1,4 @@
-// Package published reads datasets from the files in which they are published, unpacked, and gives their samples
-// the splits of the papers.
-//
-// A Preset reads all labelled images; a Protocol assigns them to splits and knows the published counts. Classes
-// have the publisher's numbers, which the papers' "classes 1-100" refers to. Paths are relative to the folder that
-// was read. No image is decoded.
-package published
+package importing
 
 import (
 	"cmp"
@@ -120,7 +114,7 @@ type count struct {
 
 // Find returns the preset with a name.
 func Find(name string) (Preset, error) {
-	return catalog.Find("published: data set", name, Catalog(), func(p Preset) []string { return []string{p.Name} })
+	return catalog.Find("importing: data set", name, Catalog(), func(p Preset) []string { return []string{p.Name} })
 }
 
 // ProtocolNames lists a preset's protocols in order.
@@ -140,7 +134,7 @@ type Result struct {
 // Dataset reads a folder and splits it by a protocol.
 func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 	opts.Protocol = cmp.Or(opts.Protocol, p.Default)
-	if err := catalog.Check("published: "+p.Name+": protocol", opts.Protocol, p.ProtocolNames()...); err != nil {
+	if err := catalog.Check("importing: "+p.Name+": protocol", opts.Protocol, p.ProtocolNames()...); err != nil {
 		return nil, err
 	}
 	protocol := p.Protocols[opts.Protocol]
@@ -163,12 +157,12 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("published: %s: %s: %w", p.Name, opts.Root, err)
+		return nil, fmt.Errorf("importing: %s: %s: %w", p.Name, opts.Root, err)
 	}
 	r.LeftOut = len(samples)
 	samples = protocol.splitSamples(samples)
 	if r.LeftOut -= len(samples); len(samples) == 0 {
-		return nil, fmt.Errorf("published: %s: %s: found %d images, none of them in a split of the protocol %s, "+
+		return nil, fmt.Errorf("importing: %s: %s: found %d images, none of them in a split of the protocol %s, "+
 			"expected one of %s", p.Name, opts.Root, r.LeftOut, opts.Protocol, strings.Join(p.ProtocolNames(), ", "))
 	}
 	r.Dataset = assembleDataset(samples, p.Columns)
@@ -176,7 +170,7 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 	if opts.Given != nil {
 		listed, warnings, err := joinNoisyList(samples, opts.Given)
 		if err != nil {
-			return nil, fmt.Errorf("published: %s, %s: %w", p.Name, opts.Protocol, err)
+			return nil, fmt.Errorf("importing: %s, %s: %w", p.Name, opts.Protocol, err)
 		}
 		r.Dataset, r.NotListed = assembleDataset(listed, p.Columns), len(samples)-len(listed)
 		r.Warnings = append(r.Warnings, warnings...)

@@ -1,5 +1,4 @@
-// Package names makes the class names of the glyphs dataset readable.
-package names
+package classnames
 
 import (
 	"strconv"

@@ -1,5 +1,4 @@
-// Package imagelist collects images from files, folders, zip files, shards, manifests, and paths on standard input.
-package imagelist
+package imageroot
 
 import (
 	"bufio"
@@ -13,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"winnow/datasets"
-	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/internal/regular"
 	"winnow/internal/text"
@@ -24,7 +22,7 @@ import (
 type List struct {
 	Images []Image
 	ctx    context.Context // of requests to object stores
-	at     map[string]place
+	at     map[string]imagePlace
 	roots  map[location.Source]fs.FS // opened
 
 	folders []string // each with a slash at its end
@@ -35,8 +33,8 @@ type List struct {
 // Image is an image with its manifest's label and split.
 type Image struct{ Path, Label, Split string }
 
-// place is where an image is: a path below a root or, without one, a file of its own.
-type place struct {
+// imagePlace is where an image is: a path below a root or, without one, a file of its own.
+type imagePlace struct {
 	root  location.Source
 	inner string
 	file  location.Source
@@ -46,12 +44,12 @@ type place struct {
 // manifestEndings are the endings of files that list images.
 var manifestEndings = []string{".csv", ".tsv", ".jsonl", ".txt"}
 
-// Open finds the images of sources; "-" means paths on standard input, one per line. Paths from manifests and
+// OpenList finds the images of sources; "-" means paths on standard input, one per line. Paths from manifests and
 // standard input are relative to root or, without one, to the manifest's folder and the working folder. An image that
 // is named twice is read once, and note, which may be nil, receives a line about it.
-func Open(ctx context.Context, sources []location.Source, root location.Source, stdin io.Reader,
+func OpenList(ctx context.Context, sources []location.Source, root location.Source, stdin io.Reader,
 	note func(format string, args ...any)) (*List, error) {
-	l := &List{ctx: ctx, at: map[string]place{}, roots: map[location.Source]fs.FS{}, note: note}
+	l := &List{ctx: ctx, at: map[string]imagePlace{}, roots: map[location.Source]fs.FS{}, note: note}
 	for _, source := range sources {
 		if err := l.takeSource(source, root, stdin); err != nil {
 			return nil, err
@@ -79,10 +77,10 @@ func (l *List) takeSource(source, root location.Source, stdin io.Reader) error {
 	case layout == datasets.Shards:
 		return l.takeShards(source)
 	case slices.Contains(manifestEndings, strings.ToLower(source.Ext())):
-		return l.takeManifest(source, root, imageroot.Resolve(root, source),
+		return l.takeManifest(source, root, Resolve(root, source),
 			func(path string) string { return path })
 	}
-	return l.addListed(Image{Path: nameOf(source)}, place{file: source})
+	return l.addListed(Image{Path: nameOf(source)}, imagePlace{file: source})
 }
 
 // nameOf returns the name of an image that the user gave by its source.
@@ -114,9 +112,9 @@ func (l *List) takeTree(source location.Source, zip bool) error {
 	l.folders = append(l.folders, strings.TrimSuffix(nameOf(source.Join("x")), "x"))
 	for _, name := range found {
 		file := source.Join(name)
-		at := place{file: file}
+		at := imagePlace{file: file}
 		if zip {
-			at = place{root: source, inner: name}
+			at = imagePlace{root: source, inner: name}
 		}
 		if err := l.addListed(Image{Path: nameOf(file)}, at); err != nil {
 			return err
@@ -127,7 +125,7 @@ func (l *List) takeTree(source location.Source, zip bool) error {
 
 // takeShards adds the images of shards.
 func (l *List) takeShards(source location.Source) error {
-	root := imageroot.Resolve(location.Source{}, source)
+	root := Resolve(location.Source{}, source)
 	return l.takeManifest(source, root, root, func(path string) string { return nameOf(root.Join(path)) })
 }
 
@@ -143,7 +141,7 @@ func (l *List) takeManifest(source, asked, root location.Source, name func(path 
 	}
 	for _, s := range d.Samples {
 		n := Image{Path: name(s.Path), Split: s.Split, Label: d.LabelName(s)}
-		if err := l.addListed(n, place{root: root, inner: s.Path}); err != nil {
+		if err := l.addListed(n, imagePlace{root: root, inner: s.Path}); err != nil {
 			return err
 		}
 	}
@@ -164,9 +162,9 @@ func (l *List) takeLines(r io.Reader, root location.Source) error {
 		if name == "" {
 			continue
 		}
-		at := place{root: root, inner: name}
+		at := imagePlace{root: root, inner: name}
 		if root.IsZero() {
-			at = place{file: location.At(name)}
+			at = imagePlace{file: location.At(name)}
 		}
 		if err := l.addListed(Image{Path: filepath.ToSlash(name)}, at); err != nil {
 			return err
@@ -183,7 +181,7 @@ func (l *List) openRoot(at location.Source) (fs.FS, error) {
 	if fsys, ok := l.roots[at]; ok {
 		return fsys, nil
 	}
-	fsys, err := imageroot.Open(l.ctx, at)
+	fsys, err := Open(l.ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +191,7 @@ func (l *List) openRoot(at location.Source) (fs.FS, error) {
 
 // addListed adds an image, once for each split. Two images of the same name are an error, because they would be mixed
 // up; so are two labels of one.
-func (l *List) addListed(n Image, at place) error {
+func (l *List) addListed(n Image, at imagePlace) error {
 	old, again := l.at[n.Path]
 	at.as = old.as
 	switch {

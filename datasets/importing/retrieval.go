@@ -1,4 +1,4 @@
-package published
+package importing
 
 import (
 	"errors"
@@ -68,7 +68,7 @@ func readCUB(fsys fs.FS, opts Options) ([]sample, error) {
 	return samples, nil
 }
 
-// carRanges returns the protocols of CARS196's classes, with the training images of one of its kind.
+// carProtocols returns the protocols of CARS196's classes, with the training images of one of its kind.
 func carProtocols(images int) map[string]Protocol {
 	train := count{datasets.Train, images, 98}
 	return map[string]Protocol{
@@ -147,7 +147,8 @@ func readCars(fsys fs.FS) (samples []sample, err error) {
 		for i := range list.count {
 			class := list.fieldOf(i, "class").integer() - 1
 			if class < 0 || class >= len(folders) {
-				return nil, fmt.Errorf("%s: annotation %d: its class is not among the %d names", name, i+1, len(folders))
+				return nil, fmt.Errorf("%s: annotation %d: its class is not among the %d names", name, i+1,
+					len(folders))
 			}
 			file := list.fieldOf(i, "relative_im_path").text
 			testing := list.fieldOf(i, "test").integer() == 1

@@ -1,4 +1,4 @@
-package published
+package importing
 
 import (
 	"bytes"
@@ -18,7 +18,8 @@ import (
 // known datasets Stanford Cars needs most, 26 MB.
 const maxMatlab = 1 << 26
 
-// matArray is a variable of a MATLAB file, or an element of one: a numeric, char, cell or struct array. Others are empty.
+// matArray is a variable of a MATLAB file, or an element of one: a numeric, char, cell or struct array. Others are
+// empty.
 type matArray struct {
 	name    string
 	count   int         // of elements

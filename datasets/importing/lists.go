@@ -1,4 +1,4 @@
-package published
+package importing
 
 import (
 	"bufio"
@@ -126,7 +126,8 @@ func findFolder(fsys fs.FS, name, but string) string {
 func imagesIn(fsys fs.FS, folder string) (names []string, err error) {
 	entries, err := fs.ReadDir(fsys, folder)
 	for _, e := range entries {
-		if end := strings.ToLower(path.Ext(e.Name())); !e.IsDir() && (end == ".jpg" || end == ".jpeg") && e.Name()[0] != '.' {
+		end := strings.ToLower(path.Ext(e.Name()))
+		if (end == ".jpg" || end == ".jpeg") && !e.IsDir() && e.Name()[0] != '.' {
 			names = append(names, e.Name())
 		}
 	}

@@ -1,4 +1,4 @@
-package imagelist
+package imageroot
 
 import (
 	"fmt"
@@ -40,7 +40,7 @@ func TestListedAgain(t *testing.T) {
 		{"b.png a.png", "", "b.png a.png", ""},
 	} {
 		var told []string
-		l, err := Open(t.Context(), location.All(strings.Fields(c.sources)), location.Source{},
+		l, err := OpenList(t.Context(), location.All(strings.Fields(c.sources)), location.Source{},
 			strings.NewReader(c.stdin), func(format string, args ...any) {
 				told = append(told, fmt.Sprintf(format, args...))
 			})

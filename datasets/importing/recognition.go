@@ -1,4 +1,4 @@
-package published
+package importing
 
 import (
 	"bytes"
@@ -389,9 +389,10 @@ func readImageNet(fsys fs.FS) (samples []sample, err error) {
 	return samples, nil
 }
 
-// iNat2017 is the data of the iNaturalist competition of 2017: train2017.json and val2017.json next to the images, which
-// are where the lists say (train_val_images/). The labels of the test images were never published, so the validation
-// images are the test split. A class has its category's name, followed by its number if two categories share a name.
+// iNat2017 is the data of the iNaturalist competition of 2017: train2017.json and val2017.json next to the images,
+// which are where the lists say (train_val_images/). The labels of the test images were never published, so the
+// validation images are the test split. A class has its category's name, followed by its number if two categories share
+// a name.
 //
 // Source: Van Horn et al., "The iNaturalist species classification and detection dataset", CVPR 2018, and the
 // competition's page.

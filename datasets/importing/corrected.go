@@ -1,4 +1,4 @@
-package published
+package importing
 
 import (
 	"encoding/json"
@@ -120,8 +120,8 @@ func readVotes(data []byte, published []int, first int) (map[int]int, string, er
 	for i, s := range list {
 		at := *s.ID - first
 		if at < 0 || at >= len(published) || published[at] != *s.Given {
-			return nil, "", fmt.Errorf("element %d: image %d has not the label %d here: the file is for another dataset "+
-				"or another order", i, *s.ID, *s.Given)
+			return nil, "", fmt.Errorf("element %d: image %d has not the label %d here: the file is for another "+
+				"dataset or another order", i, *s.ID, *s.Given)
 		}
 		label := s.findMajorityLabel()
 		right[at] = label
