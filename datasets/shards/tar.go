@@ -2,14 +2,12 @@ package shards
 
 import (
 	"archive/tar"
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -53,7 +51,7 @@ func WalkTar(src io.ReaderAt, size int64, visit func(m TarMember, content io.Rea
 			return nil
 		}
 		if err != nil {
-			return explainBrokenTar(err, at.at, last)
+			return fmt.Errorf("byte %d, behind %.200q: %w", at.at, last, err)
 		}
 		last = h.Name
 		if h.Typeflag != tar.TypeReg || strings.HasSuffix(h.Name, "/") || isSparse(h) {
@@ -65,24 +63,12 @@ func WalkTar(src io.ReaderAt, size int64, visit func(m TarMember, content io.Rea
 		}
 		m := TarMember{Name: name, At: at.at, Size: h.Size}
 		if m.Size > size-m.At {
-			return explainBrokenTar(io.ErrUnexpectedEOF, size, last)
+			return fmt.Errorf("%.200q: %w", last, io.ErrUnexpectedEOF)
 		}
 		if err := visit(m, in); err != nil {
 			return err
 		}
 	}
-}
-
-// explainBrokenTar says where a tar file is broken; last is the name of the last file before that.
-func explainBrokenTar(err error, at int64, last string) error {
-	where := "at its beginning"
-	if last != "" {
-		where = fmt.Sprintf("in or behind %.200q", last)
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("ends early, %s: the file is cut short, or a size stated in it is wrong", where)
-	}
-	return fmt.Errorf("holds no tar header before byte %d, %s: %w", at, where, err)
 }
 
 // isSparse reports whether a file is stored with gaps.
@@ -147,59 +133,21 @@ func (w *tarWindow) Seek(offset int64, whence int) (int64, error) {
 }
 
 // tarIndex finds the files of a tar file by name.
-type tarIndex struct {
-	names []byte // all names, concatenated
-	files []tarPlace
-}
+type tarIndex map[string]struct{ at, size int64 }
 
-// tarPlace locates a file's name and bytes.
-type tarPlace struct {
-	name   uint32 // offset in names
-	length uint32
-	at     int64
-	size   int64
-}
-
-func (x *tarIndex) nameBytes(p tarPlace) []byte { return x.names[p.name : p.name+p.length] }
-
-// mostNames bounds the names of a file, in bytes.
-const mostNames = 1 << 31
-
-// readTarIndex builds the index of a tar file. It takes 24 bytes of memory plus the name for each file.
-func readTarIndex(src io.ReaderAt, size int64) (*tarIndex, error) {
-	x := &tarIndex{}
-	err := WalkTar(src, size, func(m TarMember, _ io.Reader) error {
-		if len(x.names)+len(m.Name) > mostNames {
-			return fmt.Errorf("holds names of more than %d bytes together", mostNames)
+// readTarIndex builds the index of a tar file.
+func readTarIndex(src io.ReaderAt, size int64) (tarIndex, error) {
+	x := tarIndex{}
+	return x, WalkTar(src, size, func(m TarMember, _ io.Reader) error {
+		if _, twice := x[m.Name]; twice {
+			return RefuseTwice(m.Name)
 		}
-		x.files = append(x.files, tarPlace{uint32(len(x.names)), uint32(len(m.Name)), m.At, m.Size})
-		x.names = append(x.names, m.Name...)
+		x[m.Name] = struct{ at, size int64 }{m.At, m.Size}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(x.files, func(a, b tarPlace) int { return bytes.Compare(x.nameBytes(a), x.nameBytes(b)) })
-	for i := range max(len(x.files), 1) - 1 {
-		if a, b := x.nameBytes(x.files[i]), x.nameBytes(x.files[i+1]); bytes.Equal(a, b) {
-			return nil, RefuseTwice(string(a))
-		}
-	}
-	return x, nil
 }
 
 // RefuseTwice returns the error for a name that two files have.
 func RefuseTwice(name string) error {
 	return fmt.Errorf("holds two files called %.200q, expected one", name)
-}
-
-// findMember returns the location of a file's bytes.
-func (x *tarIndex) findMember(name string) (at, size int64, ok bool) {
-	i, ok := slices.BinarySearchFunc(x.files, name, func(p tarPlace, name string) int {
-		return strings.Compare(string(x.nameBytes(p)), name)
-	})
-	if !ok {
-		return 0, 0, false
-	}
-	return x.files[i].at, x.files[i].size, true
 }

@@ -33,7 +33,7 @@ type shard struct {
 	kind    Kind
 	size    int64
 	changed time.Time
-	tar     *tarIndex
+	tar     tarIndex
 	parquet *ParquetFile
 }
 
@@ -154,16 +154,16 @@ func (t *tree) openWithin(s *shard, file, inner string) (_ fs.File, err error) {
 		entry.size = int64(len(data))
 		return &opened{entry, io.NewSectionReader(bytes.NewReader(data), 0, entry.size), f}, nil
 	}
-	at, size, ok := index.findMember(inner)
+	m, ok := index[inner]
 	if !ok {
 		return nil, fs.ErrNotExist
 	}
-	entry.size = size
-	return &opened{entry, io.NewSectionReader(src, at, size), f}, nil
+	entry.size = m.size
+	return &opened{entry, io.NewSectionReader(src, m.at, m.size), f}, nil
 }
 
 // openShard builds the index of a shard if there is none or the file has changed.
-func (s *shard) openShard(src io.ReaderAt, info fs.FileInfo) (_ *tarIndex, _ *ParquetFile, err error) {
+func (s *shard) openShard(src io.ReaderAt, info fs.FileInfo) (_ tarIndex, _ *ParquetFile, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.size == info.Size() && s.changed.Equal(info.ModTime()) && (s.tar != nil || s.parquet != nil) {
