@@ -121,7 +121,7 @@ func namesEverywhere(t *testing.T) {
 	write(t, "names.csv", list+"nix,x\n")
 	for _, command := range []string{"report run --out n.html", "map run --out n.svg",
 		"audit run"} {
-		fails(t, 1, `no image is labelled "nix"`, append(strings.Fields(command), "--names", "names.csv")...)
+		fails(t, 1, `found class "nix"`, append(strings.Fields(command), "--names", "names.csv")...)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"fmt"
 	"io/fs"
-	"path"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -80,57 +79,6 @@ func TestCountsCars98N(t *testing.T) {
 	for _, protocol := range []string{Official, half, prism} {
 		if w := unlike(imported(t, "cars98n", files, Options{Protocol: protocol})); w != "" {
 			t.Errorf("%s: %s", protocol, w)
-		}
-	}
-}
-
-// TestCountsFood builds Food-101 and Food-101N from PRISM's test classes with their images, and training classes
-// filled up to the published number.
-func TestCountsFood(t *testing.T) {
-	lists := prismLists(t)
-	var classes, train, test, noisy []string
-	for i := range 50 {
-		class := fmt.Sprintf("a%02d", i) // sorts before every test class except "apple_pie", which is none
-		classes = append(classes, class)
-		for k := range 1000 {
-			train = append(train, fmt.Sprintf("%s/%d", class, k))
-		}
-		for k := range 144086/50 + (50-i)/50*(144086%50) {
-			noisy = append(noisy, fmt.Sprintf("%s/%d.jpg", class, k))
-		}
-	}
-	eachPrism(t, lists, "FOOD_test.csv", func(p, label string) {
-		key := strings.TrimSuffix(strings.TrimPrefix(p, "food101nDML/food-101/images/"), ".jpg")
-		if class := path.Dir(key); classes[len(classes)-1] != class {
-			classes = append(classes, class)
-		}
-		if label != fmt.Sprint(len(classes)) {
-			t.Fatalf("class %s has the label %s, expected %d", classes[len(classes)-1], label, len(classes))
-		}
-		test = append(test, key)
-	})
-	for k := range 310009 - len(noisy) {
-		noisy = append(noisy, fmt.Sprintf("%s/%d.jpg", classes[50+k%51], k))
-	}
-	files := fstest.MapFS{
-		"food-101/meta/classes.txt": listOf(classes...), "food-101/meta/train.txt": listOf(train...),
-		"food-101/meta/test.txt":       listOf(test...),
-		"Food-101N/meta/classes.txt":   listOf(classes...),
-		"Food-101N/meta/imagelist.tsv": listOf(append([]string{"class_name/key"}, noisy...)...),
-	}
-	for _, protocol := range []string{half, prism} {
-		if w := unlike(imported(t, "food101n", files, Options{Protocol: protocol})); w != "" {
-			t.Errorf("%s: %s", protocol, w)
-		}
-	}
-	for preset, folder := range map[string]string{"food101": "food-101", "food101n": "Food-101N"} {
-		sub, err := fs.Sub(files, folder)
-		if err != nil {
-			t.Fatal(err)
-		}
-		protocol := map[string]string{"food101": half, "food101n": Official}[preset]
-		if w := unlike(imported(t, preset, sub, Options{Protocol: protocol})); w != "" {
-			t.Errorf("%s: %s", preset, w)
 		}
 	}
 }

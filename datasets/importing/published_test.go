@@ -188,25 +188,3 @@ func FuzzMatlab(f *testing.F) {
 		})
 	})
 }
-
-// FuzzCUB: for any lists, reading returns an error or samples below the root.
-func FuzzCUB(f *testing.F) {
-	whole := birds()
-	f.Add(whole["images.txt"].Data, whole["image_class_labels.txt"].Data, whole["train_test_split.txt"].Data)
-	f.Add([]byte("1 ../x.jpg\n"), []byte("1 1\n"), []byte("1 1"))
-	f.Fuzz(func(t *testing.T, images, classes, splits []byte) {
-		fsys := birds()
-		fsys["images.txt"], fsys["image_class_labels.txt"],
-			fsys["train_test_split.txt"] = &fstest.MapFile{Data: images}, &fstest.MapFile{Data: classes},
-			&fstest.MapFile{Data: splits}
-		r, err := cub200.Dataset(fsys, Options{Protocol: Official})
-		if err != nil {
-			return
-		}
-		for _, s := range r.Dataset.Samples {
-			if !fs.ValidPath(s.Path) || s.Label < 0 || s.Split != datasets.Train && s.Split != datasets.Test {
-				t.Fatalf("found %+v", s)
-			}
-		}
-	})
-}

@@ -2,7 +2,6 @@ package packed
 
 import (
 	"fmt"
-	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -98,26 +97,4 @@ func TestCIFARErrors(t *testing.T) {
 	if images, _ := Open(fstest.MapFS{"train.bin": {Data: make([]byte, 100)}}); images != nil {
 		t.Error("another train.bin was taken for CIFAR-100")
 	}
-}
-
-// FuzzCIFAR: a dataset that can be read has an image for every sample, and a label with a name.
-func FuzzCIFAR(f *testing.F) {
-	f.Add(records([]byte{3}, []byte{9}), []byte("a\nb\n"))
-	f.Add(records([]byte{3})[:100], []byte{})
-	f.Add(records([]byte{77, 12}), []byte(strings.Repeat("x\n", 100)))
-	f.Fuzz(func(t *testing.T, data, names []byte) {
-		m := fstest.MapFS{"data_batch_1.bin": {Data: data}, "batches.meta.txt": {Data: names},
-			"test.bin": {Data: data}, "fine_label_names.txt": {Data: names}}
-		for _, read := range []func(fs.FS) (*datasets.Dataset, error){ReadCIFAR10, ReadCIFAR100} {
-			d, err := read(m)
-			if err != nil {
-				continue
-			}
-			for _, s := range d.Samples {
-				if s.Label < 0 || s.Label >= len(d.Classes) || d.Classes[s.Label] == "" {
-					t.Fatalf("found %+v of %d classes", s, len(d.Classes))
-				}
-			}
-		}
-	})
 }
