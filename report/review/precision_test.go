@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// TestNewShare compares with Wilson's interval by its definition: the shares p at which w of n lie z standard
+// TestShare compares with Wilson's interval by its definition: the shares p at which w of n lie z standard
 // errors from n·p. Two cases are also computed by hand with the formula of Brown, Cai and DasGupta.
-func TestNewShare(t *testing.T) {
+func TestShare(t *testing.T) {
 	for _, n := range []int{1, 2, 10, 50, 1000} {
 		for w := 0; w <= n; w += max(n/7, 1) {
-			got, p := newShare(w, n), float64(w)/float64(n)
+			got, p := shareOf(w, n), float64(w)/float64(n)
 			if got.Wrong != w || got.Judged != n || got.Estimate != p || got.Low > p || got.High < p ||
 				got.Low < 0 || got.High > 1 {
 				t.Errorf("%d of %d: %+v", w, n, got)
@@ -26,13 +26,13 @@ func TestNewShare(t *testing.T) {
 			}
 		}
 	}
-	if s := newShare(5, 10); math.Abs(s.Low-0.236593) > 1e-6 || math.Abs(s.High-0.763407) > 1e-6 {
+	if s := shareOf(5, 10); math.Abs(s.Low-0.236593) > 1e-6 || math.Abs(s.High-0.763407) > 1e-6 {
 		t.Errorf("5 of 10: %+v", s)
 	}
-	if s := newShare(0, 10); s.Low != 0 || math.Abs(s.High-0.277533) > 1e-6 {
+	if s := shareOf(0, 10); s.Low != 0 || math.Abs(s.High-0.277533) > 1e-6 {
 		t.Errorf("0 of 10: %+v", s)
 	}
-	if s := newShare(0, 0); s != (share{0, 0, 0, 0, 1}) {
+	if s := shareOf(0, 0); s != (share{0, 0, 0, 0, 1}) {
 		t.Errorf("of nothing: %+v", s)
 	}
 }
@@ -92,4 +92,10 @@ func TestHintOthers(t *testing.T) {
 		a.Hint != "All 33 suspects are decided." {
 		t.Errorf("%d others, %+v, %q", odd, a.Precision, a.Hint)
 	}
+}
+
+func shareOf(wrong, judged int) share {
+	s := share{Wrong: wrong, Judged: judged}
+	s.estimateShare()
+	return s
 }

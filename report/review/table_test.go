@@ -50,13 +50,11 @@ func TestDoor(t *testing.T) {
 	e := entry("x.png", "a")
 	e.Suggested, e.SupportGiven = "new", []suspects.Near{{Path: "gone.png"}, {Path: "y.png"}}
 	table, err := newTable(read("x.png,a\ny.png,b\n"), each([]suspects.Suspect{e}), "a.csv", location.At("m.csv"))
-	if err != nil || table.classes[table.list[0].suggested] != "new" {
+	if err != nil || !table.isClass["new"] {
 		t.Fatal(err)
 	}
-	if given, suggested, copies := table.listNeighbours(&table.list[0]); len(given) != 1 ||
-		table.getImagePath(given[0]) != "y.png" ||
-		len(suggested)+len(copies) > 0 {
-		t.Errorf("neighbours %v, %v, %v", given, suggested, copies)
+	if r := rowOf(table, 0); len(r.ForGiven) != 1 || r.ForGiven[0].Path != "y.png" || len(r.ForSuggested) > 0 {
+		t.Errorf("got %+v", r)
 	}
 }
 
@@ -82,10 +80,10 @@ func TestTableOfSplits(t *testing.T) {
 		t.Fatal(err)
 	}
 	leaks := table.findings["leaks"]
-	if len(table.all) != 3 || len(table.list) != 2 || len(leaks) != 1 ||
-		table.getImagePath(leaks[0].images[0]) != "x.png" ||
-		strings.Join(table.splits, ", ") != "train and test, train, query and gallery" {
-		t.Errorf("%d images, %d judged, splits %q, leaks %v", len(table.all), len(table.list), table.splits, leaks)
+	if len(table.images) != 3 || table.audited != 2 || len(leaks) != 1 ||
+		table.images[leaks[0].ids[0]].Path != "x.png" ||
+		fmt.Sprint(table.splits) != "[{train and test 1} {train 1} {query and gallery 1}]" {
+		t.Errorf("%d images, %d audited, splits %v, leaks %v", len(table.images), table.audited, table.splits, leaks)
 	}
 	for path, c := range map[string]struct {
 		do   datasets.Decision
@@ -97,7 +95,7 @@ func TestTableOfSplits(t *testing.T) {
 		"z.png": {datasets.Decision{Label: "a"}, strings.ReplaceAll(list, "z.png,b", "z.png,a")},
 	} {
 		var out strings.Builder
-		do := map[int]datasets.Decision{int(table.row[path]): c.do}
+		do := map[int]datasets.Decision{table.images[table.id[path]].sample: c.do}
 		if _, err := datasets.Mend(&out, location.At(file), d, do); err != nil || out.String() != c.want {
 			t.Errorf("%s: %v\n%s, expected\n%s", path, err, out.String(), c.want)
 		}
@@ -121,8 +119,8 @@ func TestNoSuspects(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, err := ReadAudit(file, location.At(w.manifest), d)
-	if err != nil || a.table.byKind["suspect"] != 0 || a.table.list[0].said != unjudged || a.table.list[1].said != 0 {
-		t.Errorf("%v: %v, %v", err, a.table.byKind, a.table.list)
+	if err != nil || a.table.kinds[suspect] != 0 || !a.table.images[0].Unjudged || a.table.images[1].Unjudged {
+		t.Errorf("%v: %v", err, a.table.kinds)
 	}
 }
 
@@ -143,7 +141,7 @@ func TestSuspectsOfOthers(t *testing.T) {
 			want++
 		}
 	}
-	if got := c.table.byKind["suspect"]; got != want || want == 0 {
+	if got := c.table.kinds[suspect]; got != want || want == 0 {
 		t.Errorf("%d suspects, expected %d", got, want)
 	}
 }
@@ -184,8 +182,8 @@ func TestCarriedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := r.decided; d.counts != [actions]int{1, 1, 1, 1} || r.Others != 1 {
-		t.Errorf("another audit: %v, %d others", d.counts, r.Others)
+	if d := r.decided; fmt.Sprint(counts(d)) != "[1 1 1 1]" || r.Others != 1 {
+		t.Errorf("another audit: %v, %d others", counts(d), r.Others)
 	}
 
 	// The corrected manifest: the dropped one is gone, the relabelled one has its label.
@@ -197,8 +195,8 @@ func TestCarriedOver(t *testing.T) {
 	if r, err = w.reopened(nil); err != nil {
 		t.Fatal(err)
 	}
-	if d := r.decided; d.counts != [actions]int{1, 2, 0, 0} {
-		t.Errorf("the corrected manifest: %v, expected one undecided and two kept", d.counts)
+	if d := r.decided; fmt.Sprint(counts(d)) != "[1 2 0 0]" {
+		t.Errorf("the corrected manifest: %v, expected one undecided and two kept", counts(d))
 	}
 	if do, e := r.collectCorrections(); len(do) != 0 || e.Rows != 99 {
 		t.Errorf("mended again: %v, %+v", do, e)
@@ -214,8 +212,8 @@ func TestCarriedOver(t *testing.T) {
 	if r, err = w.reopened(nil); err != nil {
 		t.Fatal(err)
 	}
-	if d := r.decided; d.counts != [actions]int{1, 0, 0, 1} {
-		t.Errorf("a changed label: %v", d.counts)
+	if d := r.decided; fmt.Sprint(counts(d)) != "[1 0 0 1]" {
+		t.Errorf("a changed label: %v", counts(d))
 	}
 	a := w.decide("t", 200, on(0, "keep", "", 1)) // its version went on
 	if a.Applied[0].Version != 2 {
@@ -279,11 +277,8 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := func(a *Audit) (out string) {
-		for id, e := range a.table.list {
-			given, suggested, copies := a.table.listNeighbours(&e)
-			e.near = 0
-			out += fmt.Sprintln(id, a.table.id[e.image], a.table.getImagePath(e.image), a.table.classes[e.given],
-				a.table.classes[e.suggested], e, given, suggested, copies)
+		for id, e := range a.table.images {
+			out += fmt.Sprintln(id, a.table.id[e.Path], e.Path, e.Given, e.Suggested, e.Score, e.SupportGiven, e.Rank)
 		}
 		return out + a.table.sum
 	}
@@ -375,7 +370,8 @@ func TestNewLabelWhileSearching(t *testing.T) {
 				return
 			default:
 			}
-			if _, err := w.review.showFound(t.Context(), "",
+			var out foundAlike
+			if err := w.review.findAlike(t.Context(), "", "", &out,
 				func(ctx context.Context) ([]Found, error) { return w.finder.Similar(ctx, nil, 20) }); err != nil {
 				t.Error(err)
 			}
@@ -405,8 +401,8 @@ func TestManyCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if given, _, copies := a.table.listNeighbours(&a.table.list[0]); len(given) != mostNear || len(copies) != mostNear {
-		t.Errorf("%d neighbours and %d copies, expected %d of each", len(given), len(copies), mostNear)
+	if r := rowOf(a.table, 0); len(r.ForGiven) != mostNear || len(r.Copies) != mostNear {
+		t.Errorf("%d neighbours and %d copies, expected %d of each", len(r.ForGiven), len(r.Copies), mostNear)
 	}
 }
 
@@ -451,4 +447,16 @@ func TestOneClass(t *testing.T) {
 		!strings.Contains(text, "all 2 samples are to be dropped") {
 		t.Errorf("a manifest of nothing: %d %s", status, text)
 	}
+}
+
+// rowOf returns the row of an image that nobody decided about.
+func rowOf(t *table, id int) row {
+	d := &decided{table: t, votes: make([][]vote, len(t.images)), outcome: make([]outcome, len(t.images))}
+	return d.newRow(id, "")
+}
+
+// counts returns how many of the audit's images are undecided, kept, dropped and relabelled.
+func counts(d *decided) []int {
+	c := d.countProgress().Counts
+	return []int{c[undecided], c[keep], c[drop], c[relabel]}
 }
