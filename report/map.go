@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/classnames"
 	"winnow/eval/tsne"
@@ -38,7 +36,6 @@ type MapOptions struct {
 	Max        int              // largest number of images, drawn with the seed of TSNE
 	Method     string
 	TSNE       tsne.Options
-	Sheet      bool // tables are for spreadsheets: protect texts that could be read as formulas
 }
 
 // Map is a run's images as points of a plane, as printed by winnow map --json.
@@ -59,7 +56,6 @@ type Map struct {
 	names classnames.Names
 	set   features.Set
 	drawn atlas.Map
-	sheet bool
 }
 
 // DrawMap maps images of a run, or of a store, to the plane.
@@ -78,7 +74,7 @@ func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, 
 // chooseMap chooses and embeds the images of a map.
 func chooseMap(ctx context.Context, run *folder.Run, o MapOptions) (m *Map, err error) {
 	m = &Map{
-		names: o.Names, sheet: o.Sheet, Split: o.Split, Method: o.Method, View: run.Look(), Seed: o.TSNE.Seed,
+		names: o.Names, Split: o.Split, Method: o.Method, View: run.Look(), Seed: o.TSNE.Seed,
 		LeftOut: []lookup.LeftOut{}, Files: []string{},
 	}
 	if m.Split == "" {
@@ -160,38 +156,12 @@ func (m *Map) describeMap(run *folder.Run) string {
 	return what + ": " + m.Split
 }
 
-// Write writes the map in the form of the file's extension: .svg (a drawing), .csv or .tsv (coordinates).
+// Write writes the map in the form of the file's extension: .svg (a drawing) or .csv (coordinates).
 func (m *Map) Write(path string) error {
 	write := m.withClassNames().WriteSVG
-	switch filepath.Ext(path) {
-	case ".csv":
-		write = func(w io.Writer) error { return m.writeTable(w, ',') }
-	case ".tsv":
-		write = func(w io.Writer) error { return m.writeTable(w, '\t') }
+	if filepath.Ext(path) == ".csv" {
+		write = m.drawn.WriteTable
 	}
-	return m.putFile(path, write)
-}
-
-func (m *Map) writeTable(w io.Writer, separator rune) error {
-	if m.sheet {
-		return m.drawn.WriteTable(w, separator, suspects.Cell, [2]string{suspects.SheetColumn, suspects.SheetMark})
-	}
-	return m.drawn.WriteTable(w, separator, func(s string) string { return s })
-}
-
-// WriteProjector writes the vectors into a folder in the form of TensorBoard's projector.
-func (m *Map) WriteProjector(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("map: %w", err)
-	}
-	tensors := func(w io.Writer) error { return atlas.WriteTensors(w, m.set.X) }
-	if err := m.putFile(filepath.Join(dir, "tensors.tsv"), tensors); err != nil {
-		return err
-	}
-	return m.putFile(filepath.Join(dir, "metadata.tsv"), m.drawn.WriteMetadata)
-}
-
-func (m *Map) putFile(path string, write func(io.Writer) error) error {
 	if err := atomicfile.Write(path, write); err != nil {
 		return fmt.Errorf("map: %s: %w", path, err)
 	}

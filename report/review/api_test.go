@@ -181,7 +181,7 @@ func TestDecideRefuses(t *testing.T) {
 		nil); status != 413 {
 		t.Errorf("a body too large: %d", status)
 	}
-	if w.review.Decisions.Version() != 0 || w.review.Decided() != 0 {
+	if w.review.decided.getStoreVersion() != 0 || w.review.Decided() != 0 {
 		t.Error("something was decided")
 	}
 }

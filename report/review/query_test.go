@@ -150,12 +150,12 @@ func FuzzDecide(f *testing.F) {
 		if path != "/api/decide" && path != "/api/undo" && path != "/api/redo" {
 			t.Skip()
 		}
-		before := w.review.Decisions.Version()
+		before := w.review.decided.getStoreVersion()
 		req := httptest.NewRequest("POST", path, strings.NewReader(string(body)))
 		req.Header.Set("Content-Type", "application/json")
 		a := httptest.NewRecorder()
 		h.ServeHTTP(a, req)
-		if after := w.review.Decisions.Version(); a.Code >= 500 || (a.Code == 200) != (after == before+1) ||
+		if after := w.review.decided.getStoreVersion(); a.Code >= 500 || (a.Code == 200) != (after == before+1) ||
 			a.Code != 200 && after != before {
 			t.Errorf("%s %q: %d %s, version %d to %d", path, body, a.Code, a.Body, before, after)
 		}

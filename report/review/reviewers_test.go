@@ -260,7 +260,7 @@ func TestReviewersRefused(t *testing.T) {
 			t.Errorf("%s: %d %s", query, status, text)
 		}
 	}
-	if w.review.Decisions.Version() != 0 {
+	if w.review.decided.getStoreVersion() != 0 {
 		t.Error("something was decided")
 	}
 	for i := range mostReviewers {
@@ -289,7 +289,7 @@ func TestReviewersBehindToken(t *testing.T) {
 			}
 		}
 	}
-	if w.review.Decisions.Version() != 0 {
+	if w.review.decided.getStoreVersion() != 0 {
 		t.Error("something was decided")
 	}
 }

@@ -1,10 +1,8 @@
 package review
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -307,145 +305,6 @@ func TestOrder(t *testing.T) {
 		if got != want {
 			t.Errorf("ranks %v: got %.2000s, expected %.2000s", ranks, got, want)
 		}
-	}
-}
-
-// TestTypicalOfSuspects: if a list holds only suspects, the images that it leaves out are typical of their
-// class.
-func TestTypicalOfSuspects(t *testing.T) {
-	w := newWorld(t, 100)
-	var list []suspects.Suspect
-	listed := map[string]bool{}
-	for _, e := range w.list {
-		if e.Dropped {
-			list = append(list, e)
-			listed[e.Path] = true
-		}
-	}
-	w.list = list
-	w.server.Close()
-	if err := w.review.Decisions.Close(); err != nil {
-		t.Fatal(err)
-	}
-	w.open(nil)
-	var a struct{ Pictures []pic }
-	w.must("GET", "/api/typical?class=class+c&n=6", "", &a)
-	for _, p := range a.Pictures {
-		if listed[p.Path] || p.Label != "class c" {
-			t.Errorf("%+v is called typical: it is a suspect", p)
-		}
-	}
-	w.must("GET", "/api/typical?class=class+c&n=64", "", &a)
-	if len(a.Pictures) != 25 { // all of the class, suspects last
-		t.Errorf("%d pictures, expected 25", len(a.Pictures))
-	}
-	if last := a.Pictures[24]; !listed[last.Path] {
-		t.Errorf("%+v comes last, expected a suspect", last)
-	}
-}
-
-// TestNewLabelWhileSearching: undo may bring back a label that neither the manifest nor the audit has, while a
-// search reads the list of labels. Faults show only under -race.
-func TestNewLabelWhileSearching(t *testing.T) {
-	w := newWorld(t, 100)
-	w.list[0].Suggested = "extra"
-	reopen := func() {
-		w.server.Close()
-		if err := w.review.Decisions.Close(); err != nil {
-			t.Fatal(err)
-		}
-		w.open(nil)
-	}
-	reopen()
-	w.decide("t", 200, on(0, "relabel", "extra", 0))
-	w.decide("t", 200, on(0, "keep", "", 1))
-	w.list[0].Suggested = w.list[0].Given
-	reopen()
-	ended, stop := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			var out foundAlike
-			if err := w.review.findAlike(t.Context(), "", "", &out,
-				func(ctx context.Context) ([]Found, error) { return w.finder.Similar(ctx, nil, 20) }); err != nil {
-				t.Error(err)
-			}
-		}
-	}()
-	var a struct{ Undone []state }
-	w.must("POST", "/api/undo", `{"tab":"t"}`, &a)
-	close(stop)
-	<-ended
-	if len(a.Undone) != 1 || a.Undone[0].Decision == nil || a.Undone[0].Decision.Label != "extra" {
-		t.Errorf("got %+v", a)
-	}
-}
-
-// TestManyCopies: a row stays small even if an image has many copies.
-func TestManyCopies(t *testing.T) {
-	w := newWorld(t, 200)
-	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 150 {
-		w.list[0].Copies = append(w.list[0].Copies, suspects.Copy{Path: pathOf(i)})
-		w.list[0].SupportGiven = append(w.list[0].SupportGiven, suspects.Near{Path: pathOf(i)})
-	}
-	a, err := joined(d, w.list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r := rowOf(a.table, 0); len(r.ForGiven) != mostNear || len(r.Copies) != mostNear {
-		t.Errorf("%d neighbours and %d copies, expected %d of each", len(r.ForGiven), len(r.Copies), mostNear)
-	}
-}
-
-// TestOneClass: if there is only one class, with an awkward name, images are kept or dropped.
-func TestOneClass(t *testing.T) {
-	w := newWorld(t, 40)
-	const label = `crow, "black" | 鳥; =1+1`
-	w.write("m.csv", "path,label\nimages/00/Photo 0000.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\nü.png,\"crow, "+
-		"\"\"black\"\" | 鳥; =1+1\"\n")
-	w.list = []suspects.Suspect{{Path: "ü.png", Given: label, Suggested: label},
-		{Path: pathOf(0), Given: label, Suggested: label, Score: 1}}
-	w.server.Close()
-	if err := w.review.Decisions.Close(); err != nil {
-		t.Fatal(err)
-	}
-	w.open(nil)
-	var s session
-	w.must("GET", "/api/session", "", &s)
-	if len(s.Classes) != 1 || s.Classes[0].Name != label || s.Kinds["suspect"] != 2 {
-		t.Errorf("got %+v", s)
-	}
-	var rows struct{ Rows []row }
-	w.must("GET", "/api/rows?class="+url.QueryEscape(label)+"&text=%C3%9C", "", &rows)
-	if len(rows.Rows) != 1 || rows.Rows[0].Path != "ü.png" || rows.Rows[0].Rank != 1 {
-		t.Errorf("got %+v", rows)
-	}
-	w.decide("t", 400, on(0, "relabel", label, 0))
-	w.decide("t", 200, on(0, "drop", "", 0))
-	var pairs struct{ Pairs []confused }
-	if w.must("GET", "/api/confusions", "", &pairs); len(pairs.Pairs) != 0 {
-		t.Errorf("one class is confused: %+v", pairs)
-	}
-	status, text := w.ask("GET", "/api/export.csv", "", nil)
-	if want := "path,label\nimages/00/Photo 0000.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\n"; status != 200 ||
-		text != want {
-		t.Errorf("%d %q, expected %q", status, text, want)
-	}
-	if a := w.decide("t", 200, on(1, "drop", "", 0)); a.Hint == "" {
-		t.Error("all are decided, and no hint says so")
-	}
-	if status, text := w.ask("GET", "/api/export.csv", "", nil); status == 200 ||
-		!strings.Contains(text, "all 2 samples are to be dropped") {
-		t.Errorf("a manifest of nothing: %d %s", status, text)
 	}
 }
 

@@ -4,94 +4,14 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"winnow/audit/suspects"
 	"winnow/datasets/location"
 )
-
-// TestFindAll compares the filters over all images, also those that the audit does not have, with a slow loop.
-func TestFindAll(t *testing.T) {
-	const n = 120
-	w := newWorld(t, n)
-	type image struct {
-		path, label, split, action string
-		id                         int
-	}
-	var byID []image
-	listed := map[string]bool{}
-	for _, e := range w.list {
-		listed[e.Path] = true
-		byID = append(byID, image{path: e.Path, label: e.Given})
-	}
-	for i := range n {
-		if !listed[pathOf(i)] {
-			byID = append(byID, image{path: pathOf(i), label: labelOf(i)})
-		}
-	}
-	rng := rand.New(rand.NewPCG(8, 9))
-	for id := range byID {
-		at := &byID[id]
-		at.id, at.action, at.split = id, "undecided", "train"
-		var i int
-		if _, err := fmt.Sscanf(filepath.Base(at.path), "Photo %d.png", &i); err != nil {
-			t.Fatal(err)
-		}
-		if i >= n*9/10 {
-			at.split = "test"
-		}
-		if rng.IntN(3) == 0 {
-			at.action = []string{"keep", "drop"}[rng.IntN(2)]
-			w.decide("t", 200, on(id, at.action, "", 0))
-		}
-	}
-	rapid.Check(t, func(r *rapid.T) {
-		choose := func(name string, list ...string) string { return rapid.SampledFrom(list).Draw(r, name) }
-		class, split := choose("class", "", "class a", "class d"), choose("split", "", "train", "test")
-		state, text := choose("state", "", "all", "decided", "undecided", "drop"), choose("text", "", "01", "photo 011")
-		sort := choose("sort", "", "suspect", "least", "class", "path", "manifest")
-		values := url.Values{"scope": {"all"}, "class": {class}, "split": {split}, "state": {state}, "text": {text},
-			"sort": {sort}, "limit": {"200"}}
-		var want []image
-		for _, at := range byID {
-			states := map[string]bool{"": true, "all": true, "decided": at.action != "undecided", at.action: true}
-			if (class == "" || at.label == class) && (split == "" || at.split == split) && states[state] &&
-				strings.Contains(strings.ToLower(at.path), text) {
-				want = append(want, at)
-			}
-		}
-		number := func(at image) int { return slices.Index(w.review.Manifest.Paths(), at.path) }
-		switch sort {
-		case "least":
-			slices.Reverse(want)
-		case "class":
-			slices.SortStableFunc(want, func(a, b image) int { return strings.Compare(a.label, b.label) })
-		case "path":
-			slices.SortFunc(want, func(a, b image) int { return strings.Compare(a.path, b.path) })
-		case "manifest":
-			slices.SortFunc(want, func(a, b image) int { return number(a) - number(b) })
-		}
-		q, err := parseQuery(values, w.review.table, &w.review.plane)
-		if err != nil {
-			r.Fatal(err)
-		}
-		total, page := w.review.decided.findPage(q)
-		ids := []int{}
-		for _, at := range want {
-			ids = append(ids, at.id)
-		}
-		if total != len(want) || !slices.Equal(page, ids) && len(ids) > 0 {
-			r.Fatalf("%v: %d, %v, expected %v", values, total, page, ids)
-		}
-	})
-}
 
 // TestStudioWithoutAudit: all images can be looked at and decided about; one without a label can be given one, but has
 // none to keep.

@@ -58,7 +58,7 @@ func (page *opened) openSet(o Options) error {
 	o.Missing = listMissingCommands(o)
 	var found *finder.Finder
 	r, closeDecisions, err := review.Open(o.Files, func() (_ review.Finder, err error) {
-		if found, err = openFinder(page.ctx, page.p, o); found == nil {
+		if found, err = openFinder(page.p, o); found == nil {
 			return nil, err
 		}
 		return found, err
@@ -88,9 +88,7 @@ func (page *opened) getSet() set {
 		Manifest: o.Manifest, Root: o.Root, Columns: o.Columns, Names: o.Names, Audit: r.AuditFile,
 		Audited: r.AuditFile != "",
 	}
-	if o.Run == "" {
-		s.Features = o.Features
-	}
+	s.Features = o.Features
 	if r.Decided() > 0 {
 		s.Decisions = r.Decisions.Path
 	}
@@ -117,9 +115,7 @@ func (page *opened) openJobList(job jobs.Job) {
 		}
 		was, o := page.o, page.o
 		o.Audit, o.Guessed = listMadeBy(job), false
-		if o.Run == "" {
-			o.Features = featuresOf(o.Audit)
-		}
+		o.Features = featuresOf(o.Audit)
 		err := page.closes()
 		page.closes = func() error { return nil }
 		if err == nil {

@@ -21,12 +21,12 @@ import (
 // Options are the options of winnow review and of winnow studio.
 type Options struct {
 	review.Files
-	Run, Features, Model string   // what finds similar images; "": not named
-	Export, JSON         bool     // Export: write the corrected manifest and serve nothing
-	Listen               string   // HOST:PORT
-	Hosts                []string // other names that the server answers to
-	Token                string   // "": make one
-	OpenPage             bool     // open the page in the browser
+	Features, Model string   // what finds similar images; "": not named
+	Export, JSON    bool     // Export: write the corrected manifest and serve nothing
+	Listen          string   // HOST:PORT
+	Hosts           []string // other names that the server answers to
+	Token           string   // "": make one
+	OpenPage        bool     // open the page in the browser
 }
 
 // readOptions converts the flags of either command to options.
@@ -38,7 +38,7 @@ func readOptions(c *cli.Context) Options {
 			Names:    c.String("names"),
 			Reviewer: strings.TrimSpace(c.String("reviewer")), Columns: term.Columns(c),
 		},
-		Run: c.String("run"), Features: c.String("features"), Model: c.String("model"),
+		Features: c.String("features"), Model: c.String("model"),
 		Export: c.Bool("export"), JSON: c.Bool("json"), OpenPage: c.Bool("open"),
 		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"),
 	}
@@ -57,7 +57,7 @@ func readReview(c *cli.Context) (Options, error) {
 		return o, term.Misused("winnow review takes one argument, the suspects, which --audit names too: found %q",
 			c.Args().Slice())
 	}
-	if o.Features == "" && o.Run == "" && o.Audit != "" && !o.Export {
+	if o.Features == "" && o.Audit != "" && !o.Export {
 		o.Features = featuresOf(o.Audit)
 	}
 	switch {
@@ -103,7 +103,7 @@ func readStudio(c *cli.Context) (Options, error) {
 		o.Audit = listOf(o.Manifest)
 		o.Guessed = o.Audit != ""
 	}
-	if o.Features == "" && o.Run == "" && o.Audit != "" {
+	if o.Features == "" && o.Audit != "" {
 		o.Features = featuresOf(o.Audit)
 	}
 	if o.Draw > 0 && o.Audit == "" {
@@ -143,7 +143,7 @@ func listMissingCommands(o Options) (m review.Missing) {
 	if o.Audit == "" || o.Guessed {
 		m.Audit = term.Quoted(words)
 	}
-	if o.Features == "" && o.Run == "" {
+	if o.Features == "" {
 		m.Vectors = term.Quoted(words)
 	}
 	return m
@@ -151,8 +151,8 @@ func listMissingCommands(o Options) (m review.Missing) {
 
 // checkServing refuses invalid options of the server.
 func checkServing(o Options) error {
-	if o.Model != "" && (o.Features == "" || o.Run != "") {
-		return term.Misused("--model goes with --features, without --run")
+	if o.Model != "" && o.Features == "" {
+		return term.Misused("--model goes with --features")
 	}
 	if o.Token != "" {
 		if err := review.CheckToken(o.Token); err != nil {

@@ -11,12 +11,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/backbone"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/imageroot"
 	"winnow/report/review"
 	"winnow/report/review/finder"
-	"winnow/run/folder"
 	"winnow/run/inspect"
 )
 
@@ -36,7 +34,7 @@ Every decision is saved at once, in a file next to the manifest that a later aud
 again. Several people can use one server: the page asks each browser for a name once, keeps who decided what and
 when, and shows where people differ once they have decided. The corrected manifest follows the majority of those who
 were sure; without a majority a label stays as given. One server at a time holds the file. Links that lead out of the
-images' folder are not followed. With a feature store, an index or a run, the page finds similar images.
+images' folder are not followed. With a feature store or an index, the page finds similar images.
 
 The server listens on this machine only, and answers only to the address with its token. To reach it from
 elsewhere, forward a port (ssh -L 8080:127.0.0.1:8080 HOST with --listen 127.0.0.1:8080), or name a network
@@ -70,9 +68,6 @@ func pageFlags() []cli.Flag {
 			Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
 		&cli.StringFlag{Name: "features", Aliases: []string{"index"}, DefaultText: "SUSPECTS.features, if there",
 			Usage: "find similar images and draw the map by the feature store or index `DIR`"},
-		&cli.StringFlag{Name: "run",
-			Usage: "find similar images by the embedding of the run folder `RUN`; its features are found again, " +
-				"or named with --features"},
 		&cli.StringFlag{Name: "model", DefaultText: "the one that made the features",
 			Usage: "embed uploaded images by a run folder or an ONNX `FILE`, if it has moved"},
 		&cli.StringFlag{Name: "decisions", DefaultText: "next to the manifest",
@@ -136,7 +131,7 @@ func listNextCommands(o Options) (list []string) {
 	if folder := filepath.Dir(out); filepath.Clean(root.String()) != folder {
 		words = append(words, "--root", root.String())
 	}
-	if o.Features != "" && o.Run == "" {
+	if o.Features != "" {
 		words = append(words, "--features", o.Features)
 	}
 	return append(list, term.Quoted(append(words, "--out", "runs/fixed")))
@@ -196,17 +191,11 @@ func servePage(ctx context.Context, p *term.Program, o Options, open *opened) er
 }
 
 // openFinder opens the finder of similar images, or returns nil if none is named.
-func openFinder(ctx context.Context, p *term.Program, o Options) (*finder.Finder, error) {
-	switch {
-	case o.Run != "":
-		return finder.OpenRun(ctx, o.Run, folder.Options{
-			Manifest: o.Manifest, Features: o.Features, Root: o.Root, View: backbone.CenterName, For: p.Command,
-			Host: p.Host(),
-		})
-	case o.Features != "":
-		return finder.Open(o.Features, o.Model, p.Host())
+func openFinder(p *term.Program, o Options) (*finder.Finder, error) {
+	if o.Features == "" {
+		return nil, nil
 	}
-	return nil, nil
+	return finder.Open(o.Features, o.Model, p.Host())
 }
 
 func closeFinder(f *finder.Finder) error {

@@ -308,13 +308,6 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Version returns the number of changes: each batch made, undone or redone is one.
-func (s *Store) Version() int64 {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.change
-}
-
 // Images calls yield for every image and each reviewer who decided about it, in the order of the last changes.
 func (s *Store) Images(yield func(Image) error) error {
 	s.mutex.Lock()

@@ -104,7 +104,7 @@ func TestDecide(t *testing.T) {
 	if diff := cmp.Diff(want, all(t, s)); diff != "" {
 		t.Error(diff)
 	}
-	if v := s.Version(); v != 1 {
+	if v := s.change; v != 1 {
 		t.Errorf("version %d, expected 1: a refused batch is no change", v)
 	}
 	if err := s.Close(); err != nil {
@@ -118,7 +118,7 @@ func TestDecide(t *testing.T) {
 	if diff := cmp.Diff(want, all(t, s)); diff != "" {
 		t.Error(diff)
 	}
-	if v := s.Version(); v != 1 {
+	if v := s.change; v != 1 {
 		t.Errorf("opened again: version %d, expected 1", v)
 	}
 }
