@@ -20,12 +20,6 @@ import (
 	"winnow/run/folder"
 )
 
-// Methods that map vectors to the plane.
-const (
-	MethodTSNE = "tsne"
-	MethodPCA  = "pca"
-)
-
 // MapOptions say what a map shows.
 type MapOptions struct {
 	Split      string // splits of the manifest; "": test, or query and gallery
@@ -34,7 +28,6 @@ type MapOptions struct {
 	Scores     map[string]Score // an audit's scores by path; may be nil
 	ScoresFile string           // the file they are from
 	Max        int              // largest number of images, drawn with the seed of TSNE
-	Method     string
 	TSNE       tsne.Options
 }
 
@@ -45,9 +38,7 @@ type Map struct {
 	Of      int              `json:"of"` // images of the splits
 	Split   string           `json:"split"`
 	View    string           `json:"view,omitempty"` // center or mean, if the store has several views of each image
-	Method  string           `json:"method"`
-	TSNE    *tsne.Report     `json:"tsne,omitempty"`
-	Shares  *[2]float64      `json:"variance_shares,omitempty"` // of the two components
+	TSNE    tsne.Report      `json:"tsne"`
 	Seed    uint64           `json:"seed"`
 	LeftOut []lookup.LeftOut `json:"left_out"`
 	Seconds float64          `json:"seconds"`
@@ -74,7 +65,7 @@ func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, 
 // chooseMap chooses and embeds the images of a map.
 func chooseMap(ctx context.Context, run *folder.Run, o MapOptions) (m *Map, err error) {
 	m = &Map{
-		names: o.Names, Split: o.Split, Method: o.Method, View: run.Look(), Seed: o.TSNE.Seed,
+		names: o.Names, Split: o.Split, View: run.Look(), Seed: o.TSNE.Seed,
 		LeftOut: []lookup.LeftOut{}, Files: []string{},
 	}
 	if m.Split == "" {
@@ -131,16 +122,11 @@ func (m *Map) computeMap(ctx context.Context, h Host, run *folder.Run, o MapOpti
 func (m *Map) flattenVectors(ctx context.Context, h Host, o tsne.Options) ([]tsne.Point, error) {
 	start := time.Now()
 	defer func() { m.Took = time.Since(start) }()
-	if m.Method == MethodPCA {
-		components, err := tsne.PCA(m.set.X)
-		m.Shares = &components.Share
-		return components.Points, err
-	}
 	at, end := h.Watch("iterations")
 	defer end()
 	o.Stepped = func(s tsne.State) { at(s.Iteration, o.Iterations) }
 	plane, report, err := tsne.Embed(ctx, m.set.X, o)
-	m.TSNE = &report
+	m.TSNE = report
 	if report.Perplexity < o.Perplexity && err == nil {
 		h.Note("perplexity %g is too large for %d images: using %.3g", o.Perplexity, m.set.Len(), report.Perplexity)
 	}
@@ -185,14 +171,7 @@ func (all *Map) withClassNames() atlas.Map {
 
 // Print writes a summary of the map.
 func (m *Map) Print(w io.Writer) error {
-	fmt.Fprintf(w, "%d of %d images of %s", m.Points, m.Of, m.Split)
-	if t := m.TSNE; t != nil {
-		fmt.Fprintf(w, ", t-SNE: perplexity %.3g, %d iterations, KL %.3f, %.1f s",
-			t.Perplexity, t.Iterations, t.KL, m.Took.Seconds())
-	}
-	if s := m.Shares; s != nil {
-		fmt.Fprintf(w, ", principal components: %.1f %% and %.1f %% of the variance", 100*s[0], 100*s[1])
-	}
-	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(m.Files, ", "))
+	_, err := fmt.Fprintf(w, "%d of %d images of %s, t-SNE: perplexity %.3g, %d iterations, KL %.3f, %.1f s\n%s\n", m.Points,
+		m.Of, m.Split, m.TSNE.Perplexity, m.TSNE.Iterations, m.TSNE.KL, m.Took.Seconds(), strings.Join(m.Files, ", "))
 	return err
 }

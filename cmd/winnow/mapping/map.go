@@ -47,8 +47,6 @@ func newMapCommand(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "audit",
 				Usage: "`FILE`.csv of winnow audit, for --color score and suspect"},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images, chosen by --seed"},
-			&cli.StringFlag{Name: "method", Value: report.MethodTSNE,
-				Usage: "`METHOD`: tsne, or pca, the first two principal components"},
 			&cli.Float64Flag{Name: "perplexity", Value: 30, Usage: "perplexity `P` of t-SNE, about the number of " +
 				"neighbours"},
 			&cli.IntFlag{Name: "iterations", Value: 1000, Usage: "`N` steps of t-SNE"},
@@ -78,7 +76,6 @@ func readMap(c *cli.Context) (o Options, err error) {
 		JSON: c.Bool("json"),
 		Draw: report.MapOptions{
 			Split: c.String("split"), Colour: c.String("color"), ScoresFile: c.String("audit"), Max: c.Int("max"),
-			Method: c.String("method"),
 			TSNE: tsne.Options{Perplexity: c.Float64("perplexity"), Iterations: c.Int("iterations"),
 				Seed: c.Uint64("seed")},
 		}}
@@ -110,8 +107,6 @@ func (o Options) checkMapOptions() error {
 	case (d.Colour == report.ColourScore || d.Colour == report.ColourSuspect) && d.ScoresFile == "":
 		return hint.With(term.Misused("--color %s: found no --audit, expected the file of an audit", d.Colour),
 			"make it: winnow audit RUN --out suspects.csv")
-	case d.Method != report.MethodTSNE && d.Method != report.MethodPCA:
-		return term.Misused("--method: found %q, expected %s or %s", d.Method, report.MethodTSNE, report.MethodPCA)
 	case d.Max < 5:
 		return term.Misused("--max: found %d images, expected at least 5", d.Max)
 	case d.TSNE.Iterations < 1:

@@ -98,15 +98,11 @@ func (s *extras) newHandler(page http.Handler) http.Handler {
 	return mux
 }
 
-// maxMem limits the memory of a report's similarities, in bytes.
-const maxMem = 1 << 30
-
 // makeReport makes the page of a run, as winnow report does by default.
 func makeReport(ctx context.Context, p *term.Program, dir, names string) ([]byte, error) {
 	made, err := report.Make(ctx, dir, report.Making{
-		Open:  folder.Options{View: backbone.CenterName, For: "report", Host: p.Host()},
-		Asked: report.Asked{MaxMem: maxMem},
-		Show:  report.Illustration{Pictures: true, Map: true, MaxMap: 10_000, MaxMem: maxMem},
+		Open:     folder.Options{View: backbone.CenterName, For: "report", Host: p.Host()},
+		Pictures: true,
 		Names: func(d *datasets.Dataset) (classnames.Names, error) {
 			n, _, err := classnames.Choose(names, d)
 			return n, err

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"os"
@@ -29,14 +30,14 @@ type Options struct {
 	OpenPage        bool     // open the page in the browser
 }
 
-// readOptions converts the flags of either command to options.
-func readOptions(c *cli.Context) Options {
+// readOptions converts the flags of either command to options. The argument names the images, or, with --manifest, the
+// list of their audit. A list that is not named is looked for.
+func readOptions(c *cli.Context, home review.View) (Options, error) {
 	o := Options{
 		Files: review.Files{
 			Audit: c.String("audit"), Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
-			Decisions: c.String("decisions"), Out: c.String("out"), List: c.String("decided"),
-			Names:    c.String("names"),
-			Reviewer: strings.TrimSpace(c.String("reviewer")), Columns: term.Columns(c),
+			Decisions: c.String("decisions"), Out: c.String("out"), List: c.String("decided"), Names: c.String("names"),
+			Reviewer: strings.TrimSpace(c.String("reviewer")), Columns: term.Columns(c), Home: home,
 		},
 		Features: c.String("features"), Model: c.String("model"),
 		Export: c.Bool("export"), JSON: c.Bool("json"), OpenPage: c.Bool("open"),
@@ -45,69 +46,34 @@ func readOptions(c *cli.Context) Options {
 	if c.Bool("check") {
 		o.Draw = inspect.Checked
 	}
-	return o
-}
-
-// readReview converts the flags of winnow review to options, and refuses invalid combinations.
-func readReview(c *cli.Context) (Options, error) {
-	o := readOptions(c)
-	if c.NArg() == 1 && o.Audit == "" {
-		o.Audit = c.Args().First()
-	} else if c.NArg() > 0 {
-		return o, term.Misused("winnow review takes one argument, the suspects, which --audit names too: found %q",
-			c.Args().Slice())
+	switch arg := c.Args().First(); {
+	case c.NArg() > 1 || arg != "" && c.IsSet("manifest") && o.Audit != "":
+		return o, term.Misused("winnow %s takes one argument, the images or, with --manifest, the list of their audit: "+
+			"found %q", c.Command.Name, c.Args().Slice())
+	case c.IsSet("manifest"):
+		o.Audit = cmp.Or(o.Audit, arg)
+	case arg == "":
+		o.Manifest = location.At(".")
+	case isList(arg):
+		return o, term.Misused("%s is the list of an audit: name its images too: winnow %s %[1]s --manifest PHOTOS", arg,
+			c.Command.Name)
+	default:
+		o.Manifest = location.At(arg)
+	}
+	if o.Audit == "" && !o.Export {
+		o.Audit = listOf(o.Manifest)
+		o.Guessed = o.Audit != ""
 	}
 	if o.Features == "" && o.Audit != "" && !o.Export {
 		o.Features = featuresOf(o.Audit)
 	}
 	switch {
-	case !c.IsSet("manifest"):
-		return o, term.Misused("%s: --manifest missing: see '%[1]s --help'", c.Command.HelpName)
 	case o.Export && o.Out == "":
 		return o, term.Misused("--export: name the file to write with --out")
-	case !o.Export && o.Audit == "":
-		return o, term.Misused("the suspects are missing: name the file that winnow audit wrote")
-	case o.Draw > 0 && o.Export:
-		return o, term.Misused("--check goes with the suspects, without --export: it shows some of their images")
-	case o.List != "" && !o.Export:
-		return o, term.Misused("--decided goes with --export")
-	case o.JSON && !o.Export:
-		return o, term.Misused("--json goes with --export")
-	}
-	return o, checkServing(o)
-}
-
-// readStudio converts the flags of winnow studio to options. The argument names the images, or, with --manifest, the
-// list of their audit. A list that is not named is looked for.
-func readStudio(c *cli.Context) (Options, error) {
-	o := readOptions(c)
-	o.Home = review.Data
-	switch arg := c.Args().First(); {
-	case c.NArg() > 1:
-		return o, term.Misused("winnow studio takes one argument, the images or the list of their audit: found %q",
-			c.Args().Slice())
-	case c.IsSet("manifest") && arg != "" && o.Audit != "":
-		return o, term.Misused("found %q, expected no argument: --manifest names the images and --audit the list", arg)
-	case c.IsSet("manifest") && arg != "":
-		o.Audit = arg
-	case c.IsSet("manifest"):
-	case arg == "":
-		o.Manifest = location.At(".")
-	case isList(arg):
-		return o, term.Misused("%s is the list of an audit: name its images too: winnow studio %[1]s --manifest PHOTOS",
-			arg)
-	default:
-		o.Manifest = location.At(arg)
-	}
-	if o.Audit == "" {
-		o.Audit = listOf(o.Manifest)
-		o.Guessed = o.Audit != ""
-	}
-	if o.Features == "" && o.Audit != "" {
-		o.Features = featuresOf(o.Audit)
-	}
-	if o.Draw > 0 && o.Audit == "" {
-		return o, term.Misused("--check goes with the list of an audit: name it with --audit")
+	case o.Draw > 0 && (o.Export || o.Audit == ""):
+		return o, term.Misused("--check goes with the list of an audit, without --export: it shows some of its images")
+	case (o.List != "" || o.JSON) && !o.Export:
+		return o, term.Misused("--decided and --json go with --export")
 	}
 	return o, checkServing(o)
 }

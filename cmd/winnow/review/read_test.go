@@ -16,10 +16,14 @@ import (
 
 func TestFlagsBecomeOptions(t *testing.T) {
 	t.Setenv("WINNOW_REVIEW_TOKEN", "")
-	at := func(f review.Files) Options { return Options{Files: f, Listen: "127.0.0.1:0"} }
+	t.Chdir(t.TempDir())
+	at := func(f review.Files) Options {
+		f.Home = review.Suspects
+		return Options{Files: f, Listen: "127.0.0.1:0"}
+	}
 	m := location.At("m.csv")
 	all := Options{Files: review.Files{Audit: "s.csv", Manifest: m, Root: location.At("r"), Decisions: "d.db",
-		Out: "o.csv"}, Features: "f", Model: "x.onnx", Listen: "[::1]:80", OpenPage: true, Hosts: []string{"a", "b"},
+		Out: "o.csv", Home: review.Suspects}, Features: "f", Model: "x.onnx", Listen: "[::1]:80", OpenPage: true, Hosts: []string{"a", "b"},
 		Token: "0123456789abcdef"}
 	export := at(review.Files{Manifest: m, Out: "o.csv", List: "d.csv"})
 	export.Export, export.JSON = true, true
@@ -47,14 +51,12 @@ func TestMisuse(t *testing.T) {
 	for line, want := range map[string]string{
 		"--manifest m.csv --audit s.csv x":                    "takes one argument",
 		"a.csv b.csv --manifest m.csv":                        "takes one argument",
-		"--manifest m.csv":                                    "the suspects are missing",
-		"--manifest m.csv --check":                            "the suspects are missing",
-		"s.csv --manifest m.csv --export --out o.csv --check": "--check goes with the suspects, without --export",
+		"--manifest m.csv --check":                            "--check goes with the list",
+		"s.csv --manifest m.csv --export --out o.csv --check": "--check goes with the list",
 		"--manifest m.csv --export":                           "name the file to write with --out",
-		"s.csv":                                               "--manifest missing",
-		"--manifest m.csv --audit s --json":                   "--json goes with --export",
+		"--manifest m.csv --audit s --json":                   "go with --export",
 		"--manifest m.csv --audit s --model x":                "--model goes with --features",
-		"--manifest m.csv --audit s --decided d.csv":          "--decided goes with --export",
+		"--manifest m.csv --audit s --decided d.csv":          "go with --export",
 		"--manifest m.csv --audit s --reviewer " + strings.Repeat("x", 61): "--reviewer: the reviewer's name has " +
 			"61 characters, expected at most 60",
 		"--manifest m.csv --audit s --token short":       "--token: ",
@@ -104,7 +106,7 @@ func TestStudioBecomesOptions(t *testing.T) {
 	for line, want := range map[string]string{
 		"here/suspects.csv":              "is the list of an audit: name its images too",
 		"a b":                            "takes one argument",
-		"a --manifest m --audit s":       "expected no argument",
+		"a --manifest m --audit s":       "takes one argument",
 		"bare/photos.csv --check":        "--check goes with the list of an audit",
 		"bare/photos.csv --listen :80":   "write 0.0.0.0:80",
 		"bare/photos.csv --model x.onnx": "--model goes with --features",

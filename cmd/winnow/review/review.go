@@ -1,4 +1,4 @@
-// Package review implements the "winnow review" command.
+// Package review implements the commands "winnow review" and "winnow studio".
 package review
 
 import (
@@ -18,52 +18,71 @@ import (
 	"winnow/run/inspect"
 )
 
-// Command returns winnow review.
+// Command returns winnow review: the studio, opened at the suspects.
 func Command() *cli.Command { return newReviewCommand(runReview) }
 
-const description = `
-Serves a page that shows the suspects of winnow audit --out with typical images of both labels and the nearest
-neighbours, and prints its address. If the audit flags no label, or on demand, the page shows all images.
-Ctrl-C ends the server.
+// Studio returns winnow studio.
+func Studio() *cli.Command { return newStudioCommand(runReview) }
 
-   winnow audit photos
-   winnow review suspects.csv --manifest photos --features suspects.features --out fixed.csv
-   winnow review --manifest photos --export --out fixed.csv
+const studioDescription = `
+Serves one page for a labelled set and prints its address: all images in a grid, with filters, classes and counts; the
+suspects of an audit next to typical images of both labels; duplicates, outliers and images with problems; a map of the
+images by their vectors; and search by an image of the set, a file or a selection. Everywhere images can be kept,
+dropped, relabelled, and noted about, one or many at a time. Ctrl-C ends the server.
 
-Every decision is saved at once, in a file next to the manifest that a later audit of the same manifest reads
-again. Several people can use one server: the page asks each browser for a name once, keeps who decided what and
-when, and shows where people differ once they have decided. The corrected manifest follows the majority of those who
-were sure; without a majority a label stays as given. One server at a time holds the file. Links that lead out of the
-images' folder are not followed. With a feature store or an index, the page finds similar images.
+   winnow studio photos
+   winnow studio suspects.csv --manifest photos --out fixed.csv
+   winnow studio photos --export --out fixed.csv
 
-The server listens on this machine only, and answers only to the address with its token. To reach it from
-elsewhere, forward a port (ssh -L 8080:127.0.0.1:8080 HOST with --listen 127.0.0.1:8080), or name a network
-address with --listen; the token is then sent unencrypted.
+PHOTOS is a folder, a .zip file or a manifest, by default the working folder. The list of an audit is the one named, or
+suspects.csv in the working folder or next to the images; SUSPECTS.features holds the vectors. Without them the page
+shows the images, and the command that makes what is missing. It also lists the trainings of these images, shows them
+while they run, and starts an audit or a training as a process that keeps running when the page or the server ends.
+
+Every decision is saved at once, in a file next to the manifest that a later audit of the same manifest reads again; one
+server at a time holds it. Several people can use one server: the page asks each browser for a name once, keeps who
+decided what and when, and shows where people differ once they have decided. The corrected manifest follows the majority
+of those who were sure; without a majority a label stays as given.
+
+The server listens on this machine only, and answers only to the address with its token. To reach it from elsewhere,
+forward a port (ssh -L 8080:127.0.0.1:8080 HOST with --listen 127.0.0.1:8080), or name a network address with --listen;
+the token is then sent unencrypted.
 `
 
+func newStudioCommand(call term.Call[Options]) *cli.Command {
+	return newPageCommand("studio", "explore a labelled set in the browser: all images, suspects, findings, a map, search; "+
+		"and decide", studioDescription, review.Data, call)
+}
+
 func newReviewCommand(call term.Call[Options]) *cli.Command {
+	return newPageCommand("review", "review the suspected label errors in the browser, and write the corrected manifest", `
+Opens the page of winnow studio at the suspects of an audit, or with --export applies the decisions without a page.
+
+   winnow audit photos
+   winnow review suspects.csv --manifest photos --out fixed.csv
+   winnow review --manifest photos --export --out fixed.csv
+`, review.Suspects, call)
+}
+
+func newPageCommand(name, usage, description string, home review.View, call term.Call[Options]) *cli.Command {
+	read := func(c *cli.Context) (Options, error) { return readOptions(c, home) }
 	return &cli.Command{
-		Name:        "review",
-		Usage:       "review the suspected label errors in the browser, and write the corrected manifest",
-		ArgsUsage:   "SUSPECTS",
-		Description: description,
-		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the corrected manifest to --out"},
-			&cli.StringFlag{Name: "decided",
-				Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
-			term.JSONFlag(),
-		}, pageFlags()...),
-		Action: term.CheckedAction(readReview, call),
+		Name: name, Usage: usage, ArgsUsage: "[PHOTOS | SUSPECTS]", Description: description, Flags: pageFlags(),
+		Action: term.CheckedAction(read, call),
 	}
 }
 
 // pageFlags are the flags of the page: what it shows, where it is served, what it writes.
 func pageFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "audit", DefaultText: "the argument",
+		&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the corrected manifest to --out"},
+		&cli.StringFlag{Name: "decided",
+			Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
+		term.JSONFlag(),
+		&cli.StringFlag{Name: "audit", DefaultText: "suspects.csv, if there",
 			Usage: "suspects as winnow audit --out wrote them, `FILE`.csv, .jsonl, .json or .parquet"},
-		&cli.StringFlag{Name: "manifest",
-			Usage: "the manifest `FILE` that was audited, or the folder or .zip file; required"},
+		&cli.StringFlag{Name: "manifest", DefaultText: "the argument",
+			Usage: "the manifest `FILE`, or the folder or .zip file of the images"},
 		&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
 			Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
 		&cli.StringFlag{Name: "features", Aliases: []string{"index"}, DefaultText: "SUSPECTS.features, if there",
@@ -203,40 +222,6 @@ func closeFinder(f *finder.Finder) error {
 		return nil
 	}
 	return f.Close()
-}
-
-// Studio returns winnow studio: the page of winnow review, opened at all images.
-func Studio() *cli.Command { return newStudioCommand(runReview) }
-
-const studioDescription = `
-Serves one page for a labelled set and prints its address: all images in a grid, with filters, classes and counts; the
-suspects of an audit, as winnow review shows them; what else the audit found, as galleries: duplicates,
-duplicates in two splits, outliers, images with problems; a map of the images by their vectors; and search by an image
-of the set, a file or a selection. Everywhere images can be kept, dropped, relabelled, and noted about, one or many at
-a time. Ctrl-C ends the server.
-
-   winnow studio photos
-   winnow studio suspects.csv --manifest photos --out fixed.csv
-
-PHOTOS is a folder, a .zip file or a manifest, by default the working folder. The list of an audit is the one named, or
-suspects.csv in the working folder or next to the images; SUSPECTS.features holds the vectors. Without them the page
-shows the images, and the command that makes what is missing.
-
-The page also lists the trainings of these images, shows them while they run, and starts an audit or a training: one
-command at a time, which it shows, as a process of its own that keeps running when the page or the server ends.
-
-Decisions, token and --listen are those of winnow review, which opens the same page at the suspects.
-`
-
-func newStudioCommand(call term.Call[Options]) *cli.Command {
-	return &cli.Command{
-		Name:        "studio",
-		Usage:       "explore a labelled set in the browser: all images, suspects, findings, a map, search; and decide",
-		ArgsUsage:   "[PHOTOS | SUSPECTS]",
-		Description: studioDescription,
-		Flags:       pageFlags(),
-		Action:      term.CheckedAction(readStudio, call),
-	}
 }
 
 // OpenStudio serves the studio and opens it in the browser.
