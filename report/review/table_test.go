@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -97,28 +96,6 @@ func TestTableOfSplits(t *testing.T) {
 		if _, err := datasets.Mend(&out, location.At(file), d, do); err != nil || out.String() != c.want {
 			t.Errorf("%s: %v\n%s, expected\n%s", path, err, out.String(), c.want)
 		}
-	}
-}
-
-// TestNoSuspects: if the audit calls no label wrong, there are no suspects.
-func TestNoSuspects(t *testing.T) {
-	w := newWorld(t, 20)
-	file := filepath.Join(w.dir, "x.csv")
-	list := slices.Clone(w.list)
-	for i := range list {
-		list[i].Dropped = false
-	}
-	list[0].Unjudged = true
-	if err := suspects.WriteFile(file, list); err != nil {
-		t.Fatal(err)
-	}
-	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := ReadAudit(file, location.At(w.manifest), d)
-	if err != nil || a.table.kinds[suspect] != 0 || !a.table.images[0].Unjudged || a.table.images[1].Unjudged {
-		t.Errorf("%v: %v", err, a.table.kinds)
 	}
 }
 

@@ -410,13 +410,3 @@ func TestFull(t *testing.T) {
 	list, err = s.Decide(by("t"), []Change{keepIt("b", 0), keepIt(long, 0)})
 	must(t, list, err)
 }
-
-// BenchmarkDecide measures a decision from the request to the disk.
-func BenchmarkDecide(b *testing.B) {
-	s := fresh(b)
-	for i := 0; b.Loop(); i++ {
-		if _, err := s.Decide(by("t"), []Change{keepIt(fmt.Sprint("images/photo", i), 0)}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -79,26 +79,6 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestBack: a file that is put back is usable again.
-func TestBack(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "d.db")
-	s := open(t, path)
-	for i, step := range []struct {
-		from, to string
-		fine     bool
-	}{{path, path + ".away", false}, {path + ".away", path, true}} {
-		if err := os.Rename(step.from, step.to); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Decide(by("t"), []Change{keepIt("a", 0)}); (err == nil) != step.fine {
-			t.Errorf("step %d: got %v", i, err)
-		}
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestWrittenInto: a write of another program into the open file is noticed before the next decision.
 func TestWrittenInto(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
@@ -115,24 +95,6 @@ func TestWrittenInto(t *testing.T) {
 	} {
 		if err := write(); !errors.As(err, new(*Gone)) || !strings.Contains(err.Error(), "wrote into it") {
 			t.Errorf("%s: got %v", name, err)
-		}
-	}
-}
-
-// TestWrittenIntoConflict: a write of another program is noticed after a refused undo too.
-func TestWrittenIntoConflict(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "d.db")
-	s := open(t, path)
-	for version, tab := range []string{"a", "b"} {
-		list, err := s.Decide(by(tab), []Change{keepIt("x", int64(version))})
-		must(t, list, err)
-	}
-	if err := os.Truncate(path, 100); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if _, err := s.Undo(by("a")); !errors.As(err, new(*Gone)) {
-			t.Errorf("got %v", err)
 		}
 	}
 }

@@ -254,24 +254,6 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkSmall makes the small picture of a photograph of 12 megapixels.
-func BenchmarkSmall(b *testing.B) {
-	img := image.NewYCbCr(image.Rect(0, 0, 4000, 3000), image.YCbCrSubsampleRatio420)
-	for i := range img.Y {
-		img.Y[i] = uint8(i*i>>7 + i/4000)
-	}
-	var file bytes.Buffer
-	if err := jpeg.Encode(&file, img, nil); err != nil {
-		b.Fatal(err)
-	}
-	p := New(fstest.MapFS{"a.jpg": {Data: file.Bytes()}})
-	for b.Loop() {
-		if _, err := p.producePicture("a.jpg", 160); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // TestPipe: a named pipe among the images is an error; nothing waits for its writer.
 func TestPipe(t *testing.T) {
 	dir := t.TempDir()
