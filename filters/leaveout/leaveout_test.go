@@ -143,8 +143,8 @@ func TestUneven(t *testing.T) {
 	}
 }
 
-// A class of nearly all images and one of a few, far apart, are told apart, though the mean of all images is within the large one;
-// and labels that say nothing are no likelier than others.
+// A class of nearly all images and one of a few, far apart, are separated, though the mean of all images is within the
+// large one; and labels that say nothing are no likelier than others.
 func TestSizes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, sizes := range [][]int{{40, 40}, {300, 3}, {300, 6, 30}, {50, 2}, {2000, 6}, {200, 40}} {
