@@ -111,7 +111,7 @@ func checkStudy(t *testing.T, s Study) {
 	}
 	for i, r := range s.Rows {
 		draws, ways := len(r.Cost) > 0 || r.Estimator != "", 0
-		for _, is := range []bool{r.Recipe != "", r.Ratio != nil, r.Untrained != "", r.Estimate != "",
+		for _, is := range []bool{r.Recipe != "", r.Ratio != nil, r.Untrained != "",
 			r.Judge != "" && r.Recipe == "", draws} {
 			if is {
 				ways++
