@@ -72,8 +72,7 @@ func WriteFile(name string, d *Dataset, note func(format string, args ...any)) e
 		note("%s: %s left out, the first is %s: %v", name, text.Plural(n, "image"), first, regular.ErrName)
 	}
 	if base := filepath.Base(name); base == metadataParquet || strings.HasSuffix(base, ".labelstudio.json") {
-		return fmt.Errorf("datasets: %s: cannot be written here, expected %s or %s; tasks for Label Studio are "+
-			"written by winnow review --export", name, metadataCSV, metadataJSONL)
+		return fmt.Errorf("datasets: %s: cannot be written here, expected %s or %s", name, metadataCSV, metadataJSONL)
 	}
 	return atomicfile.Write(name, func(w io.Writer) error { return Write(w, name, d) })
 }

@@ -209,16 +209,13 @@ var rooms = []Room{
 			"head internal/hint internal/lookup internal/vectorfile models run/trial run/folder search " +
 			"search/pgvector"},
 
-	{"run/rehearsal", "plays a review with reviewers who answer from the truth, and counts what they find",
-		"audit/learn audit/suspects internal/hint search"},
-
-	{"report/review", "serves the page on which people look at a set and decide about its images, takes their " +
-		"decisions from Label Studio, and writes them in every form",
-		"audit/learn audit/suspects datasets datasets/classnames datasets/imageroot datasets/labelstudio " +
-			"datasets/shards eval/tsne internal/hint internal/jsontext internal/pagestyle report/atlas " +
-			"report/reply report/review/decisions report/review/pictures train/archive"},
+	{"report/review", "serves the page on which people look at a set and decide about its images, and writes the " +
+		"corrected list",
+		"audit/learn audit/suspects datasets datasets/classnames datasets/imageroot datasets/shards eval/tsne " +
+			"internal/hint internal/jsontext internal/pagestyle report/atlas report/reply report/review/decisions " +
+			"report/review/pictures search"},
 	{"report/live", "answers a page's requests about trainings: which there are, how each goes, its report",
-		"datasets/imageroot report report/chart report/reply report/review/pictures run/folder train"},
+		"datasets/imageroot report report/chart report/reply run/folder train"},
 	{"report/reply", "answers the requests of pages in JSON, and errors with a status of HTTP",
 		"internal/jsontext"},
 	{"report/jobs", "runs commands of this program for a page, as processes that outlive it, and says how far they are",

@@ -1,6 +1,7 @@
-package live
+package review
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -9,19 +10,22 @@ import (
 	"strconv"
 	"strings"
 
+	"winnow/backbone"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
+	"winnow/datasets/classnames"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/models"
+	"winnow/report"
 	"winnow/report/jobs"
 	"winnow/report/live"
 	"winnow/report/review"
 	"winnow/run/folder"
 )
 
-// Set is the labelled set that a page is about.
-type Set struct {
+// set is the labelled set that a page is about.
+type set struct {
 	Manifest, Root location.Source
 	Columns        datasets.Names
 	Names          string // file of the names of classes
@@ -32,7 +36,7 @@ type Set struct {
 }
 
 // listImageWords returns the words of a command that name the set's images. None of them can be taken for a flag.
-func (s Set) listImageWords(command string) []string {
+func (s set) listImageWords(command string) []string {
 	images := s.Manifest.String()
 	if strings.HasPrefix(images, "-") {
 		images = "./" + images
@@ -47,21 +51,20 @@ func (s Set) listImageWords(command string) []string {
 	return words
 }
 
-// Studio is what winnow studio has besides the images: the trainings of the set, and jobs.
-type Studio struct {
-	Runs *live.Server
-	Jobs *jobs.Runner
+// extras is what the page has besides the images: the trainings of the set, and jobs.
+type extras struct {
+	runs *live.Server
+	jobs *jobs.Runner
 }
 
-// NewStudio returns what the page of a set has besides the images. The job's files begin with base. set returns the set
-// as it is now; done is called when a job is done.
-func NewStudio(p *term.Program, base string, set func() Set, called func(label string) string,
-	done func(jobs.Job)) (*Studio, error) {
+// newExtras returns what the page of a set has besides the images. The job's files begin with base. getSet returns the
+// set as it is now; done is called when a job is done.
+func newExtras(p *term.Program, base string, getSet func() set, done func(jobs.Job)) (*extras, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("studio: %w", err)
 	}
-	s := set()
+	s := getSet()
 	folders := []string{"."}
 	if !s.Manifest.IsRemote() {
 		folders = append(folders, filepath.Dir(s.Manifest.Clean().Path()))
@@ -71,23 +74,22 @@ func NewStudio(p *term.Program, base string, set func() Set, called func(label s
 	}
 	slices.Sort(folders)
 	folders = slices.Compact(folders)
-	return &Studio{
-		Jobs: jobs.New(jobs.Config{
-			Program: program, Base: base, Offers: func() []jobs.Offer { return Offers(set()) },
+	return &extras{
+		jobs: jobs.New(jobs.Config{
+			Program: program, Base: base, Offers: func() []jobs.Offer { return listOffers(getSet()) },
 			Quoted: term.Quoted, Done: done, Note: p.Note,
 		}),
-		Runs: live.New(live.Config{
-			Search: &live.Search{Folders: folders, Manifest: s.Manifest, Root: imageroot.Resolve(s.Root, s.Manifest)},
-			Report: Reports(p, s.Names), Called: called,
+		runs: live.New(live.Config{
+			Search: live.Search{Folders: folders, Manifest: s.Manifest, Root: imageroot.Resolve(s.Root, s.Manifest)},
+			Report: func(ctx context.Context, dir string) ([]byte, error) { return makeReport(ctx, p, dir, s.Names) },
 		}),
 	}, nil
 }
 
-// Handler answers requests about trainings and jobs, and passes all others to the page.
-func (s *Studio) Handler(page http.Handler) http.Handler {
-	mux, runs, work := http.NewServeMux(), s.Runs.Handler(), s.Jobs.Handler()
-	for _, path := range []string{"/api/runs", "/api/runs/", "/api/run", "/api/run/", "/report", "/audit",
-		"/chart.css"} {
+// newHandler answers requests about trainings and jobs, and passes all others to the page.
+func (s *extras) newHandler(page http.Handler) http.Handler {
+	mux, runs, work := http.NewServeMux(), s.runs.Handler(), s.jobs.Handler()
+	for _, path := range []string{"/api/runs", "/api/run", "/report", "/chart.css"} {
 		mux.Handle(path, runs)
 	}
 	mux.Handle("/api/jobs", work)
@@ -96,39 +98,54 @@ func (s *Studio) Handler(page http.Handler) http.Handler {
 	return mux
 }
 
+// makeReport makes the page of a run, as winnow report does by default.
+func makeReport(ctx context.Context, p *term.Program, dir, names string) ([]byte, error) {
+	made, err := report.Make(ctx, dir, report.Making{
+		Open:     folder.Options{View: backbone.CenterName, For: "report", Host: p.Host()},
+		Pictures: true,
+		Names: func(d *datasets.Dataset) (classnames.Names, error) {
+			n, _, err := classnames.Choose(names, d)
+			return n, err
+		},
+		Host: report.Host{Winnow: term.Version()},
+	})
+	return made.File, err
+}
+
 // Kinds of jobs.
 const (
-	AuditJob = "audit"
-	TrainJob = "train"
+	auditJob = "audit"
+	trainJob = "train"
 )
 
-// ListOf returns the list of suspects that a job makes, an audit.
-func ListOf(job jobs.Job) string { return job.Made[0] }
+// listMadeBy returns the list of suspects that a job makes, an audit.
+func listMadeBy(job jobs.Job) string { return job.Made[0] }
 
 // mostNetworks is how many networks the page lets choose from.
 const mostNetworks = 12
 
 // Names of the choices that a job keeps when it continues: the number of its place, and "yes" for what it uses.
 const (
-	place     = "place"
-	features  = "features"
-	decisions = "decisions"
+	placeChoice     = "place"
+	featuresChoice  = "features"
+	decisionsChoice = "decisions"
 )
 
-// Offers returns the jobs that can be started for a set: an audit, which is over if there is one, and a training.
-func Offers(s Set) []jobs.Offer {
+// listOffers returns the jobs that can be started for a set: an audit, which is over if there is one, and a training.
+func listOffers(s set) []jobs.Offer {
 	return []jobs.Offer{auditOffer(s), {
-		Kind: TrainJob, Title: "Train",
+		Kind: trainJob, Title: "Train",
 		About: "Trains a head on these images with the usual settings: wrong labels are left out before and dropped " +
 			"while it learns. Labels that you decided count as you decided them.",
-		Choices: []jobs.Choice{fixedChoice(features, usesOf(s.Features)), fixedChoice(decisions, usesOf(s.Decisions)),
-			fixedChoice(place, freeNames("run", ""))},
+		Choices: []jobs.Choice{fixedChoice(featuresChoice, usesOf(s.Features)),
+			fixedChoice(decisionsChoice, usesOf(s.Decisions)),
+			fixedChoice(placeChoice, freeNames("run", ""))},
 		Words: func(chosen map[string]string) ([]string, []string) {
-			words, out := s.listImageWords("train"), nthName("run", chosen[place])
-			if chosen[features] != "" {
+			words, out := s.listImageWords("train"), nthName("run", chosen[placeChoice])
+			if chosen[featuresChoice] != "" {
 				words = append(words, "--features", s.Features)
 			}
-			if chosen[decisions] != "" {
+			if chosen[decisionsChoice] != "" {
 				words = append(words, "--decisions", s.Decisions)
 			}
 			return append(words, "--out", out), []string{filepath.Join(out, folder.ResultFile)}
@@ -175,7 +192,7 @@ func freeNames(name, ending string) (list []string) {
 }
 
 // auditOffer offers to audit the set, by a network that is chosen.
-func auditOffer(s Set) jobs.Offer {
+func auditOffer(s set) jobs.Offer {
 	const usual, ending = "suspects", ".csv"
 	own := review.Files{Manifest: s.Manifest}.Beside("") + "-" + usual
 	list := freeNames(own, ending)
@@ -185,18 +202,19 @@ func auditOffer(s Set) jobs.Offer {
 		list = slices.Insert(list, 0, "")
 	}
 	return jobs.Offer{
-		Kind: AuditJob, Title: "Audit these images", Over: s.Audited,
+		Kind: auditJob, Title: "Audit these images", Over: s.Audited,
 		About: "Embeds every image with a network, then finds which labels are likely wrong. This page shows the " +
 			"suspects when it is done.",
-		Choices: []jobs.Choice{{Name: "model", Title: "Network", Values: listInstalled()}, fixedChoice(place, list)},
+		Choices: []jobs.Choice{{Name: "model", Title: "Network", Values: listInstalled()},
+			fixedChoice(placeChoice, list)},
 		Words: func(chosen map[string]string) (words, made []string) {
 			words = s.listImageWords("audit")
 			if name := chosen["model"]; name != "" {
 				words = append(words, "--model", name)
 			}
 			name := usual
-			if chosen[place] != "" {
-				name = nthName(own, chosen[place])
+			if chosen[placeChoice] != "" {
+				name = nthName(own, chosen[placeChoice])
 				words = append(words, "--out", name+ending)
 			}
 			return words, []string{name + ending, name + ".html"}
