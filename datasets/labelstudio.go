@@ -46,7 +46,6 @@ type studied struct {
 	rows     []row
 	answers  [][]labelstudio.Answer // of the rows
 	controls labelstudio.Controls
-	min      bool
 	boxed    map[string]bool // controls that label regions
 	left     map[Left]int
 	unread   []Unread
@@ -106,7 +105,7 @@ func (s *studied) keepFurther(r *row, t *labelstudio.Task) error {
 		s.size += len(key) + len(t.Data[key])
 		at, known := s.at[key]
 		if !known {
-			if slices.Contains(s.keys[:], key) || t.Min && key == labelstudio.DropControl {
+			if slices.Contains(s.keys[:], key) {
 				continue
 			}
 			at = len(s.columns)
@@ -130,19 +129,16 @@ func (s *studied) keepFurther(r *row, t *labelstudio.Task) error {
 
 // findDataKeys finds the keys with a meaning among the data of the first task.
 func (s *studied) findDataKeys(t *labelstudio.Task) error {
-	s.min, s.columns = t.Min, []string{taskID}
+	s.columns = []string{taskID}
 	o := s.ReadOptions
-	if !t.Min && !slices.Contains(t.Keys, o.Names.Label) {
+	if !slices.Contains(t.Keys, o.Names.Label) {
 		o.Names.Label = "" // of a control, if it names one
-	}
-	if t.Min && o.Names.Label == "" {
-		o.Names.Label, _ = labelstudio.Usual(t.Keys)
 	}
 	at, _, err := o.findColumns(t.Keys)
 	if err != nil {
 		return err
 	}
-	if !t.Min && o.Names.Label == "" {
+	if o.Names.Label == "" {
 		at[labelColumn] = -1 // a label in the data is not the annotators' choice
 	}
 	if at[pathColumn] < 0 {
@@ -161,10 +157,6 @@ func (s *studied) findDataKeys(t *labelstudio.Task) error {
 		if at[k] >= 0 {
 			s.keys[k] = t.Keys[at[k]]
 		}
-	}
-	if t.Min && at[labelColumn] < 0 {
-		return fmt.Errorf("found the keys %.200s, expected that of the choices: name it with winnow data import "+
-			"--label-column", strings.Join(t.Keys, ", "))
 	}
 	return nil
 }
@@ -189,9 +181,6 @@ func imageOfTask(value, strip string) (path string, from labelstudio.Origin, err
 // labelSource returns the control that holds the labels or, if fromData, the key of the data.
 func (s *studied) labelSource() (control string, fromData bool, err error) {
 	key := s.keys[labelColumn]
-	if s.min {
-		return key, false, nil
-	}
 	control, fromData = s.Names.Label, key != "" && !s.controls[key]
 	if control == "" {
 		if control, err = s.controls.Pick(); err != nil {
@@ -215,7 +204,7 @@ func (s *studied) setChosenLabels(name string) error {
 	if s.boxed[control] && !fromData {
 		return s.addRegionRows(name, control)
 	}
-	var tally labelstudio.Tally
+	tally := labelstudio.Tally{}
 	kept := s.rows[:0]
 	for i := range s.rows {
 		r := s.rows[i]
@@ -225,7 +214,7 @@ func (s *studied) setChosenLabels(name string) error {
 		if !fromData {
 			var v labelstudio.Verdict
 			r.label, v = labelstudio.Outcome(s.answers[i], control)
-			tally.Add(v, r.extra[0])
+			tally[v]++
 			if v == labelstudio.Dropped {
 				continue
 			}
@@ -235,7 +224,7 @@ func (s *studied) setChosenLabels(name string) error {
 		kept = append(kept, r)
 	}
 	s.rows = kept
-	s.noteLabelSource(name, control, fromData, &tally)
+	s.noteLabelSource(name, control, fromData, tally)
 	return nil
 }
 
@@ -293,7 +282,7 @@ func (s *studied) addRegionRows(name, control string) error {
 }
 
 // noteLabelSource notes which data were taken for the labels, and what has none.
-func (s *studied) noteLabelSource(name, control string, fromData bool, tally *labelstudio.Tally) {
+func (s *studied) noteLabelSource(name, control string, fromData bool, tally labelstudio.Tally) {
 	if s.Note == nil {
 		return
 	}

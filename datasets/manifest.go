@@ -44,7 +44,7 @@ const (
 	// Parquet is tables with an image column, as Hugging Face's datasets have them; sources as for WebDataset.
 	Parquet Format = "parquet"
 
-	LabelStudio Format = "labelstudio" // Label Studio's JSON and JSON_MIN exports
+	LabelStudio Format = "labelstudio" // Label Studio's JSON exports
 	FiftyOne    Format = "fiftyone"    // FiftyOne's labels.json or samples.json
 )
 

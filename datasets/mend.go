@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -86,7 +87,7 @@ func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Dec
 		whole, w = bytes.NewReader(text), encoded
 	}
 	if form == LabelStudio {
-		err = m.lookUpStudio(whole)
+		err = errors.New("labels are not carried back into exports of Label Studio: import the list as tasks")
 	}
 	if err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
@@ -140,12 +141,11 @@ type mender struct {
 	keys      [len(ownNames)]string // of JSON lines, once the first is read
 	labels    map[ident]string      // of COCO's categories
 	ids       map[string]ident
-	studio    *studioLabels // of an export of Label Studio
-	column    int           // of the numbers of boxes among Columns
-	seen      boxReader     // counts the boxes of each picture
-	table     reading       // where a table is
-	more      []Column      // to add to a table
-	width     int           // cells of its header
+	column    int       // of the numbers of boxes among Columns
+	seen      boxReader // counts the boxes of each picture
+	table     reading   // where a table is
+	more      []Column  // to add to a table
+	width     int       // cells of its header
 	boxes     *boxColumns
 	hot       *oneHot  // of a table with a column for each class
 	header    []string // of such a table

@@ -49,7 +49,7 @@ func (m *mender) copyAfterMark(in *bufio.Reader) (err error) {
 	case COCO:
 		err = m.writeEdited(in, m.editCOCO)
 	case LabelStudio:
-		err = m.copyTasks(in)
+		err = fmt.Errorf(": labels are not carried back into exports of Label Studio")
 	case FiftyOne:
 		err = m.writeEdited(in, func(text []byte) ([]byte, error) {
 			return fiftyOne.parse(text, &subject{}, func(p *photo) ([]Decision, error) {

@@ -27,8 +27,7 @@ var rooms = []Room{
 		"internal/parquetguard"},
 	{"datasets/importing", "gathers sources or a published data set, splits them as papers do, and writes a manifest or shards",
 		"datasets datasets/imageroot datasets/packed internal/text"},
-	{"datasets/labelstudio", "reads and writes the tasks of Label Studio: what annotators chose, predictions, the " +
-		"labelling configuration",
+	{"datasets/labelstudio", "reads the tasks of Label Studio: what annotators chose",
 		"internal/jsontext"},
 	{"datasets/glyphs", "draws the embedded data set: characters of open fonts",
 		"datasets datasets/packed"},
