@@ -26,10 +26,6 @@ type Job struct {
 	Shares  []datasets.Share // nil: keep the sources' splits
 	ByImage bool             // distribute images of each class instead of whole classes
 
-	// Mended is a list made of the only source; if it is not empty, its labels are carried back into a copy of the
-	// source's own files.
-	Mended location.Source
-
 	Preset     string          // name of a known dataset, or ""
 	Root       location.Source // of its files, or of the paths of lists; none means each source's own
 	Protocol   string
@@ -75,9 +71,6 @@ type gathered struct {
 
 // Run reads, splits and writes. It reports to out, and differences from published numbers to warnings.
 func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
-	if !j.Mended.IsZero() {
-		return j.carryLabels(ctx, out)
-	}
 	read := j.readSources
 	if j.Preset != "" {
 		read = j.readPreset
@@ -188,8 +181,8 @@ func (j Job) readOnce(d *datasets.Dataset, part *[]int) error {
 		return fmt.Errorf("data import: %w", err)
 	}
 	rows := make([]int, len(d.Samples))
-	for i, row := range d.SourceRows() {
-		rows[i] = (*part)[row]
+	for i := range d.Samples { // their rows are those of the merged sources
+		rows[i] = (*part)[d.Samples[i].Row]
 	}
 	*part = rows
 	for _, line := range notes {
@@ -298,7 +291,7 @@ func (j Job) writeShards(ctx context.Context, g *gathered) (done datasets.Shards
 			return done, err
 		}
 	}
-	w := datasets.ShardWriter{Name: j.Out, Size: j.ShardSize, Note: j.Note, Progress: j.Progress, Read: g.files,
+	w := datasets.ShardWriter{Name: j.Out, Size: j.ShardSize, Progress: j.Progress, Read: g.files,
 		Root: func(i int) fs.FS { root, _ := g.root(i); return root }} // opened above
 	return w.Write(ctx, g.Dataset)
 }

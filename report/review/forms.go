@@ -1,7 +1,6 @@
 package review
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -17,7 +16,7 @@ type Form string
 
 // The forms.
 const (
-	InPlace     Form = "manifest"    // the manifest's own form; what was not decided stays byte for byte
+	InPlace     Form = "manifest"    // the manifest's own form
 	Table       Form = "csv"         // a CSV manifest
 	imagefolder Form = "imagefolder" // metadata.csv or metadata.jsonl
 	fiftyOne    Form = "fiftyone"    // labels.json
@@ -43,8 +42,7 @@ var names = []struct {
 // Endings are the file extensions of a corrected manifest, for each format of the original.
 var Endings = map[datasets.Format][]string{
 	datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"},
-	datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"}, datasets.LabelStudio: {".json", ".jsonl"},
-	datasets.FiftyOne: {".json"},
+	datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"},
 }
 
 // FormOf returns the form of Out: Form, or else the one that its name tells; "" if there is no Out. If the
@@ -75,8 +73,6 @@ func (f Files) FormOf() (Form, error) {
 	switch {
 	case slices.Contains(Endings[form], ending):
 		return InPlace, nil
-	case datasets.IntoFolder(f.Manifest, f.Out):
-		return InPlace, datasets.HasFiles(context.Background(), f.Manifest)
 	case ending == ".csv":
 		return Table, nil
 	}
@@ -104,7 +100,7 @@ func (f Files) Inputs() []string {
 func (r *Reviewer) writeForm(w io.Writer, form Form, name string) (e Exported, err error) {
 	switch form {
 	case InPlace, "":
-		return r.writeMended(w)
+		return r.writeFixed(w)
 	case labelStudio:
 		return r.writeTasks(w)
 	case cleanlab:
@@ -120,9 +116,9 @@ func (r *Reviewer) writeForm(w io.Writer, form Form, name string) (e Exported, e
 	case Table:
 		name = "fixed.csv"
 	}
-	mended, e, err := r.correctManifest()
+	fixed, e, err := r.correctManifest()
 	if err == nil {
-		err = datasets.Write(w, name, mended)
+		err = datasets.Write(w, name, fixed)
 	}
 	return e, err
 }

@@ -2,7 +2,6 @@ package review
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -84,11 +83,11 @@ func (r *Reviewer) collectCorrections() (map[int]datasets.Decision, Exported) {
 	return do, e
 }
 
-// writeMended writes the corrected manifest: without dropped images, with the new labels of relabelled ones, and
-// otherwise unchanged to the byte, but for a column of tags, if there are any.
-func (r *Reviewer) writeMended(w io.Writer) (Exported, error) {
+// writeFixed writes the corrected manifest: without dropped images, with the new labels of relabelled ones, and with a
+// column of tags, if there are any.
+func (r *Reviewer) writeFixed(w io.Writer) (Exported, error) {
 	do, e := r.collectCorrections()
-	_, err := datasets.Mend(w, r.ManifestFile, r.Manifest, do, r.tagList()...)
+	_, err := datasets.Fix(w, r.ManifestFile, r.Manifest, do, r.tagList()...)
 	return e, err
 }
 
@@ -98,16 +97,10 @@ func (r *Reviewer) exportManifest() (e Exported, err error) {
 		return e, reply.Refuse(http.StatusNotFound, "the server was started without a file to write: "+
 			"download the manifest instead")
 	}
-	if r.Form == InPlace && datasets.IntoFolder(r.ManifestFile, r.Out) {
-		var do map[int]datasets.Decision
-		do, e = r.collectCorrections()
-		_, err = datasets.MendFolder(context.Background(), r.Out, r.ManifestFile, r.Manifest, do)
-	} else {
-		err = atomicfile.Write(r.Out, func(w io.Writer) (err error) {
-			e, err = r.writeForm(w, r.Form, r.Out)
-			return err
-		})
-	}
+	err = atomicfile.Write(r.Out, func(w io.Writer) (err error) {
+		e, err = r.writeForm(w, r.Form, r.Out)
+		return err
+	})
 	if err == nil && r.Form == labelStudio {
 		e.Studio, err = r.prepareStudio(r.Out)
 	}
@@ -155,10 +148,8 @@ func (r *Reviewer) inPlace() ([2]string, error) {
 		return [2]string{}, err
 	}
 	kind := map[datasets.Format]string{
-		datasets.COCO:     "application/json",
-		datasets.FiftyOne: "application/json", datasets.LabelStudio: "application/json",
-		datasets.JSONL: "application/jsonl",
-		datasets.TSV:   "text/tab-separated-values; charset=utf-8",
+		datasets.COCO: "application/json", datasets.JSONL: "application/jsonl",
+		datasets.TSV: "text/tab-separated-values; charset=utf-8",
 	}[form]
 	return [2]string{"fixed" + Endings[form][0], cmp.Or(kind, "text/csv; charset=utf-8")}, nil
 }

@@ -98,7 +98,7 @@ func TestTableOfSplits(t *testing.T) {
 	} {
 		var out strings.Builder
 		do := map[int]datasets.Decision{int(table.row[path]): c.do}
-		if _, err := datasets.Mend(&out, location.At(file), d, do); err != nil || out.String() != c.want {
+		if _, err := datasets.Fix(&out, location.At(file), d, do); err != nil || out.String() != c.want {
 			t.Errorf("%s: %v\n%s, expected\n%s", path, err, out.String(), c.want)
 		}
 	}

@@ -113,6 +113,6 @@ func joinTags(list []string) string { return strings.Join(list, decisions.TagMar
 // correctManifest returns the manifest with the decisions and the tags.
 func (r *Reviewer) correctManifest() (*datasets.Dataset, Exported, error) {
 	do, e := r.collectCorrections()
-	mended, _, err := datasets.Apply(r.Manifest.With(r.tagList()...), do)
-	return mended, e, err
+	fixed, _, err := datasets.Apply(r.Manifest.With(r.tagList()...), do)
+	return fixed, e, err
 }

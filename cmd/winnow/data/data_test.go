@@ -42,8 +42,6 @@ func TestOptions(t *testing.T) {
 	becomes(t, importCommand, "a --root r --shard-size 2MB -o {split}-%03d.tar", importing.Job{
 		Out: "{split}-%03d.tar", ShardSize: 2e6, Seed: 1, Root: location.At("r"),
 		Sources: []importing.Source{auto("a", datasets.Names{})}})
-	becomes(t, importCommand, "y --labels m.csv --out fixed", importing.Job{Out: "fixed", ShardSize: 1e9, Seed: 1,
-		Mended: location.At("m.csv"), Sources: []importing.Source{auto("y", datasets.Names{})}})
 	becomes(t, checkCommand, "m.csv --strict --json", CheckOptions{JSON: true,
 		Options: checking.Options{Manifest: location.At("m.csv"), Strict: true}})
 	becomes(t, corruptCommand, "m.csv --noise-rate 0.2 --noise human-like --features f --nearest --out n.csv",

@@ -33,14 +33,12 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 		Flags: append([]cli.Flag{
 			term.Required(term.OutFlag("manifest `FILE` to write; .tar: WebDataset shards, where %06d is their " +
 				"number and {split} the split")),
-			&cli.StringFlag{Name: "labels", Usage: "corrected `LIST` made from SOURCE: its labels are carried " +
-				"back into a copy of SOURCE's own files, in the folder or file --out"},
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
 			&cli.StringFlag{Name: "format", Value: "auto",
 				Usage: "format `NAME` of SOURCE: auto, folders, classes, boxes, csv, tsv, jsonl, prism, coco, " +
 					"labelstudio, fiftyone, webdataset, parquet"},
 			&cli.StringFlag{Name: "encoding", DefaultText: "UTF-8, or what the table shows, which is printed",
-				Usage: "`NAME` of the encoding of a table: latin1, windows-1252, utf-16, shift_jis, gbk, …"},
+				Usage: "`NAME` of the encoding of a table: utf-8, utf-16 or latin1"},
 			&cli.StringFlag{Name: "strip-prefix", Usage: "remove `TEXT` from the beginning of every path"},
 			&cli.StringFlag{Name: "split", Usage: "divide the images among splits: `SPLIT=SHARE,...`, where " +
 				"shares sum to 1"},
@@ -91,7 +89,7 @@ func presetNames() []string {
 // Flags of data import that need --preset, and flags that exclude it.
 var (
 	presetFlags    = []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
-	notWithPresets = []string{"labels", "encoding", "path-column", "label-column", "split-column", "true-column",
+	notWithPresets = []string{"encoding", "path-column", "label-column", "split-column", "true-column",
 		"format", "strip-prefix", "split", "by", "crop-margin", "min-box"}
 )
 
@@ -134,31 +132,10 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 			StripPrefix: c.String("strip-prefix"), Names: names,
 			CropMargin: c.Float64("crop-margin"), MinBox: c.Int("min-box")}})
 	}
-	if c.IsSet("labels") {
-		return o, readLabels(c, &o)
-	}
 	if o.Shares, err = datasets.ParseShares(c.String("split")); c.IsSet("split") && err != nil {
 		return o, term.Misused("--split: %w", err)
 	}
 	return o, nil
-}
-
-// readLabels reads the list whose labels are carried back.
-func readLabels(c *cli.Context, o *importing.Job) error {
-	o.Mended = location.At(c.String("labels"))
-	if n := len(o.Sources); n != 1 {
-		return term.Misused("--labels: found %d sources, expected the one that the list was made of", n)
-	}
-	for _, name := range []string{"split", "by", "shard-size", "seed", "root"} {
-		if c.IsSet(name) {
-			return term.Misused("data import: --%s does not go with --labels, which changes labels alone", name)
-		}
-	}
-	if datasets.IsShardName(o.Out) {
-		return term.Misused("--out: found %s, expected a file of SOURCE's form or, for a folder, a name without an "+
-			"ending", o.Out)
-	}
-	return term.KeepInput(c, o.Mended.Path())
 }
 
 // readPreset returns an error for flags that do not go with the preset.
@@ -233,11 +210,8 @@ func runImport(ctx context.Context, p *term.Program, o importing.Job) error {
 	}
 	err := o.Run(ctx, out, p.Err)
 	if not := (*datasets.NotThere)(nil); errors.As(err, &not) {
-		to := "--root DIR names the folder; --strip-prefix TEXT removes what stands before the paths in it"
-		if not.Headerless {
-			to += "; --format prism reads the list wherever the pictures are"
-		}
-		err = hint.With(err, "%s", to)
+		err = hint.With(err, "--root DIR names the folder; --strip-prefix TEXT removes what stands before the paths in it; "+
+			"--format prism reads a list without a header wherever the pictures are")
 	}
 	return err
 }
