@@ -1,15 +1,22 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
+	"io"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"winnow/internal/regular"
+	"winnow/internal/text"
 )
 
 // Problem is a sample that cannot be used, and the reason.
@@ -47,11 +54,9 @@ type CheckReport struct {
 	Duplicates []Duplicates `json:"duplicates"`
 	// Shared counts the classes that train has in common with each other split; in the papers' protocol there are
 	// none.
-	Shared map[string]int `json:"classes_shared_with_train"`
-	Noise  *NoiseReport   `json:"train_noise,omitempty"` // if true labels are known
-	Uneven *Uneven        `json:"uneven,omitempty"`      // if drawing all classes equally often pays off
-
-	Reading *Reading `json:"reading,omitempty"` // how the source was read, and what was left out
+	Shared  map[string]int `json:"classes_shared_with_train"`
+	Noise   *NoiseReport   `json:"train_noise,omitempty"` // if true labels are known
+	Reading *Reading       `json:"reading,omitempty"`     // how the source was read, and what was left out
 }
 
 // Report reports obstacles to training, from the sums and reasons that [Dataset.Look] returned for all samples.
@@ -62,8 +67,8 @@ func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckRepor
 		Shared:     d.countSharedClasses(),
 		Unreadable: []Problem{},
 		Duplicates: []Duplicates{},
+		Reading:    d.Reading,
 	}
-	r.Uneven, r.Reading = r.newUneven(), d.Reading
 	groups := make(map[[sha256.Size]byte][]int)
 	for i, reason := range reasons {
 		if reason != "" {
@@ -90,41 +95,30 @@ func (d *Dataset) Look(ctx context.Context, first, end int, look func(path strin
 	progress func(done, total int)) (sums [][sha256.Size]byte, reasons []string, err error) {
 	samples := d.Samples[first:end]
 	sums, reasons = make([][sha256.Size]byte, len(samples)), make([]string, len(samples))
-	workers := runtime.GOMAXPROCS(0)
-	group, ctx := errgroup.WithContext(ctx)
-	done := make(chan struct{}, 4*workers)
-	counted := make(chan struct{})
-	go func() {
-		defer close(counted)
-		n := 0
-		for range done {
-			if n++; progress != nil {
-				progress(n, len(samples))
-			}
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	var counting sync.Mutex
+	done := 0
+	for i := range samples {
+		if inner.Err() != nil {
+			break
 		}
-	}()
-	for w := range workers {
-		group.Go(func() error {
-			for i := w; i < len(samples); i += workers {
-				if err := ctx.Err(); err != nil {
-					return err
+		group.Go(func() (err error) {
+			if sums[i], err = look(samples[i].Path); err != nil {
+				if gone, ok := errors.AsType[*regular.Outage](err); ok {
+					return gone
 				}
-				var err error
-				if sums[i], err = look(samples[i].Path); err != nil {
-					if gone, ok := errors.AsType[*regular.Outage](err); ok {
-						return gone
-					}
-					reasons[i] = err.Error()
-				}
-				done <- struct{}{}
+				reasons[i] = err.Error()
+			}
+			counting.Lock()
+			defer counting.Unlock()
+			if done++; progress != nil {
+				progress(done, len(samples))
 			}
 			return nil
 		})
 	}
-	err = group.Wait()
-	close(done)
-	<-counted
-	return sums, reasons, err
+	return sums, reasons, cmp.Or(group.Wait(), ctx.Err())
 }
 
 // Duplicated describes copies of one image, by their positions.
@@ -210,4 +204,109 @@ func (d *Dataset) SplitNames() string {
 		names = append(names, s.Split)
 	}
 	return strings.Join(names, ", ")
+}
+
+// WriteCounts writes a line for each split: images, classes, and oddities.
+func (d *Dataset) WriteCounts(w io.Writer) {
+	for _, s := range d.Count() {
+		fmt.Fprintf(w, "%-10s %7d images  %6d classes of %d to %d images", s.Split, s.Samples, s.Classes, s.Smallest,
+			s.Largest)
+		if s.Unlabelled > 0 {
+			fmt.Fprintf(w, "  %d unlabelled", s.Unlabelled)
+		}
+		if n := len(s.Singletons); n > 0 {
+			fmt.Fprintf(w, "  %d class(es) with one image", n)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// Write writes the report of a split as text.
+func (r NoiseReport) Write(w io.Writer, split string) {
+	fmt.Fprintf(w, "%s: %d of %d labels wrong (%.2f %%; per class %.1f to %.1f %%)\n",
+		split, r.Corrupted, r.Samples, 100*r.Rate, 100*r.ClassMin, 100*r.ClassMax)
+	fmt.Fprintf(w, "pairs said alike that differ: %.2f %% (symmetric noise: %.2f %%); pairs said different that "+
+		"are alike: %.3f %% (%.3f %%)\n",
+		100*r.WrongPositive, 100*r.ExpectedWrongPositive, 100*r.WrongNegative, 100*r.ExpectedWrongNegative)
+	fmt.Fprintf(w, "%d true classes, %d given ones; rates of the classes deviate by %.2f %% (independent flips: "+
+		"%.2f %%)\n",
+		r.Classes, r.Labels, 100*r.ClassDeviation, 100*r.BinomialDeviation)
+}
+
+// listedCopies is how many paths of a group of duplicates are written.
+const listedCopies = 5
+
+// Write writes the report as text; lists show at most listed entries.
+func (r *CheckReport) Write(w io.Writer, d *Dataset, listed int) {
+	d.WriteCounts(w)
+	for _, split := range slices.Sorted(maps.Keys(r.Shared)) {
+		if n := r.Shared[split]; n > 0 {
+			fmt.Fprintf(w, "%d classes of %s are also in train: this measures known classes, not the papers' "+
+				"unseen ones\n", n, split)
+		}
+	}
+	if r.Noise != nil {
+		r.Noise.Write(w, Train)
+	}
+	for _, s := range r.Splits {
+		if len(s.Singletons) > 0 {
+			fmt.Fprintf(w, "%s: %d classes have one image and so no positive pair: %s\n", s.Split, len(s.Singletons),
+				text.Line(strings.Join(text.First(s.Singletons, listed), ", ")))
+		}
+	}
+	fmt.Fprintf(w, "unreadable: %d\n", len(r.Unreadable))
+	for _, p := range text.First(r.Unreadable, listed) {
+		fmt.Fprintf(w, "  %s: %s\n", text.Line(p.Path), text.Line(p.Reason))
+	}
+	writeMore(w, listed, len(r.Unreadable))
+	vary := 0
+	for _, dup := range r.Duplicates {
+		if dup.LabelsVary {
+			vary++
+		}
+	}
+	fmt.Fprintf(w, "the same bytes under several paths: %d groups, %d with different labels, %d in two splits\n",
+		len(r.Duplicates), vary, r.Leaks())
+	for _, dup := range text.First(r.Duplicates, listed) {
+		fmt.Fprint(w, " ")
+		for i, p := range text.First(dup.Paths, listedCopies) {
+			fmt.Fprintf(w, " %s (%s, %s)", text.Line(p), text.Line(dup.Labels[i]), dup.Splits[i])
+		}
+		if n := len(dup.Paths) - listedCopies; n > 0 {
+			fmt.Fprintf(w, " … and %d more", n)
+		}
+		fmt.Fprintln(w)
+	}
+	writeMore(w, listed, len(r.Duplicates))
+}
+
+// writeMore says how many entries of a list were cut off, and where to find them.
+func writeMore(w io.Writer, listed, n int) {
+	if n > listed {
+		fmt.Fprintf(w, "  … %d more: --json lists all\n", n-listed)
+	}
+}
+
+// Write writes the report as text.
+func (r ToplineReport) Write(w io.Writer) {
+	fmt.Fprintf(w, "%s: %d of %d images kept (%.2f %%), in %d classes of %d to %d; of all %d labels %d were wrong\n",
+		r.Split, r.Kept, r.Images, 100*float64(r.Kept)/float64(r.Images), r.Classes, r.Smallest, r.Largest, r.Images,
+		r.Relabeled)
+	if r.Raised > 0 {
+		fmt.Fprintf(w, "%d class(es) keep more than their share, to have two images\n", r.Raised)
+	}
+	if n := len(r.Lone); n > 0 {
+		fmt.Fprintf(w, "%d class(es) have one image, and no pair of two: %s\n", n,
+			text.Line(strings.Join(text.First(r.Lone, 5), ", ")))
+	}
+}
+
+// Leaks returns how many images are in two splits.
+func (r *CheckReport) Leaks() (n int) {
+	for _, dup := range r.Duplicates {
+		if dup.Leak {
+			n++
+		}
+	}
+	return n
 }

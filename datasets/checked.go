@@ -37,57 +37,6 @@ type Answer struct {
 	Question []byte // why the image was shown, as the review stored it; nil: unknown
 }
 
-// CheckedColumn is the column of a manifest that says whether people found the given label right or wrong.
-const CheckedColumn = "checked"
-
-// Checked adds what the column [CheckedColumn] says to decisions, which may be nil and take precedence. Without any it
-// returns nil. Nothing is known of how the images of the column were chosen, nor of the right labels of the wrong ones.
-func (d *Dataset) Checked(c *Checks) (*Checks, error) {
-	column := slices.Index(d.Columns, CheckedColumn)
-	if column < 0 {
-		return c, nil
-	}
-	by := map[string]Checked{}
-	rows := map[string]int{}
-	for i := range d.Samples {
-		s := &d.Samples[i]
-		said := s.Extra[column]
-		switch {
-		case said == "":
-			continue
-		case said != checkedRight && said != checkedWrong:
-			return nil, fmt.Errorf("row %d: column %s: image %.80q: found %.40q, expected %s, %s or nothing: it says "+
-				"whether people found the given label right; give a column of another meaning another name", i+1,
-				CheckedColumn, s.Path, said, checkedRight, checkedWrong)
-		case s.Label == Unlabelled:
-			return nil, fmt.Errorf("row %d: column %s: image %.80q has no label: found %q, expected nothing", i+1,
-				CheckedColumn, s.Path, said)
-		}
-		k := Checked{Given: d.LabelName(*s), Right: said == checkedRight, Elsewhere: true}
-		if was, twice := by[s.Path]; twice && was != k {
-			return nil, fmt.Errorf("rows %d and %d: column %s: image %.80q is checked twice, with labels %q and %q: "+
-				"expected one row", rows[s.Path], i+1, CheckedColumn, s.Path, was.Given, k.Given)
-		}
-		by[s.Path], rows[s.Path] = k, i+1
-	}
-	if len(by) == 0 {
-		return c, nil
-	}
-	all := Checks{File: "column " + CheckedColumn, By: by}
-	if c != nil {
-		all.File = c.File + " and " + all.File
-		all.Open, all.Changed, all.Log = c.Open, c.Changed, c.Log
-		maps.Copy(by, c.By)
-	}
-	return &all, nil
-}
-
-// Values of [CheckedColumn].
-const (
-	checkedRight = "right"
-	checkedWrong = "wrong"
-)
-
 // Sum returns the sha256 of the decisions, whatever file they are in.
 func (c *Checks) Sum() string {
 	h := sha256.New()

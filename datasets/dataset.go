@@ -3,7 +3,14 @@
 // image. No package on the training side may import it, so that training cannot see the truth.
 package datasets
 
-import "slices"
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Unlabelled marks a sample without a given label (or, in True, without a known true label).
 const Unlabelled = -1
@@ -25,6 +32,7 @@ type Sample struct {
 	True  int      // true class id, or Unlabelled if unknown
 	Split string   // Train, Validation, Test, Query or Gallery
 	Extra []string // values of the other columns, parallel to Dataset.Columns
+	Row   int      // of the list that it was read from, counted from 0; elsewhere its position
 }
 
 // Dataset is a list of samples and the names of their classes.
@@ -34,10 +42,8 @@ type Dataset struct {
 	Columns  []string // names of the other columns, unchanged
 	Encoding string   // of the table that was read; "" is UTF-8
 	Names    Names    // of the table's columns, as they were asked for
-	Reading  *Reading // how a source was read; nil unless Read or ReadFolders did
+	Reading  *Reading // how it was read; nil if it was not read from a source
 	Repeats  []Repeat // rows that were left out, since they repeat a sample
-	// Separated are labels of the table that are read as another, or, if that is "", whose rows are left out
-	Separated map[string]string
 }
 
 // Column is a column to add to a manifest: the cells of some samples, by their positions.
@@ -87,6 +93,19 @@ func (d *Dataset) Select(split string) []int {
 	return rows
 }
 
+// SourceRows returns how many rows of the source were read, those included that repeat a sample or were left out before
+// the last one that was not.
+func (d *Dataset) SourceRows() int {
+	n := 0
+	for i := range d.Samples {
+		n = max(n, d.Samples[i].Row+1)
+	}
+	for i := range d.Repeats {
+		n = max(n, d.Repeats[i].Sample.Row+1)
+	}
+	return n
+}
+
 // Paths lists the paths of all samples, in order.
 func (d *Dataset) Paths() []string {
 	paths := make([]string, len(d.Samples))
@@ -131,4 +150,37 @@ func (d *Dataset) TrueLabels(split string) *Dataset {
 		}
 	}
 	return out
+}
+
+// Digest returns a sha256 of the samples in order: paths, splits, given and true class names. Manifests with the
+// same digest mean the same, whatever their form and other columns.
+func (d *Dataset) Digest() string {
+	sum := sha256.New()
+	to := bufio.NewWriter(sum)
+	for i := range d.Samples {
+		s := &d.Samples[i]
+		fmt.Fprintf(to, "%q %q %q %q\n", s.Path, s.Split, d.className(s.Label), d.className(s.True))
+	}
+	to.Flush()
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// EverySplit is the name that stands for all splits.
+const EverySplit = "all"
+
+// Choose returns the positions of the samples in the named, comma-separated splits, in the order of the manifest.
+func (d *Dataset) Choose(splits string) (at []int, err error) {
+	wanted := map[string]bool{}
+	for name := range strings.SplitSeq(splits, ",") {
+		if name = strings.TrimSpace(name); name != EverySplit && len(d.Select(name)) == 0 {
+			return nil, fmt.Errorf("--split: the manifest has no images in %q; it has %s", name, d.SplitNames())
+		}
+		wanted[name] = true
+	}
+	for i := range d.Samples {
+		if wanted[EverySplit] || wanted[d.Samples[i].Split] {
+			at = append(at, i)
+		}
+	}
+	return at, nil
 }

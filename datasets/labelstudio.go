@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"winnow/datasets/labelstudio"
@@ -14,48 +13,57 @@ import (
 // taskID is the column that keeps the number of a row's task.
 const taskID = "task_id"
 
-// readLabelStudio reads an export of Label Studio. Each task becomes a row; its label is the choice of more than
-// half of its annotators. Tasks without such a choice have no label; tasks that the annotators drop are left out.
-func readLabelStudio(r io.Reader, name string, opts reading) (*Dataset, error) {
-	s := newStudied(opts)
-	err := labelstudio.Each(r, s.readStudied)
-	if err == nil {
-		err = s.setChosenLabels(name)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("datasets: %s: %w", name, err)
-	}
-	d := buildDataset(s.rows, s.columns)
-	d.Reading = &Reading{Form: forms[LabelStudio], Left: countReasons(s.left), Empty: []string{}, Unread: s.unread,
-		Alike: lookAlikes(d.Classes)}
-	opts.noteLines(name, d.Reading.Lines())
-	return d, nil
-}
-
-func newStudied(opts reading) *studied {
-	return &studied{reading: opts, controls: labelstudio.Controls{}, boxed: map[string]bool{}, at: map[string]int{},
-		left: map[Left]int{}}
-}
-
-// studied is what has been read of an export.
-type studied struct {
+// studioExport is what has been read of an export of Label Studio.
+type studioExport struct {
 	reading
 	keys     [len(ownNames)]string // of the data; known from the first task on
-	columns  []string              // task_id, then the data keys without a meaning, in order of appearance
-	at       map[string]int        // the positions of the columns by key
 	rows     []row
 	answers  [][]labelstudio.Answer // of the rows
 	controls labelstudio.Controls
 	boxed    map[string]bool // controls that label regions
-	left     map[Left]int
-	unread   []Unread
-	size     int
 	uploaded int
 }
 
-// findTaskKeys finds the keys and the controls of a task.
-func (s *studied) findTaskKeys(t *labelstudio.Task) error {
-	if s.columns == nil {
+// readLabelStudio reads an export of Label Studio. Each task becomes a row; its label is the choice of more than
+// half of its annotators. Tasks without such a choice have no label; tasks that the annotators drop are left out. If
+// regions are labelled, each becomes a row, whose image is the crop of the box around it.
+func readLabelStudio(r io.Reader, name string, opts reading) (*Dataset, error) {
+	s := &studioExport{reading: opts, controls: labelstudio.Controls{}, boxed: map[string]bool{}}
+	err := labelstudio.Each(r, s.readTask)
+	var control string
+	var fromData bool
+	if err == nil && len(s.rows) > 0 {
+		control, fromData, err = s.findLabelSource()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	said := fmt.Sprintf("read as tasks of Label Studio, images by %q, ", s.keys[pathColumn])
+	b := &boxReader{opts: opts, rows: s.rows}
+	b.opts.StripPrefix = "" // it has been stripped
+	if s.boxed[control] && !fromData {
+		said += fmt.Sprintf("a row for each box of %q", control)
+		if several := s.addRegionRows(b, control); several > 0 {
+			said += fmt.Sprintf("; of %d tasks with boxes of several annotators those of the last", several)
+		}
+	} else {
+		said += s.setChosenLabels(control, fromData)
+		b.rows = s.rows
+	}
+	d := buildDataset(b.rows, []string{taskID})
+	d.Reading = newReading(forms[LabelStudio], d.Classes, b.left.sorted())
+	lines := []string{said}
+	if s.uploaded > 0 {
+		lines = append(lines, fmt.Sprintf("%d images were uploaded into Label Studio: their paths begin in the folder "+
+			"media of its data, which --root names", s.uploaded))
+	}
+	opts.noteReading(name, d.Reading, lines...)
+	return d, nil
+}
+
+// readTask reads a task.
+func (s *studioExport) readTask(t *labelstudio.Task) error {
+	if len(s.rows) == 0 {
 		if err := s.findDataKeys(t); err != nil {
 			return err
 		}
@@ -65,14 +73,6 @@ func (s *studied) findTaskKeys(t *labelstudio.Task) error {
 		for _, b := range t.Answers[i].Boxes {
 			s.boxed[b.Control] = true
 		}
-	}
-	return nil
-}
-
-// readStudied reads a task.
-func (s *studied) readStudied(t *labelstudio.Task) error {
-	if err := s.findTaskKeys(t); err != nil {
-		return err
 	}
 	value, ok := t.Data[s.keys[pathColumn]]
 	if !ok {
@@ -86,10 +86,7 @@ func (s *studied) readStudied(t *labelstudio.Task) error {
 		s.uploaded++
 	}
 	r := row{path: path, split: t.Data[s.keys[splitColumn]], truth: trimLineEnd(t.Data[s.keys[trueColumn]]),
-		label: t.Data[s.keys[labelColumn]]}
-	if err := s.keepFurther(&r, t); err != nil {
-		return err
-	}
+		label: trimLineEnd(t.Data[s.keys[labelColumn]]), extra: []string{t.ID}}
 	s.answers = append(s.answers, t.Answers)
 	opts := s.reading
 	opts.StripPrefix = "" // it has been stripped
@@ -97,39 +94,8 @@ func (s *studied) readStudied(t *labelstudio.Task) error {
 	return err
 }
 
-// keepFurther keeps the data without a meaning.
-func (s *studied) keepFurther(r *row, t *labelstudio.Task) error {
-	r.extra = append(make([]string, 0, len(s.columns)), t.ID)
-	s.size += len(t.ID)
-	for _, key := range t.Keys {
-		s.size += len(key) + len(t.Data[key])
-		at, known := s.at[key]
-		if !known {
-			if slices.Contains(s.keys[:], key) {
-				continue
-			}
-			at = len(s.columns)
-			column := nameFurtherColumn(key)
-			if slices.Contains(s.columns, column) {
-				column = "data_" + column
-			}
-			s.at[key], s.columns = at, append(s.columns, column)
-		}
-		if missing := at + 1 - len(r.extra); missing > 0 {
-			r.extra = append(r.extra, make([]string, missing)...)
-		}
-		r.extra[at] = t.Data[key]
-	}
-	if n := (len(s.rows) + 1) * len(s.columns); n > max(leastCells, s.size) {
-		return fmt.Errorf("%d tasks with %d different keys make a table of %d values, expected keys that tasks share",
-			len(s.rows)+1, len(s.columns), n)
-	}
-	return nil
-}
-
 // findDataKeys finds the keys with a meaning among the data of the first task.
-func (s *studied) findDataKeys(t *labelstudio.Task) error {
-	s.columns = []string{taskID}
+func (s *studioExport) findDataKeys(t *labelstudio.Task) error {
 	o := s.ReadOptions
 	if !slices.Contains(t.Keys, o.Names.Label) {
 		o.Names.Label = "" // of a control, if it names one
@@ -148,8 +114,7 @@ func (s *studied) findDataKeys(t *labelstudio.Task) error {
 		})
 	}
 	if at[pathColumn] < 0 {
-		return fmt.Errorf("found the data %.200s, expected the image: name its key with winnow data import "+
-			"--path-column", strings.Join(t.Keys, ", "))
+		return fmt.Errorf("found the keys %.200s, expected the image: name it by %s", strings.Join(t.Keys, ", "), naming)
 	}
 	// Later tasks may have these.
 	s.keys = [len(ownNames)]string{splitColumn: ownNames[splitColumn], trueColumn: ownNames[trueColumn]}
@@ -178,8 +143,8 @@ func imageOfTask(value, strip string) (path string, from labelstudio.Origin, err
 	return path, from, err
 }
 
-// labelSource returns the control that holds the labels or, if fromData, the key of the data.
-func (s *studied) labelSource() (control string, fromData bool, err error) {
+// findLabelSource returns the control that holds the labels or, if fromData, the key of the data.
+func (s *studioExport) findLabelSource() (control string, fromData bool, err error) {
 	key := s.keys[labelColumn]
 	control, fromData = s.Names.Label, key != "" && !s.controls[key]
 	if control == "" {
@@ -192,108 +157,48 @@ func (s *studied) labelSource() (control string, fromData bool, err error) {
 	return control, fromData, err
 }
 
-// setChosenLabels sets the chosen labels, leaves out dropped rows, and notes what it took.
-func (s *studied) setChosenLabels(name string) error {
-	if len(s.rows) == 0 {
-		return nil
-	}
-	control, fromData, err := s.labelSource()
-	if err != nil {
-		return err
-	}
-	if s.boxed[control] && !fromData {
-		return s.addRegionRows(name, control)
+// setChosenLabels sets the chosen labels, leaves out dropped rows, and describes what it took.
+func (s *studioExport) setChosenLabels(control string, fromData bool) string {
+	if fromData {
+		return fmt.Sprintf("labels by the data %q", control)
 	}
 	tally := labelstudio.Tally{}
 	kept := s.rows[:0]
-	for i := range s.rows {
-		r := s.rows[i]
-		if missing := len(s.columns) - len(r.extra); missing > 0 {
-			r.extra = append(r.extra, make([]string, missing)...)
+	for i, r := range s.rows {
+		var v labelstudio.Verdict
+		r.label, v = labelstudio.Outcome(s.answers[i], control)
+		if tally[v]++; v != labelstudio.Dropped {
+			kept = append(kept, r)
 		}
-		if !fromData {
-			var v labelstudio.Verdict
-			r.label, v = labelstudio.Outcome(s.answers[i], control)
-			tally[v]++
-			if v == labelstudio.Dropped {
-				continue
-			}
-		} else {
-			r.label = trimLineEnd(r.label)
-		}
-		kept = append(kept, r)
 	}
 	s.rows = kept
-	s.noteLabelSource(name, control, fromData, tally)
-	return nil
+	return fmt.Sprintf("labels by the choices of %q%s", control, tally)
 }
 
-// addRegionRows makes each labelled region a row, whose image is the crop of the box around it.
-func (s *studied) addRegionRows(name, control string) error {
-	var rows []row
-	several := 0
+// addRegionRows adds the labelled regions of all tasks, and counts the tasks with those of several annotators.
+func (s *studioExport) addRegionRows(b *boxReader, control string) (several int) {
+	b.rows = nil
 	for i, task := range s.rows {
-		if missing := len(s.columns) - len(task.extra); missing > 0 {
-			task.extra = append(task.extra, make([]string, missing)...)
-		}
 		if _, v := labelstudio.Outcome(s.answers[i], control); v == labelstudio.Dropped {
-			s.left[Left{Reason: "that annotators dropped", Of: "pictures"}]++
+			b.left.add("that annotators dropped", "pictures")
 			continue
 		}
 		boxes, more := labelstudio.Boxes(s.answers[i], control)
 		if more {
 			several++
 		}
-		if len(boxes) == 0 {
-			s.left[Left{Reason: withoutBox, Of: "pictures"}]++
+		p := photo{file: task.path, split: task.split}
+		for _, k := range boxes {
+			m := labelMark{label: k.Label, extra: task.extra}
+			if p.width, p.height = k.PictureW, k.PictureH; k.PictureW <= 0 || k.PictureH <= 0 {
+				m.odd = errors.New("found no original_width and original_height, which its box needs")
+			}
+			m.box = scaleBoxToShares([2]float64{k.Left / 100, k.Top / 100},
+				[2]float64{(k.Left + k.Width) / 100, (k.Top + k.Height) / 100}, k.PictureW, k.PictureH)
+			p.marks = append(p.marks, m)
 		}
-		for n, b := range boxes {
-			var c Crop
-			why, err := "", error(nil)
-			if b.PictureW <= 0 || b.PictureH <= 0 {
-				err = errors.New("found no original_width and original_height, which its box needs")
-			} else {
-				c, why, err = s.cropBox(scaleBoxToShares([2]float64{b.Left / 100, b.Top / 100},
-					[2]float64{(b.Left + b.Width) / 100, (b.Top + b.Height) / 100}, b.PictureW, b.PictureH), b.PictureW,
-					b.PictureH)
-			}
-			if err != nil {
-				s.left[Left{Reason: notReadable, Of: "boxes"}]++
-				s.unread = append(s.unread, unreadFor("", fmt.Sprintf("task %.40s, box %d", task.extra[0], n+1), err))
-				continue
-			}
-			if why != "" {
-				s.left[Left{Reason: why, Of: "boxes"}]++
-				continue
-			}
-			r := task
-			r.path, r.label = c.cropPath(task.path, strconv.Itoa(n+1)), b.Label
-			rows = append(rows, r)
-		}
+		b.seen = nil
+		b.addPhoto(&p)
 	}
-	s.rows = rows
-	said := ""
-	if several > 0 {
-		said += fmt.Sprintf("; of %d tasks with boxes of several annotators those of the last", several)
-	}
-	s.noteLines(name, []string{fmt.Sprintf("read as tasks of Label Studio, images by %q, a row for each box of %q%s",
-		s.keys[pathColumn], control, said)})
-	return nil
-}
-
-// noteLabelSource notes which data were taken for the labels, and what has none.
-func (s *studied) noteLabelSource(name, control string, fromData bool, tally labelstudio.Tally) {
-	if s.Note == nil {
-		return
-	}
-	what := "choices of"
-	if fromData {
-		what = "data"
-	}
-	s.Note("%s: read as tasks of Label Studio, images by %q, labels by the %s %q%s", name, s.keys[pathColumn], what,
-		control, tally)
-	if s.uploaded > 0 {
-		s.Note("%s: %d images were uploaded into Label Studio: their paths begin in the folder media of its data, "+
-			"which --root names", name, s.uploaded)
-	}
+	return several
 }

@@ -73,30 +73,63 @@ func TestLabelStudio(t *testing.T) {
 	if err := WriteCSV(&out, d); err != nil {
 		t.Fatal(err)
 	}
-	want := `path,label,split,true_label,task_id,camera,other
-photos/héron 17.jpg,heron,train,,11,A7,
-upload/4/3ffb2de1-stork.jpg,stork,train,,12,A7,
-photos/3.jpg,,train,,13,A7,
-photos/4.jpg,,train,,14,A7,
-photos/5.jpg,,train,,15,A7,
-photos/6.jpg,,train,,16,A7,
-photos/7.jpg,heron,train,,17,A7,
-photos/8.jpg,heron,train,,18,A7,
-photos/9.jpg,heron,train,,19,A7,
-photos/11.jpg,heron,test,stork,21,,"{""a"": [1]}"
+	want := `path,label,split,true_label,task_id
+photos/héron 17.jpg,heron,train,,11
+upload/4/3ffb2de1-stork.jpg,stork,train,,12
+photos/3.jpg,,train,,13
+photos/4.jpg,,train,,14
+photos/5.jpg,,train,,15
+photos/6.jpg,,train,,16
+photos/7.jpg,heron,train,,17
+photos/8.jpg,heron,train,,18
+photos/9.jpg,heron,train,,19
+photos/11.jpg,heron,test,stork,21
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}
 	wantNotes := []string{
 		`export.json: read as tasks of Label Studio, images by "image", labels by the choices of "kind"; without a ` +
-			`label: 1 not annotated, 1 skipped, 1 with several choices, 1 ` +
-			`on which no choice has a majority; left out: 1 that annotators dropped`,
+			`label: 1 not annotated (as task 15), 1 skipped (as task 14), 1 with several choices (as task 13), 1 ` +
+			`on which no choice has a majority (as task 16); left out: 1 that annotators dropped`,
 		`export.json: 1 images were uploaded into Label Studio: their paths begin in the folder media of its data, ` +
 			`which --root names`,
 	}
 	if diff := cmp.Diff(wantNotes, notes); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// minimal is JSON_MIN's form: no skipped annotations, and one object per annotation.
+const minimal = `[
+ {"image": "/data/local-files/?d=photos/1.jpg", "split": "test", "id": 3, "choice": "heron",
+ "annotator": 1, "annotation_id": 5, "created_at": "2024-05-01T10:00:00Z",
+ "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
+ {"image": "/data/local-files/?d=photos/2.jpg", "split": "test", "id": 4, "choice": "stork",
+ "annotator": 2, "annotation_id": 7, "created_at": "2024-05-01T10:00:00Z",
+ "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
+ {"image": "/data/local-files/?d=photos/2.jpg", "split": "test", "id": 4, "choice": "heron",
+ "annotator": 1, "annotation_id": 6, "created_at": "2024-05-01T10:00:00Z",
+ "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
+ {"image": "/data/local-files/?d=photos/3.jpg", "split": "train", "id": 5, "choice": {"choices": ["stork", "heron"]},
+ "annotator": 1, "annotation_id": 8, "created_at": "2024-05-01T10:00:00Z",
+ "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5}
+]`
+
+func TestLabelStudioMin(t *testing.T) {
+	d := read(t, minimal, ReadOptions{})
+	var out bytes.Buffer
+	if err := WriteCSV(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	want := "path,label,split,task_id\nphotos/1.jpg,heron,test,3\nphotos/2.jpg,,test,4\nphotos/3.jpg,,train,5\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+	d = read(t, strings.ReplaceAll(minimal, "choice\"", "Art\""),
+		ReadOptions{Names: Names{Label: "Art"}, StripPrefix: "photos/"})
+	if d.Samples[0].Path != "1.jpg" || d.className(d.Samples[0].Label) != "heron" {
+		t.Errorf("%+v", d.Samples[0])
 	}
 }
 
@@ -114,11 +147,11 @@ func TestLabelStudioControls(t *testing.T) {
 	for _, c := range []struct{ text, named, want, refused string }{
 		{both("choice", "quality"), "", "heron", ""},
 		{both("kind", "quality"), "", "",
-			"found choices of the controls [kind, quality], expected one that holds the labels"},
+			"found choices of the controls kind, quality, expected one that holds the labels: name it"},
 		{both("kind", "quality"), "quality", "good", ""},
 		{both("kind", "quality"), "species", "stork", ""},
 		{both("kind", "quality"), "nix", "", `found no choice of a control "nix"`},
-		{"[" + exported(1, pictureTask("a.jpg")) + "]", "", "", "found choices of the controls []"},
+		{"[" + exported(1, pictureTask("a.jpg")) + "]", "", "", "no annotation holds a choice"},
 	} {
 		d, err := ReadManifest(strings.NewReader(c.text), "e.json", ReadOptions{Names: Names{Label: c.named}})
 		if c.refused != "" {
@@ -138,19 +171,24 @@ func TestLabelStudioRefuses(t *testing.T) {
 		return "[" + exported(7, pictureTask(value), annotated(1, 1, "2024", "", "a")) + "]"
 	}
 	for text, want := range map[string]string{
-		task("https://example.com/a.jpg"): `e.json: task 1 of the list: its image is at ` +
+		task("https://example.com/a.jpg"): `e.json: task 7: its image is at ` +
 			`"https://example.com/a.jpg", expected a file: download`,
-		task("s3://bucket/a.jpg"):                      `its image is at "s3://bucket/a.jpg"`,
-		task("data:image/png;base64,AAAA"):             "its image is embedded in the task",
-		task("/srv/a.jpg"):                             "is absolute",
-		task("/data/local-files/?d=../../etc/passwd"):  "leaves the root",
-		`[{"data": {"text": "x"}, "annotations": []}]`: "found the data text, expected the image: name its key",
-		`[{"data": {"image": "a"}, "annotations": []}, {"data": {"img": ""}}]`: `task 2 of the list: its data lack the ` +
+		task("s3://bucket/a.jpg"):                     `its image is at "s3://bucket/a.jpg"`,
+		task("data:image/png;base64,AAAA"):            "its image is embedded in the task",
+		task("/srv/a.jpg"):                            "is absolute",
+		task("/data/local-files/?d=../../etc/passwd"): "leaves the root",
+		`[{"a": 1}]`:                                  "found the keys a, no key \"label\"",
+		`[{"data": {"text": "x"}}]`:                   "found the keys text, expected the image and",
+		`[{"data": {"image": "a"}}, {"data": {"img": ""}}]`: `task without an id, 2 of the list: its data lack the ` +
 			`key "image", found img`,
-		`[{"data": {"image": "a"}, "annotations": []}, {"id": 3}]`: "task 2 of the list: it has no data",
-		task("a.jpg")[:200]: "the file ends early",
+		`[{"data": {"image": "a"}}, {"id": 3}]`: "task 2 of the list: it has no data",
+		task("a.jpg")[:200]:                     "task 1 of the list: the file ends early",
+		task("a.jpg") + "x":                     "invalid character 'x'",
+		`[{"image": "a", "annotation_id": 1}]`:  "found the keys image, expected the image and",
+		`[{"data": {"image": "a"}, "annotations": 3}]`: "task 1 of the list: json: cannot unmarshal number " +
+			"into Go struct field element.annotations",
 		`[{"data": {"image": "a"}, "annotations": [{"result": [{"type": "choices", "value": {"choices": ` +
-			`3}}]}]}]`: "task 1 of the list: json: cannot unmarshal number",
+			`3}}]}]}]`: "task 1 of the list: annotations[0]: choices: found 3, expected a text or a list of them",
 	} {
 		if _, err := ReadManifest(strings.NewReader(text), "e.json", ReadOptions{}); err == nil ||
 			!strings.Contains(err.Error(), want) {
@@ -163,8 +201,32 @@ func TestLabelStudioRefuses(t *testing.T) {
 	}
 }
 
-// Each rectangle is a row whose image is the crop of the box around it.
+func FuzzLabelStudio(f *testing.F) {
+	f.Add([]byte(export))
+	f.Add([]byte(minimal))
+	f.Add([]byte(`[{"id": "x", "data": {"image": "/data/upload/1/a.jpg"}, "completions": [{"completed_by": ` +
+		`{"email": "a@b"}, "skipped": true, "result": [{"type": "choices", "value": {"choices": "x"}}]}]}]`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := ReadManifest(bytes.NewReader(data), "m", ReadOptions{Format: LabelStudio})
+		if err != nil {
+			return
+		}
+		var out bytes.Buffer
+		if err := WriteCSV(&out, d); err != nil {
+			t.Fatal(err)
+		}
+		for i := range d.Samples {
+			if s := &d.Samples[i]; len(s.Extra) != len(d.Columns) || s.Path == "" || s.Split == "" {
+				t.Fatalf("%+v of columns %q", s, d.Columns)
+			}
+		}
+	})
+}
+
+// Taxonomies, regions and tasks line by line are read like choices: the levels of a path are joined, and each region is
+// a row whose image is the crop of the box around it.
 func TestLabelStudioShapes(t *testing.T) {
+	const taxonomy = `{"id": 1, "from_name": "kind", "type": "taxonomy", "value": {"taxonomy": [["bird", "grey heron"]]}}`
 	region := func(kind, value string) string {
 		return fmt.Sprintf(
 			`{"id": "r", "from_name": "kind", "type": %q, "original_width": 200, "original_height": 100, `+
@@ -185,12 +247,28 @@ func TestLabelStudioShapes(t *testing.T) {
 		text string
 		want []string
 	}{
-		"regions": {"[" + task(1, box, region("rectanglelabels", `"x": 50, "y": 0, "width": 20, "height": 20,
-			"rotation": 90, "rectanglelabels": ["horn", "tench"]`), region("rectanglelabels", `"x": 150, "y": 0,
-			"width": 20, "height": 20, "rectanglelabels": ["horn"]`), region("brushlabels", `"rle": [1]`)) + "," +
-			task(2) + "]",
-			[]string{"1.png 10,20,40,40 tench train", "1.png 80,0,20,40  train", "left 1 boxes outside their picture",
-				"left 1 pictures without a box"}},
+		"taxonomy": {"[" + task(1, taxonomy) + "," + task(2) + "]",
+			[]string{"1.png bird / grey heron train", "2.png  train"}},
+		"lines": {task(1, taxonomy) + "\n" + task(2, taxonomy) + "\n\n",
+			[]string{"1.png bird / grey heron train", "2.png bird / grey heron train"}},
+		"taxonomy of JSON_MIN": {`[{"image": "1.png", "id": 3, "choice": {"taxonomy": [["a"], ["b", "c"]]}, "annotator":
+			1,
+			"annotation_id": 5}, {"image": "2.png", "id": 4, "choice": [["b", "c"]], "annotator": 1,
+			"annotation_id": 6}]`,
+			[]string{"1.png  train", "2.png b / c train"}},
+		"regions": {"[" + task(1, box, region("ellipselabels", `"x": 50, "y": 50, "radiusX": 5, "radiusY": 10,
+			"ellipselabels": ["horn"]`), region("polygonlabels", `"points": [[50, 50], [60, 50], [55, 70.5]],
+			"polygonlabels": ["horn"]`), region("rectanglelabels", `"x": 50, "y": 0, "width": 20, "height": 20,
+			"rotation": 90,
+			"rectanglelabels": ["horn", "tench"]`), region("rectanglelabels", `"x": 150, "y": 0, "width": 20,
+			"height": 20,
+			"rectanglelabels": ["horn"]`), region("brushlabels", `"rle": [1]`)) + "," + task(2) + "]",
+			[]string{"1.png 10,20,40,40 tench train", "1.png 90,40,20,20 horn train", "1.png 100,50,20,21 horn train",
+				"1.png 80,0,20,40  train", "left 1 boxes outside their picture", "left 1 pictures without a box"}},
+		"regions of JSON_MIN": {`[{"image": "1.png", "id": 3, "label": [{"x": 5, "y": 20, "width": 20, "height": 40,
+			"rectanglelabels": ["tench"], "original_width": 200, "original_height": 100}], "annotator": 1,
+			"annotation_id": 5}]`,
+			[]string{"1.png 10,20,40,40 tench train"}},
 		"several annotators": {`[{"id": 1, "data": {"image": "1.png"}, "annotations": [{"id": 1, "completed_by": 1,
 			"updated_at":
 			"2", "result": [` + box + `]}, {"id": 2, "completed_by": 2, "updated_at": "1",
@@ -202,13 +280,16 @@ func TestLabelStudioShapes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if diff := cmp.Diff(c.want, described(d)); diff != "" {
+		if diff := cmp.Diff(strings.Join(c.want, ", "), described(d)); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", name, diff)
 		}
 	}
 	for want, text := range map[string]string{
-		"not readable: task 1, box 1: found no original_width": "[" + task(1, strings.Replace(box,
+		"not readable, such as 1.png, object 1: found no original_width": "[" + task(1, strings.Replace(box,
 			`"original_width": 200, `, "", 1)) + "]",
+		"expected tasks alone": task(1, taxonomy) + "]",
+		`found choices of the controls box, kind`: "[" + task(1, taxonomy, strings.Replace(box, "kind",
+			"box", 1)) + "]",
 	} {
 		if _, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{}); err == nil ||
 			!strings.Contains(err.Error(), want) {

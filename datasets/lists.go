@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,9 @@ import (
 func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 1<<16), 1<<20)
+	if opts.hasColumnNames() {
+		return nil, fmt.Errorf("datasets: %s: found column names, expected none for a list without a header", name)
+	}
 	var rows []row
 	line := 1
 	for ; in.Scan(); line++ {
@@ -39,31 +43,25 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
 	}
-	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("datasets: %s:%d: the line has more than %d MB: is its end missing?", name, line,
-			(1<<20)>>20)
-	} else if err != nil {
-		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 	}
-	return buildDataset(rows, nil), nil
+	d := buildDataset(rows, nil)
+	d.Reading = newReading(forms[PRISM], d.Classes, nil)
+	opts.noteReading(name, d.Reading)
+	return d, nil
 }
 
-// NotThere says that paths of a list name no file below its root.
+// NotThere reports that paths of a list name no file below its root.
 type NotThere struct {
 	Of, Missing int
 	Shown       []string // up to three of those rows
-	Headerless  bool     // whether only its pictures show that the lines of the list are paths and labels
 }
 
 // Error implements error.
 func (n *NotThere) Error() string {
-	list, header := "", ""
-	if n.Headerless {
-		list, header = "read as a list without a header: ", ", or give the list a header path,label, and rows without "+
-			"a file are left out"
-	}
-	return fmt.Sprintf("%s%d of %d rows name no file below the root (%s): name the folder that the paths begin in%s",
-		list, n.Missing, n.Of, strings.Join(n.Shown, "; "), header)
+	return fmt.Sprintf("%d of %d rows name no file below the root (%s): name the folder that the paths begin in",
+		n.Missing, n.Of, strings.Join(n.Shown, "; "))
 }
 
 // CheckList returns [NotThere] if d was read from a list without a header and a path of it is not in root.
@@ -71,12 +69,10 @@ func (d *Dataset) CheckList(ctx context.Context, root fs.FS) error {
 	if d.Reading == nil || d.Reading.Form != forms[PRISM] {
 		return nil
 	}
-	n, err := d.NotIn(ctx, root)
-	if err != nil || n == nil {
-		return err
+	if n, err := d.NotIn(ctx, root); n != nil || err != nil {
+		return cmp.Or(err, error(n))
 	}
-	n.Headerless = true
-	return n
+	return nil
 }
 
 // NotIn counts the paths that name no file in root; nil: all do.

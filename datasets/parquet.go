@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"winnow/datasets/location"
 	"winnow/datasets/shards"
@@ -25,10 +24,11 @@ type parquetShard struct {
 // readParquet reads Parquet files with images, in the form of Hugging Face's datasets.
 func readParquet(ctx context.Context, source location.Source, list *shards.List, opts ReadOptions) (*Dataset, error) {
 	all := make([]*parquetShard, len(list.Names))
-	told := make([]string, len(list.Names))
 	err := eachShard(ctx, list, func(i int, src io.ReaderAt, size int64) (err error) {
 		own := opts
-		own.Note = func(format string, args ...any) { told[i] = fmt.Sprintf(format, args...) }
+		if i > 0 {
+			own.Note = nil
+		}
 		all[i], err = own.readParquetColumns(ctx, list.Names[i], source, src, size)
 		return err
 	})
@@ -36,32 +36,18 @@ func readParquet(ctx context.Context, source location.Source, list *shards.List,
 		return nil, cmp.Or(ctx.Err(), err)
 	}
 	var parts []*Dataset
-	var rows []row
-	lost := odd{}
+	var left leftList
 	for i, s := range all {
 		parts = append(parts, buildDataset(s.rows, s.columns))
-		rows = append(rows, s.rows...)
-		if s.lost > 0 {
-			lost.addOdd(path.Join(list.Names[i], s.images))
-			lost.n += int(s.lost) - 1
-		}
+		left.addMany("without an image: they are unreadable", "rows", path.Join(list.Names[i], s.images), int(s.lost))
 		all[i] = nil
 	}
-	if len(rows) == 0 {
+	d := Merge(parts...)
+	if len(d.Samples) == 0 {
 		return nil, fmt.Errorf("datasets: %s: no row found, expected at least one", source)
 	}
-	if opts.Note != nil {
-		opts.Note("%s: read as Parquet with images: %d images in %d files", source, len(rows), len(list.Names))
-		if told[0] != "" {
-			opts.Note("%s", told[0])
-		}
-		if lost.n > 0 {
-			opts.Note("%s: %d rows have no image according to the files, the first in %s: they are unreadable",
-				source, lost.n, lost.first)
-		}
-	}
-	opts.tellOdd(source, rows, odd{})
-	return Merge(parts...), nil
+	d.describeShards(source, Parquet, len(list.Names), left, opts)
+	return d, nil
 }
 
 // readParquetColumns reads the columns of a file except the image columns.
@@ -122,10 +108,8 @@ func (o ReadOptions) readParquetColumns(ctx context.Context, name string, source
 // imageColumn chooses the image column: the one that is named, or that the file marks as one, or that has a usual
 // name, or the only one.
 func (o ReadOptions) imageColumn(f *shards.ParquetFile, others []string) (string, error) {
-	if name := o.Names.Path; name != "" {
-		if i := findColumn(f.Images, name); i >= 0 {
-			return f.Images[i], nil
-		}
+	if i := findColumn(f.Images, o.Names.Path); i >= 0 && o.Names.Path != "" {
+		return f.Images[i], nil
 	}
 	var noted, usual []string
 	for _, column := range f.Images {
@@ -141,17 +125,8 @@ func (o ReadOptions) imageColumn(f *shards.ParquetFile, others []string) (string
 			return list[0], nil
 		}
 	}
-	found := "columns of images " + strings.Join(f.Images, ", ")
-	if len(f.Images) == 0 {
-		found = "no column of bytes"
-	}
-	named := "one column image with the parts bytes and path"
-	if o.Names.Path != "" {
-		named = fmt.Sprintf("the images in %.80q", o.Names.Path)
-	} else if len(f.Images) > 1 {
-		named = "one of them, named by winnow data import --path-column"
-	}
-	return "", fmt.Errorf("found %s and the columns %.200s, expected %s", found, strings.Join(others, ", "), named)
+	return "", fmt.Errorf("found the columns of images %.200q and the columns %.200q, expected one column image with the "+
+		"parts bytes and path, or one named by winnow data import --path-column", f.Images, others)
 }
 
 // classNames returns, by position, the class names of the columns that hold class numbers.

@@ -184,8 +184,8 @@ func (j Job) readOnce(d *datasets.Dataset, part *[]int) error {
 		return fmt.Errorf("data import: %w", err)
 	}
 	rows := make([]int, len(d.Samples))
-	for i, row := range d.SourceRows() {
-		rows[i] = (*part)[row]
+	for i := range d.Samples { // their rows are those of the merged sources
+		rows[i] = (*part)[d.Samples[i].Row]
 	}
 	*part = rows
 	for _, line := range notes {
@@ -294,7 +294,7 @@ func (j Job) writeShards(ctx context.Context, g *gathered) (done datasets.Shards
 			return done, err
 		}
 	}
-	w := datasets.ShardWriter{Name: j.Out, Size: j.ShardSize, Note: j.Note, Progress: j.Progress, Read: g.files,
+	w := datasets.ShardWriter{Name: j.Out, Size: j.ShardSize, Progress: j.Progress, Read: g.files,
 		Root: func(i int) fs.FS { root, _ := g.root(i); return root }} // opened above
 	return w.Write(ctx, g.Dataset)
 }

@@ -2,7 +2,6 @@ package review
 
 import (
 	"cmp"
-	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -58,8 +57,7 @@ func (e Exported) Text() string {
 // Endings are the file extensions of a corrected manifest, for each format of the original.
 var Endings = map[datasets.Format][]string{
 	datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"},
-	datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"}, datasets.LabelStudio: {".json", ".jsonl"},
-	datasets.FiftyOne: {".json"},
+	datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"},
 }
 
 // CheckOut returns an error if Out names neither a file in the manifest's own form nor a CSV file. inPlace reports
@@ -76,8 +74,6 @@ func (f Files) CheckOut() (inPlace bool, err error) {
 	switch ending := strings.ToLower(filepath.Ext(f.Out)); {
 	case slices.Contains(known, ending):
 		return true, nil
-	case datasets.IntoFolder(f.Manifest, f.Out):
-		return true, datasets.HasFiles(context.Background(), f.Manifest)
 	case ending == ".csv":
 		return false, nil
 	}
@@ -118,7 +114,7 @@ func (r *Reviewer) collectCorrections() (map[int]datasets.Decision, Exported) {
 func (r *Reviewer) writeCorrected(w io.Writer, inPlace bool) (Exported, error) {
 	do, e := r.collectCorrections()
 	if inPlace {
-		_, err := datasets.Mend(w, r.ManifestFile, r.Manifest, do)
+		_, err := datasets.Fix(w, r.ManifestFile, r.Manifest, do)
 		return e, err
 	}
 	corrected, _, err := datasets.Apply(r.Manifest, do)
@@ -137,13 +133,7 @@ func (r *Reviewer) Write() (e Exported, err error) {
 	r.exporting.Lock()
 	defer r.exporting.Unlock()
 	inPlace, err := Files{Out: r.Out, Manifest: r.ManifestFile}.CheckOut()
-	switch {
-	case err != nil:
-	case datasets.IntoFolder(r.ManifestFile, r.Out):
-		var do map[int]datasets.Decision
-		do, e = r.collectCorrections()
-		_, err = datasets.MendFolder(context.Background(), r.Out, r.ManifestFile, r.Manifest, do)
-	default:
+	if err == nil {
 		err = atomicfile.Write(r.Out, func(w io.Writer) (err error) {
 			e, err = r.writeCorrected(w, inPlace)
 			return err

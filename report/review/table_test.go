@@ -93,7 +93,7 @@ func TestTableOfSplits(t *testing.T) {
 	} {
 		var out strings.Builder
 		do := map[int]datasets.Decision{table.images[table.id[path]].sample: c.do}
-		if _, err := datasets.Mend(&out, location.At(file), d, do); err != nil || out.String() != c.want {
+		if _, err := datasets.Fix(&out, location.At(file), d, do); err != nil || out.String() != c.want {
 			t.Errorf("%s: %v\n%s, expected\n%s", path, err, out.String(), c.want)
 		}
 	}

@@ -31,8 +31,8 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 				"number and {split} the split")),
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
 			&cli.StringFlag{Name: "format", Value: "auto",
-				Usage: "format `NAME` of SOURCE: auto, folders, classes, boxes, csv, tsv, jsonl, prism, coco, " +
-					"labelstudio, fiftyone, webdataset, parquet"},
+				Usage: "format `NAME` of SOURCE: auto, folders, classes, csv, tsv, jsonl, prism, coco, " +
+					"labelstudio, webdataset, parquet"},
 			&cli.StringFlag{Name: "encoding", DefaultText: "UTF-8, or what the table shows, which is printed",
 				Usage: "`NAME` of the encoding of a table: utf-8, utf-16 or latin1"},
 			&cli.StringFlag{Name: "strip-prefix", Usage: "remove `TEXT` from the beginning of every path"},
@@ -172,11 +172,8 @@ func runImport(ctx context.Context, p *term.Program, o importing.Job) error {
 	}
 	err := o.Run(ctx, out, p.Err)
 	if not := (*datasets.NotThere)(nil); errors.As(err, &not) {
-		to := "--root DIR names the folder; --strip-prefix TEXT removes what stands before the paths in it"
-		if not.Headerless {
-			to += "; --format prism reads the list wherever the pictures are"
-		}
-		err = hint.With(err, "%s", to)
+		err = hint.With(err, "--root DIR names the folder; --strip-prefix TEXT removes what stands before the paths in it; "+
+			"--format prism reads a list without a header wherever the pictures are")
 	}
 	return err
 }

@@ -12,7 +12,6 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/cmd/winnow/term"
-	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/report/review"
 	"winnow/report/review/decisions"
@@ -152,10 +151,7 @@ func checkOut(p *term.Program, f review.Files) error {
 	if _, err := f.CheckOut(); err != nil || f.Out == "" {
 		return err
 	}
-	var targets []term.Target
-	if !datasets.IntoFolder(f.Manifest, f.Out) {
-		targets = append(targets, term.Target{Flag: "out", Path: f.Out})
-	}
+	targets := []term.Target{{Flag: "out", Path: f.Out}}
 	if f.List != "" {
 		targets = append(targets, term.Target{Flag: "decided", Path: f.List})
 	}
