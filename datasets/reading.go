@@ -17,11 +17,10 @@ import (
 
 // Reading describes how a source was read, and what was left out.
 type Reading struct {
-	Form  string     `json:"form"`           // "class folders", "boxes of YOLO", …
-	At    string     `json:"at,omitempty"`   // folder that holds the classes or splits, if not the source itself
-	Left  []Left     `json:"left_out"`       // what was left out
-	Empty []string   `json:"without_images"` // folders next to the classes without an image below them
-	Alike [][]string `json:"alike"`          // labels that differ only in case, spaces, accents' encoding or zeros
+	Form  string     `json:"form"`         // "class folders", "boxes of YOLO", …
+	At    string     `json:"at,omitempty"` // folder that holds the classes or splits, if not the source itself
+	Left  []Left     `json:"left_out"`     // what was left out
+	Alike [][]string `json:"alike"`        // labels that differ only in case, spaces, accents' encoding or zeros
 
 	Within int         `json:"in_subfolders,omitempty"`   // images in folders within class folders
 	First  string      `json:"first_subfolder,omitempty"` // the first of those
@@ -95,7 +94,7 @@ var forms = map[Format]string{CSV: "table", TSV: "table with tabs", JSONL: "JSON
 
 // newReading describes how a source with these classes was read.
 func newReading(form string, classes []string, left []Left) *Reading {
-	return &Reading{Form: form, Left: append([]Left{}, left...), Empty: []string{}, Alike: lookAlikes(classes)}
+	return &Reading{Form: form, Left: append([]Left{}, left...), Alike: lookAlikes(classes)}
 }
 
 // noteReading notes how a source was read: said, and what needs attention.
@@ -132,9 +131,6 @@ func (r *Reading) Lines() (list []string) {
 			l.Reason += ", such as " + l.First
 		}
 		left = append(left, fmt.Sprintf("%d %s (%s)", l.Files, of, l.Reason))
-	}
-	if n := len(r.Empty); n > 0 {
-		left = append(left, fmt.Sprintf("%d folder(s) without pictures (%s)", n, shortList(r.Empty)))
 	}
 	if len(left) > 0 {
 		list = append(list, "left out: "+strings.Join(left, ", "))
