@@ -121,10 +121,6 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 		}
 		for _, n := range c.listClassRows(place, split) {
 			rows, read[n.path] = append(rows, n), true
-			if dir := path.Dir(n.path); path.Base(dir) != n.label && path.Base(dir) != n.split {
-				r.Within++
-				r.First = cmp.Or(r.First, dir)
-			}
 		}
 	}
 	var left leftList

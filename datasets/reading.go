@@ -21,17 +21,6 @@ type Reading struct {
 	At    string     `json:"at,omitempty"` // folder that holds the classes or splits, if not the source itself
 	Left  []Left     `json:"left_out"`     // what was left out
 	Alike [][]string `json:"alike"`        // labels that differ only in case, spaces, accents' encoding or zeros
-
-	Within int         `json:"in_subfolders,omitempty"`   // images in folders within class folders
-	First  string      `json:"first_subfolder,omitempty"` // the first of those
-	Splits []ReadSplit `json:"splits,omitempty"`          // set by Read
-}
-
-// ReadSplit counts the images of a split, and the classes of their labels.
-type ReadSplit struct {
-	Split   string `json:"split"`
-	Images  int    `json:"images"`
-	Classes int    `json:"classes"`
 }
 
 // Left counts what was left out for one reason.
@@ -115,10 +104,6 @@ func (o ReadOptions) noteLines(name string, lines []string) {
 func (r *Reading) Lines() (list []string) {
 	if r.At != "" {
 		list = append(list, fmt.Sprintf("read as %s below %s", r.Form, r.At))
-	}
-	if r.Within > 0 {
-		list = append(list, fmt.Sprintf("%d images are in folders within those of their classes, such as %s", r.Within,
-			r.First))
 	}
 	var left []string
 	for _, l := range r.Left {
