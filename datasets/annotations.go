@@ -21,7 +21,7 @@ type labelMark struct {
 	left  string    // why it is left out; "" if it is not
 	odd   error     // why it cannot be read; nil if it can
 
-	// Of files that number or name their marks; else marks are numbered.
+	// Of COCO, which names its marks; else marks are numbered.
 	id    string
 	row   int // from 1
 	extra []string
@@ -273,9 +273,7 @@ func (t *listing) findBoxFiles(at string) (*boxFiles, error) {
 				return nil, err
 			}
 		}
-		const tried = 16 // files show a form: an odd one among them does not hide it
-		for i := range min(len(shown), tried) {
-			f := shown[i*len(shown)/min(len(shown), tried)]
+		for _, f := range shown[:min(len(shown), 16)] { // an odd one among them does not hide the form
 			if _, err := t.parseBoxFile(b, f); !errors.Is(err, errOther) {
 				return b, t.readSplitLists(b, at)
 			}

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -21,12 +20,10 @@ type studioExport struct {
 	answers  [][]labelstudio.Answer // of the rows
 	controls labelstudio.Controls
 	boxed    map[string]bool // controls that label regions
-	uploaded int
 }
 
 // readLabelStudio reads an export of Label Studio. Each task becomes a row; its label is the choice of more than
-// half of its annotators. Tasks without such a choice have no label; tasks that the annotators drop are left out. If
-// regions are labelled, each becomes a row, whose image is the crop of the box around it.
+// half of its annotators. Tasks without such a choice have no label; tasks that the annotators drop are left out.
 func readLabelStudio(r io.Reader, name string, opts reading) (*Dataset, error) {
 	s := &studioExport{reading: opts, controls: labelstudio.Controls{}, boxed: map[string]bool{}}
 	err := labelstudio.Each(r, s.readTask)
@@ -38,26 +35,15 @@ func readLabelStudio(r io.Reader, name string, opts reading) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	said := fmt.Sprintf("read as tasks of Label Studio, images by %q, ", s.keys[pathColumn])
-	b := &boxReader{opts: opts, rows: s.rows}
-	b.opts.StripPrefix = "" // it has been stripped
 	if s.boxed[control] && !fromData {
-		said += fmt.Sprintf("a row for each box of %q", control)
-		if several := s.addRegionRows(b, control); several > 0 {
-			said += fmt.Sprintf("; of %d tasks with boxes of several annotators those of the last", several)
-		}
-	} else {
-		said += s.setChosenLabels(control, fromData)
-		b.rows = s.rows
+		return nil, fmt.Errorf("datasets: %s: found labelled regions of the control %q, expected choices: export the "+
+			"project as COCO or YOLO", name, control)
 	}
-	d := buildDataset(b.rows, []string{taskID})
-	d.Reading = newReading(forms[LabelStudio], d.Classes, b.left.sorted())
-	lines := []string{said}
-	if s.uploaded > 0 {
-		lines = append(lines, fmt.Sprintf("%d images were uploaded into Label Studio: their paths begin in the folder "+
-			"media of its data, which --root names", s.uploaded))
-	}
-	opts.noteReading(name, d.Reading, lines...)
+	said := fmt.Sprintf("read as tasks of Label Studio, images by %q, %s", s.keys[pathColumn],
+		s.setChosenLabels(control, fromData))
+	d := buildDataset(s.rows, []string{taskID})
+	d.Reading = newReading(forms[LabelStudio], d.Classes, nil)
+	opts.noteReading(name, d.Reading, said)
 	return d, nil
 }
 
@@ -78,12 +64,9 @@ func (s *studioExport) readTask(t *labelstudio.Task) error {
 	if !ok {
 		return fmt.Errorf("its data lack the key %q, found %.200s", s.keys[pathColumn], strings.Join(t.Keys, ", "))
 	}
-	path, from, err := imageOfTask(value, s.StripPrefix)
+	path, err := imageOfTask(value, s.StripPrefix)
 	if err != nil {
 		return err
-	}
-	if from == labelstudio.Uploaded {
-		s.uploaded++
 	}
 	r := row{path: path, split: t.Data[s.keys[splitColumn]], truth: trimLineEnd(t.Data[s.keys[trueColumn]]),
 		label: trimLineEnd(t.Data[s.keys[labelColumn]]), extra: []string{t.ID}}
@@ -128,19 +111,16 @@ func (s *studioExport) findDataKeys(t *labelstudio.Task) error {
 
 // imageOfTask returns the path of a task's image, without the prefix strip. An image given by a URL is a file only
 // if the URL begins with the prefix.
-func imageOfTask(value, strip string) (path string, from labelstudio.Origin, err error) {
-	path, from = labelstudio.Locate(value)
+func imageOfTask(value, strip string) (string, error) {
+	path, from := labelstudio.Locate(value)
 	switch {
 	case strip != "" && strings.HasPrefix(value, strip):
-		path, from = value, labelstudio.Plain
-	case from == labelstudio.Inside:
-		return "", from, fmt.Errorf("its image is embedded in the task, expected a file")
-	case from == labelstudio.Elsewhere && strip == "":
-		return "", from, fmt.Errorf("its image is at %.200q, expected a file: download the images, and give the "+
-			"part before their paths to winnow data import --strip-prefix", value)
+		path = value
+	case from == labelstudio.Inside || from == labelstudio.Elsewhere && strip == "":
+		return "", fmt.Errorf("its image is at %.80q, expected a file: download the images, and give the part before "+
+			"their paths to winnow data import --strip-prefix", value)
 	}
-	path, err = cleanPath(path, strip)
-	return path, from, err
+	return cleanPath(path, strip)
 }
 
 // findLabelSource returns the control that holds the labels or, if fromData, the key of the data.
@@ -173,32 +153,4 @@ func (s *studioExport) setChosenLabels(control string, fromData bool) string {
 	}
 	s.rows = kept
 	return fmt.Sprintf("labels by the choices of %q%s", control, tally)
-}
-
-// addRegionRows adds the labelled regions of all tasks, and counts the tasks with those of several annotators.
-func (s *studioExport) addRegionRows(b *boxReader, control string) (several int) {
-	b.rows = nil
-	for i, task := range s.rows {
-		if _, v := labelstudio.Outcome(s.answers[i], control); v == labelstudio.Dropped {
-			b.left.add("that annotators dropped", "pictures")
-			continue
-		}
-		boxes, more := labelstudio.Boxes(s.answers[i], control)
-		if more {
-			several++
-		}
-		p := photo{file: task.path, split: task.split}
-		for _, k := range boxes {
-			m := labelMark{label: k.Label, extra: task.extra}
-			if p.width, p.height = k.PictureW, k.PictureH; k.PictureW <= 0 || k.PictureH <= 0 {
-				m.odd = errors.New("found no original_width and original_height, which its box needs")
-			}
-			m.box = scaleBoxToShares([2]float64{k.Left / 100, k.Top / 100},
-				[2]float64{(k.Left + k.Width) / 100, (k.Top + k.Height) / 100}, k.PictureW, k.PictureH)
-			p.marks = append(p.marks, m)
-		}
-		b.seen = nil
-		b.addPhoto(&p)
-	}
-	return several
 }

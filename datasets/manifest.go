@@ -89,9 +89,6 @@ func Read(source location.Source, opts ReadOptions) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: %w", source, err)
 	}
 	opts.noteLines(source.String(), notes)
-	for _, s := range d.Count() {
-		d.Reading.Splits = append(d.Reading.Splits, ReadSplit{s.Split, s.Samples, s.Classes})
-	}
 	return d, nil
 }
 

@@ -17,22 +17,10 @@ import (
 
 // Reading describes how a source was read, and what was left out.
 type Reading struct {
-	Form  string     `json:"form"`           // "class folders", "boxes of YOLO", …
-	At    string     `json:"at,omitempty"`   // folder that holds the classes or splits, if not the source itself
-	Left  []Left     `json:"left_out"`       // what was left out
-	Empty []string   `json:"without_images"` // folders next to the classes without an image below them
-	Alike [][]string `json:"alike"`          // labels that differ only in case, spaces, accents' encoding or zeros
-
-	Within int         `json:"in_subfolders,omitempty"`   // images in folders within class folders
-	First  string      `json:"first_subfolder,omitempty"` // the first of those
-	Splits []ReadSplit `json:"splits,omitempty"`          // set by Read
-}
-
-// ReadSplit counts the images of a split, and the classes of their labels.
-type ReadSplit struct {
-	Split   string `json:"split"`
-	Images  int    `json:"images"`
-	Classes int    `json:"classes"`
+	Form  string     `json:"form"`         // "class folders", "boxes of YOLO", …
+	At    string     `json:"at,omitempty"` // folder that holds the classes or splits, if not the source itself
+	Left  []Left     `json:"left_out"`     // what was left out
+	Alike [][]string `json:"alike"`        // labels that differ only in case, spaces, accents' encoding or zeros
 }
 
 // Left counts what was left out for one reason.
@@ -95,7 +83,7 @@ var forms = map[Format]string{CSV: "table", TSV: "table with tabs", JSONL: "JSON
 
 // newReading describes how a source with these classes was read.
 func newReading(form string, classes []string, left []Left) *Reading {
-	return &Reading{Form: form, Left: append([]Left{}, left...), Empty: []string{}, Alike: lookAlikes(classes)}
+	return &Reading{Form: form, Left: append([]Left{}, left...), Alike: lookAlikes(classes)}
 }
 
 // noteReading notes how a source was read: said, and what needs attention.
@@ -117,10 +105,6 @@ func (r *Reading) Lines() (list []string) {
 	if r.At != "" {
 		list = append(list, fmt.Sprintf("read as %s below %s", r.Form, r.At))
 	}
-	if r.Within > 0 {
-		list = append(list, fmt.Sprintf("%d images are in folders within those of their classes, such as %s", r.Within,
-			r.First))
-	}
 	var left []string
 	for _, l := range r.Left {
 		of := l.Of
@@ -132,9 +116,6 @@ func (r *Reading) Lines() (list []string) {
 			l.Reason += ", such as " + l.First
 		}
 		left = append(left, fmt.Sprintf("%d %s (%s)", l.Files, of, l.Reason))
-	}
-	if n := len(r.Empty); n > 0 {
-		left = append(left, fmt.Sprintf("%d folder(s) without pictures (%s)", n, shortList(r.Empty)))
 	}
 	if len(left) > 0 {
 		list = append(list, "left out: "+strings.Join(left, ", "))

@@ -258,12 +258,6 @@ func (t *listing) describeListing(form, at string, boxes bool) *Reading {
 		left.addMany("service folder", name, "", t.hidden[name])
 	}
 	r.Left = left.sorted()
-	tops, _ := t.listTopFolders(at)
-	for _, name := range t.listFoldersIn(at) {
-		if !boxes && !slices.Contains(tops, name) {
-			r.Empty = append(r.Empty, path.Join(at, name))
-		}
-	}
 	return r
 }
 
