@@ -30,7 +30,6 @@ type Result struct {
 	Unjudged   int                // suspects with nothing to compare with, such as those alone in their class
 	Noise      *noiserate.Estimate
 	Classes    []Class // with at least two images, by number
-	Sampled    int     // rows fitted to, if a [Basis] judged; else 0
 	Groups     [][]int // rows of each group of copies; images have the group's number, from 1
 	NoFindings error   // why there is neither Noise nor Classes
 
@@ -74,8 +73,8 @@ func (r *Result) findFindings(ctx context.Context, z features.Set, left *leaveou
 		e.Doubt = math.Max(e.Doubt, o.Given.Doubt)
 	}
 	r.widenInterval(&e, flips, said.uneven)
-	if s := Named(r.Scorer); s.Probability && (s.Kind == ByFilter || s.Kind == ByProxies) {
-		wrong := newUnknowns(z.Len())
+	if s := Named(r.Scorer); s.Probability && s.Kind == ByFilter {
+		wrong := slices.Repeat([]float64{math.NaN()}, z.Len())
 		for i, v := range e.Wrong {
 			wrong[left.Rows[i]] = v
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -162,26 +161,6 @@ func given(d *datasets.Dataset, path string) string {
 	return ""
 }
 
-// Checks of images drawn at random say how many labels are wrong; an export of Label Studio does not.
-func TestAuditCountsRandomChecks(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 1, 0.3)
-	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	labels := w.answers(d, func(int) bool { return true }) // the drawn ones among them
-	for tab, want := range map[string]string{"page": "drawn at random were", made.Imported: "Nothing is known of how"} {
-		kept := filepath.Join(t.TempDir(), "kept.db")
-		decided(t, kept, tab, d, labels)
-		out, _ := mustCall(t, "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", "fitted",
-			"--decisions", kept)
-		if !strings.Contains(out, want) || !strings.Contains(out, fmt.Sprintf("%d of them wrong", len(w.wrong))) {
-			t.Errorf("%s: found\n%s, expected %q", tab, out, want)
-		}
-	}
-}
-
 func TestTrainOnDecisions(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
@@ -243,57 +222,6 @@ func TestTrainOnDecisions(t *testing.T) {
 		"--decisions", filepath.Join(w.dir, "more.db"))...)
 	if code == 0 || !strings.Contains(stderr, "the decisions changed since the training") {
 		t.Errorf("%d: %s", code, stderr)
-	}
-}
-
-// Images without a label get suggestions, and labels that people decided for them are known.
-func TestAuditSuggestsLabels(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 1, 0.3)
-	text, err := os.ReadFile(w.manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines, open := strings.Split(string(text), "\n"), map[string]bool{}
-	for i := 1; i <= 320; i += 8 {
-		cells := strings.Split(lines[i], ",")
-		open[cells[0]], lines[i] = true, cells[0]+",,"+cells[2]
-	}
-	manifest, list := filepath.Join(w.dir, "open.csv"), filepath.Join(w.dir, "s.csv")
-	write(t, manifest, strings.Join(lines, "\n"))
-	d, err := datasets.ReadFile(manifest, datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept := filepath.Join(w.dir, "kept.db")
-	decided(t, kept, "page", d, map[string]string{"c00/00.jpg": "class00"})
-	for _, with := range []bool{false, true} {
-		args := []string{"audit", "--manifest", manifest, "--features", w.store, "--scorer", "fitted", "--json",
-			"--out", list}
-		if with {
-			args = append(args, "--decisions", kept)
-		}
-		stdout, _ := mustCall(t, args...)
-		var a inspect.Report
-		if err := json.Unmarshal([]byte(stdout), &a); err != nil {
-			t.Fatal(err)
-		}
-		right, expected := 0, 0.0
-		for _, u := range a.Unlabelled {
-			if !open[u.Path] || len(u.Likely) != 3 || u.Likely[0].Probability < u.Likely[1].Probability {
-				t.Errorf("%+v", u)
-			}
-			if expected += u.Likely[0].Probability; u.Likely[0].Label == trueLabel(u.Path) {
-				right++
-			}
-		}
-		n := len(a.Unlabelled)
-		if with == (n == 40) || n < 39 || right < 15 || float64(right) > expected+8 || float64(right) < expected-8 {
-			t.Errorf("decisions %v: %d suggestions, %d right, %.1f expected", with, n, right, expected)
-		}
-		if rows := table(t, filepath.Join(w.dir, "s.unlabelled.csv")); len(rows) != 1+3*n || len(a.Images) != 280 {
-			t.Errorf("%d rows of %d images, %d judged", len(rows), n, len(a.Images))
-		}
 	}
 }
 

@@ -13,7 +13,7 @@ func TestQuiet(t *testing.T) {
 			"--steps", "6", "--screen", "none", "--out", "run"},
 		{"eval", "run"},
 		{"audit", "run", "--out", "suspects.csv"},
-		{"audit", "--features", "store", "--manifest", "noisy.csv", "--folds", "2"},
+		{"audit", "--features", "store", "--manifest", "noisy.csv"},
 		{"map", "run", "--out", "map.svg", "--iterations", "20"},
 		{"report", "run", "--out", "report.html"},
 		{"export", "run", "--npy", "e.npy", "--onnx", "e.onnx"},

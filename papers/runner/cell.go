@@ -107,7 +107,7 @@ func (r *reproduction) tryCell(
 		}
 	default:
 		err = r.judgeLabels(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true},
-			audit.Auditor{Shared: r.getShared(cell)})
+			audit.Auditor{})
 	}
 	o.Seconds += time.Since(start).Seconds()
 	if row.Recipe == "" {

@@ -85,18 +85,6 @@ func (r *reproduction) judgeLabels(
 	return nil
 }
 
-// getShared returns the values that the judges of a column and seed share. It drops those of other columns, since cells
-// come in the plan's order.
-func (r *reproduction) getShared(cell studies.Cell) *audit.Shared {
-	r.sharing.Lock()
-	defer r.sharing.Unlock()
-	of := [2]uint64{uint64(cell.Column), cell.Seed}
-	if r.shares == nil || r.sharesOf != of {
-		r.shares, r.sharesOf = new(audit.Shared), of
-	}
-	return r.shares
-}
-
 // judgeBySamples ranks by the training's record of its samples; vMF-Sim on the final embedding suggests labels.
 func (r *reproduction) judgeBySamples(ctx context.Context, o *studies.Outcome, t training, z features.Set,
 	list []samples.Sample, by string) error {

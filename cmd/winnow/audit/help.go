@@ -7,7 +7,6 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/judges"
-	"winnow/run/inspect"
 )
 
 //go:embed help.txt
@@ -16,7 +15,7 @@ var helpText string
 // auditHelp returns the command's description, with the catalog of scorers filled in.
 func auditHelp() string {
 	var table, probability, ranking []string
-	for _, name := range inspect.Scorers() {
+	for _, name := range audit.Names() {
 		s := audit.Named(name)
 		table = append(table, fmt.Sprintf("   %-15s  %s", name, s.Help))
 		if s.Probability {
