@@ -91,7 +91,7 @@ func checkStudy(t *testing.T, s Study) {
 	}
 	columns := func(names []string) {
 		for _, name := range names {
-			if s.findColumnIndex(name) < 0 {
+			if slices.Index(s.ColumnNames(), name) < 0 {
 				bad("there is no column %q", name)
 			}
 		}
@@ -104,7 +104,7 @@ func checkStudy(t *testing.T, s Study) {
 		}
 	}
 	for i, c := range s.Columns {
-		if c.Name == "" || s.findColumnIndex(c.Name) != i || !(c.Rate >= 0 && c.Rate < 1) ||
+		if c.Name == "" || slices.Index(s.ColumnNames(), c.Name) != i || !(c.Rate >= 0 && c.Rate < 1) ||
 			(c.Data == Drawn) != s.Drawn() {
 			bad("column %+v", c)
 		}
