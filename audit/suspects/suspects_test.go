@@ -335,22 +335,3 @@ func TestSaid(t *testing.T) {
 		}
 	}
 }
-
-// A list of another tool may not say which labels are called wrong.
-func TestEachOfOthers(t *testing.T) {
-	for name, told := range map[string]bool{
-		"path,label,predicted_label,label_quality\na.png,x,y,0.5\n":                                     false,
-		"path,label,predicted_label,label_quality,is_label_issue\na.png,x,y,0.5,False\n":                true,
-		`[{"path":"a.png","rank":1,"given_label":"x","suggested_label":"y","score":1}]`:                 false,
-		`[{"path":"a.png","rank":1,"given_label":"x","suggested_label":"y","score":1,"dropped":false}]`: true,
-		`[{"path":"a.png","label":"x","suggested_label":"y","score":1,"is_label_issue":null}]`:          false,
-	} {
-		file := filepath.Join(t.TempDir(), map[bool]string{true: "x.json", false: "x.csv"}[name[0] == '['])
-		if err := os.WriteFile(file, []byte(name), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if calls, err := Each(file, func(Suspect) error { return nil }); err != nil || calls != told {
-			t.Errorf("%s: %t, %v, expected %t", name, calls, err, told)
-		}
-	}
-}

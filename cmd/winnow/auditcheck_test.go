@@ -58,23 +58,3 @@ func TestManifestIsKept(t *testing.T) {
 		}
 	}
 }
-
-// A store where a manifest is expected, and the reverse, is reported as what it is.
-func TestAuditSwapped(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 1, 0)
-	for _, test := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"audit", "--labels", w.store, "--features", w.manifest}, "--labels: " + w.store +
-			" is a feature store, expected a manifest"},
-		{[]string{"audit", w.store}, w.store + " is a feature store, expected a manifest"},
-		{[]string{"audit", "nowhere"}, "nowhere: there is no such run folder, folder of images, .zip file or manifest"},
-	} {
-		if code, _, stderr := call(context.Background(), test.args...); code == 0 || !strings.Contains(stderr,
-			test.want) {
-			t.Errorf("%v: %d: %q, expected %q", test.args, code, stderr, test.want)
-		}
-	}
-}

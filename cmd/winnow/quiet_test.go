@@ -8,7 +8,6 @@ func TestQuiet(t *testing.T) {
 	for _, args := range [][]string{
 		{"data", "check", "noisy.csv", "--root", "drawn"},
 		{"extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--out", "store"},
-		{"audit", "--rate-only", "--labels", "noisy.csv", "--features", "store"},
 		{"train", "--manifest", "noisy.csv", "--root", "drawn", "--features", "store", "--dim", "8", "--batch", "6x3",
 			"--steps", "6", "--screen", "none", "--out", "run"},
 		{"eval", "run"},

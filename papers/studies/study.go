@@ -88,7 +88,7 @@ type Row struct {
 	// record of its training or, without a recipe, on the stored features.
 	Judge     string `yaml:"judge"`
 	Untrained string `yaml:"untrained"` // instead of a recipe: the features as stored (frozen), or whitened
-	Estimate  string `yaml:"estimate"`  // instead of a recipe: a method of winnow audit --rate-only
+	Estimate  string `yaml:"estimate"`  // instead of a recipe: a method of package noiserate
 
 	// For columns whose data is Drawn.
 	Cost      Names  `yaml:"cost"`      // a loss and a filter (or none) whose training steps are timed

@@ -236,18 +236,3 @@ func measured(t *testing.T, order []float64, wrong []bool) [3]float64 {
 	}
 	return [3]float64{d.AUROC, d.AP, d.Precision}
 }
-
-// A program without notes passes no function for them.
-func TestNotesMayGoNowhere(t *testing.T) {
-	dir := t.TempDir()
-	in := Input{Manifest: location.At(dir).Join("labels.csv"), Probs: filepath.Join(dir, "p.npy")}
-	for path, text := range map[string]string{in.Manifest.Path(): strings.Replace(labelled, "d.png,eel",
-		"d.png,eel\ne.png,", 1), in.Probs: npy(t, append(predicted, .1, .2, .7))} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if a, err := Judge(t.Context(), in, Options{}, Host{}); err != nil || a.Images[0].Path != "c.png" {
-		t.Errorf("%v, %v", a, err)
-	}
-}

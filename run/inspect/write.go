@@ -36,7 +36,13 @@ func (a *Report) Save(ctx context.Context, f Files, note func(format string, arg
 		}
 		note("%s: %d of %d judged images %s, %d rows", f.Clean, did.Dropped+did.Relabelled, len(a.Images), what,
 			did.Rows)
-		if n := did.Changed[datasets.Test] + did.Changed[datasets.Query] + did.Changed[datasets.Gallery]; n > 0 {
+		n := 0
+		for split, changed := range did.Changed {
+			if split != datasets.Train && split != "" {
+				n += changed
+			}
+		}
+		if n > 0 {
 			note("warning: %d of the changed images are for evaluation: measures on this manifest cannot be compared "+
 				"with those on the old labels", n)
 		}

@@ -18,7 +18,6 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
-	"winnow/filters/noiserate"
 	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/report/review"
@@ -49,11 +48,7 @@ func newAuditCommand(call term.Call[Options]) *cli.Command {
 					"of --labels, a column for each class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", DefaultText: "those that are likely wrong",
 				Usage: "flag this fraction `P` of the labels"},
-			&cli.BoolFlag{Name: "rate-only",
-				Usage: "with --features: estimate only how many labels are wrong, without training; --scorer " +
-					strings.Join(noiserate.Methods(), ", ") + " or all"},
-			&cli.IntFlag{Name: "top", Value: examples, DefaultText: "3, with --rate-only 5",
-				Usage: "print the `N` most suspect images, or classes with --rate-only"},
+			&cli.IntFlag{Name: "top", Value: examples, Usage: "print the `N` most suspect images"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			term.JSONFlag(),
 			term.NamesFlag(),
@@ -84,9 +79,6 @@ func Photos(ctx context.Context, p *term.Program, in inspect.Input, out, next st
 
 func runAudit(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Audit.MaxMem)()
-	if o.RateOnly {
-		return printRate(ctx, p, o)
-	}
 	end := func() {}
 	h, watch := inspect.Host{Host: p.Host()}, p.Watch
 	if !p.Quiet {
@@ -110,22 +102,6 @@ func runAudit(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	return printAudit(ctx, p, o, a, watch)
-}
-
-// printRate estimates how many labels are wrong, and prints it.
-func printRate(ctx context.Context, p *term.Program, o Options) error {
-	if err := o.checkFiles(p, o.In.Manifest); err != nil {
-		return err
-	}
-	rt, err := p.OpenRuntime()
-	if err != nil {
-		return err
-	}
-	defer rt.Close()
-	at, end := p.Watch("stages")
-	r, err := inspect.Rate(ctx, o.In, o.Methods, o.Top, o.Audit.Seed, at, p.Note)
-	end()
-	return p.Result(r, o.JSON, err)
 }
 
 // judgeInput audits the input.

@@ -14,8 +14,6 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
-	"winnow/features"
-	"winnow/filters/noiserate"
 	"winnow/internal/catalog"
 	"winnow/report/review"
 	"winnow/run/folder"
@@ -28,9 +26,6 @@ type Options struct {
 	Run   string         // folder of a run; "": none
 	Open  folder.Options // of the run
 	Audit inspect.Options
-
-	RateOnly bool     // estimate only how many labels are wrong
-	Methods  []string // of that estimate
 
 	inspect.Files
 	Page      string // HTML file for images
@@ -52,7 +47,7 @@ func readAudit(c *cli.Context) (o Options, err error) {
 	if err := readRanges(c); err != nil {
 		return o, err
 	}
-	o = Options{JSON: c.Bool("json"), Decisions: c.String("decisions"), RateOnly: c.Bool("rate-only"),
+	o = Options{JSON: c.Bool("json"), Decisions: c.String("decisions"),
 		Files: inspect.Files{Out: c.String("out"), Clean: c.String("clean"), Top: c.Int("top"),
 			Relabel: c.Bool("relabel") || c.IsSet("clean") && !c.Bool("drop")},
 		Audit: inspect.Options{Scorer: c.String("scorer"), Seed: c.Uint64("seed"),
@@ -112,8 +107,6 @@ type exclusion struct {
 
 // exclusions lists the flags that do not go together; the first that applies is reported.
 var exclusions = []exclusion{
-	{flags: "rate-only", inputs: []string{images, aRun}, advice: "give --labels FILE and --features DIR"},
-	{flags: "out clean decisions probs noise-rate names", with: "rate-only", advice: "it scores no single label"},
 	{flags: "manifest features probs view", inputs: []string{images},
 		advice: "for stored data give --labels FILE with --features DIR or --probs FILE"},
 	{flags: "last", inputs: []string{images, stored}, advice: "name a run"},
@@ -192,9 +185,6 @@ func (o *Options) readInput(c *cli.Context, what string) (err error) {
 			o.In.Splits = append(o.In.Splits, split)
 		}
 	}
-	if o.RateOnly {
-		return o.readMethods(c)
-	}
 	if name := o.Audit.Scorer; name != "" && !slices.Contains(audit.Names(), audit.Named(name).Name) {
 		return term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name,
 			catalog.Ask(name, audit.Names()), strings.Join(audit.Names(), ", "))
@@ -202,43 +192,13 @@ func (o *Options) readInput(c *cli.Context, what string) (err error) {
 	return nil
 }
 
-// readMethods reads the ways of an audit of the rate alone.
-func (o *Options) readMethods(c *cli.Context) error {
-	if o.Methods = []string{noiserate.Auto}; o.Audit.Scorer != "" {
-		o.Methods[0] = o.Audit.Scorer
-	}
-	all := noiserate.Methods()
-	if o.Methods[0] == "all" {
-		o.Methods = all
-	}
-	if m := o.Methods[0]; !slices.Contains(all, m) {
-		return term.Misused("--scorer: %q does not estimate the rate alone%s, expected %s or all", m,
-			catalog.Ask(m, all), strings.Join(all, ", "))
-	}
-	if !c.IsSet("top") {
-		o.Top = 5
-	}
-	return nil
-}
-
 // examples is the number of suspects in a summary.
 const examples = 3
 
-// document are the forms in which a mended copy can be nothing else.
-var document = []datasets.Format{
-	datasets.COCO, datasets.LabelStudio, datasets.FiftyOne,
-}
-
-// checkFiles refuses, before long reading, a feature store as the manifest, a name for the corrected manifest
+// checkFiles refuses, before long reading, a name for the corrected manifest
 // that stands for another form than that of its source, two outputs to one file, and an output over the
 // judged manifest, whose labels would be lost.
 func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
-	if o.Run == "" {
-		if _, err := features.Open(manifest.Path()); err == nil { // would be read as a folder of images
-			return term.Misused("--labels: %s is a feature store, expected a manifest: --features %s --labels FILE",
-				manifest, manifest)
-		}
-	}
 	if datasets.IntoFolder(manifest, o.Clean) {
 		if err := datasets.HasFiles(context.Background(), manifest); err != nil {
 			return err
@@ -248,12 +208,9 @@ func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
 		if err != nil {
 			return err
 		}
-		ending := strings.ToLower(filepath.Ext(o.Clean))
-		lines := ending == ".jsonl" || ending == ".ndjson"
-		if !slices.Contains(review.Endings[form], ending) && (slices.Contains(document, form) ||
-			lines != (form == datasets.JSONL) && (lines || ending == ".csv")) {
-			return term.Misused("--clean: %s is %s, whose cleaned copy ends in %s, found the ending %s", manifest, form,
-				strings.Join(review.Endings[form], " or "), ending)
+		if !slices.Contains(review.Endings[form], strings.ToLower(filepath.Ext(o.Clean))) {
+			return term.Misused("--clean: %s is %s, whose cleaned copy ends in %s", manifest, form,
+				strings.Join(review.Endings[form], " or "))
 		}
 	}
 	var to []term.Target

@@ -12,7 +12,6 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/term/termtest"
 	"winnow/datasets/location"
-	"winnow/filters/noiserate"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 )
@@ -35,17 +34,12 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	hereIsARun(t)
 	rate, none := 0.25, 0.0
 	usual := inspect.Options{Seed: 1, MaxMem: 1 << 30}
-	precise, crossfit, all := usual, usual, usual
+	precise, crossfit := usual, usual
 	precise.Scorer, precise.Rate, precise.Seed = "vmf", &rate, 3
 	crossfit.Scorer, crossfit.Rate, crossfit.MaxMem = "crossfit", &none, 1<<20
-	all.Scorer = "all"
 	stored := inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}
 	run := folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}
 	for line, want := range map[string]Options{
-		"--rate-only --labels m.csv --features f --json": {Files: inspect.Files{Top: 5}, Audit: usual, JSON: true,
-			RateOnly: true, Methods: []string{"likelihood"}, In: stored},
-		"--rate-only --labels m.csv --features f --scorer all --top 2": {Files: inspect.Files{Top: 2}, Audit: all,
-			RateOnly: true, Methods: noiserate.Methods(), In: stored},
 		"--labels m.csv --features f": {Files: inspect.Files{Top: 3}, Audit: usual, In: stored},
 		"run":                         {Files: inspect.Files{Top: 3}, Audit: usual, Run: "run", Open: run},
 		"--labels m.csv --probs p.npy": {Files: inspect.Files{Top: 3}, Audit: usual,
@@ -86,25 +80,22 @@ func TestMisuse(t *testing.T) {
 	for line, want := range map[string]string{
 		"": "images (a folder, a .zip file or a manifest) or one run " +
 			"folder, or --labels FILE and --features DIR",
-		"photos --features f":                          "--features does not go with images",
-		"photos --last":                                "--last does not go with images: name a run",
-		"photos --split tset":                          "--split: ",
-		"photos --scorer proxysim":                     "cannot judge stored features",
-		"photos more":                                  "takes one run folder, found 2 arguments",
-		"photos --out s.foo":                           "--out: ",
-		"--labels m --features f --root r":             "--root does not go with stored data",
-		"run --model m":                                "--model does not go with a run",
-		"--labels m --probs p --scorer vmf":            "--scorer does not go with --probs",
-		"run --view x":                                 `--view: found "x"`,
-		"run --share 0.2":                              "needs --clean FILE",
-		"run --clean c.csv --drop --relabel":           "choose one",
-		"run --clean c.csv --drop --share 1.5":         "--share: found 1.5, expected a share from 0 to 1",
-		"run --max-mem 0":                              "--max-mem: ",
-		"run --noise-rate 1":                           "--noise-rate: found 1",
-		"run --top -1":                                 "--top: found -1",
-		"run --rate-only":                              "--rate-only does not go with a run",
-		"--rate-only --labels m --features f -o s.csv": "--out does not go with --rate-only",
-		"--rate-only --labels m --features f --scorer combined": "expected likelihood, ranks, confident or all",
+		"photos --features f":                  "--features does not go with images",
+		"photos --last":                        "--last does not go with images: name a run",
+		"photos --split tset":                  "--split: ",
+		"photos --scorer proxysim":             "cannot judge stored features",
+		"photos more":                          "takes one run folder, found 2 arguments",
+		"photos --out s.foo":                   "--out: ",
+		"--labels m --features f --root r":     "--root does not go with stored data",
+		"run --model m":                        "--model does not go with a run",
+		"--labels m --probs p --scorer vmf":    "--scorer does not go with --probs",
+		"run --view x":                         `--view: found "x"`,
+		"run --share 0.2":                      "needs --clean FILE",
+		"run --clean c.csv --drop --relabel":   "choose one",
+		"run --clean c.csv --drop --share 1.5": "--share: found 1.5, expected a share from 0 to 1",
+		"run --max-mem 0":                      "--max-mem: ",
+		"run --noise-rate 1":                   "--noise-rate: found 1",
+		"run --top -1":                         "--top: found -1",
 	} {
 		_, err := termtest.Asked(t, newAuditCommand, strings.Fields(line)...)
 		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
