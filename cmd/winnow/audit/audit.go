@@ -4,6 +4,7 @@ package audit
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -25,6 +26,9 @@ import (
 	"winnow/run/inspect"
 )
 
+//go:embed help.txt
+var helpText string
+
 // Command returns winnow audit.
 func Command() *cli.Command { return newAuditCommand(runAudit) }
 
@@ -33,7 +37,7 @@ func newAuditCommand(call term.Call[Options]) *cli.Command {
 		Name:        "audit",
 		Usage:       "find the wrong labels of photos, of stored features or of a run, and suggest better ones",
 		ArgsUsage:   "PHOTOS | RUN",
-		Description: auditHelp(),
+		Description: helpText,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model", DefaultText: "the best one installed",
 				Usage: "embed the images with the backbone `NAME` (winnow models list) or an ONNX file"},
