@@ -84,11 +84,10 @@ type Row struct {
 	Network string `yaml:"network"`
 	Ratio   *Ratio `yaml:"ratio"` // computes the row from two others, seed by seed
 
-	// Judge is the scorer of winnow audit that judges the training labels: in the recipe's final embedding, by the
-	// record of its training or, without a recipe, on the stored features.
+	// Judge is the scorer of winnow audit that judges the training labels: in the recipe's final embedding or,
+	// without a recipe, on the stored features.
 	Judge     string `yaml:"judge"`
 	Untrained string `yaml:"untrained"` // instead of a recipe: the features as stored (frozen), or whitened
-	Estimate  string `yaml:"estimate"`  // instead of a recipe: a method of package noiserate
 
 	// For columns whose data is Drawn.
 	Cost      Names  `yaml:"cost"`      // a loss and a filter (or none) whose training steps are timed
