@@ -47,7 +47,7 @@ type Options struct {
 
 // Auditor is what an audit has besides a set and its settings; all of it is optional.
 type Auditor struct {
-	Given *Given // ranks the labels in place of the scorer, which then only suggests others
+	Given *Given // judges in place of the scorer
 	// Findings has the same rows as the set. Noise rate, classes, outliers and copies are found in it, whitened.
 	Findings  features.Source
 	Whitening *head.Head // of the set, as [head.SelfWhitening] finds it; nil: it is computed
@@ -84,15 +84,12 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	}
 	r := Result{Scorer: o.Scorer, labels: set.Labels}
 	rows, g := listLabelled(set.Labels), o.Given
-	judged := g != nil && g.Suggested != nil // entirely
 	if g != nil {
-		if r.Scorer = g.Name; !judged {
-			r.Suggests = o.Scorer
-		}
+		r.Scorer = g.Name
 	}
-	if judged && set.Dim() == 0 {
+	if g != nil && set.Dim() == 0 {
 		r.NoFindings = errNoVectors
-		r.listSuspects(rows, judgement{Opinion: g.selectOpinion(rows, judges.Opinion{})}, o)
+		r.listSuspects(rows, judgement{Opinion: g.selectOpinion(rows)}, o)
 		if g.Doubt > 0 {
 			wrong := 0
 			for _, s := range r.Suspects {
@@ -128,7 +125,7 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	}
 	verdict := judges.Verdict{Opinion: judges.Undecided(z.Labels)}
 	lone := o.copies.countPairs(z.Labels) == 1
-	if !judged && !lone {
+	if g == nil && !lone {
 		if verdict, err = runScorer(ctx, z, set, start, o); err != nil {
 			return Result{}, err
 		}
@@ -137,7 +134,7 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	said, left := judgement{Opinion: verdict.Opinion, uneven: verdict.Uneven, lone: lone}, verdict.Classes
 	verdict = judges.Verdict{}
 	if g != nil {
-		said.Opinion = g.selectOpinion(rows, said.Opinion)
+		said.Opinion = g.selectOpinion(rows)
 	}
 	if said.forGiven, said.forSuggested, err = findSupport(ctx, z, said.Suggested, o.copies.of,
 		o.MaxMem); err != nil {
