@@ -22,12 +22,12 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/audit/crossfit"
 	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/features"
 	"winnow/filters"
 	"winnow/filters/noiserate"
+	"winnow/head"
 )
 
 // Options are the settings of [Run]. The zero value asks the default judge about the vectors as given, and calls labels
@@ -38,42 +38,28 @@ type Options struct {
 	Whiten  bool     // judge whitened vectors, for features as stored; crossfit always whitens, in combined too
 	Rate    *float64 // share of the labels to call wrong, 0 ≤ Rate < 1; nil: those that are likely wrong
 
-	Neighbours int     // knn: images that vote; 0: 10
-	Folds      int     // of the judges by a probe, crossfit and combined: each is judged by the others; 0: 5
-	Rounds     int     // crossfit, combined: divisions into folds, whose mean log probabilities judge; 0: 1
-	Copies     float64 // two images are near copies if their cosine is at least this; 0: [findings.LeastCopies]
-	Seed       uint64  // of the folds and of the resampling behind the estimate's interval
-	MaxMem     int64   // bytes of similarities held at once; 0: [eval.DefaultMaxMem]
-	JustRank   bool    // find nothing but suspects; needs Rate or Given.Wrong
+	Seed     uint64 // of the folds and of the resampling behind the estimate's interval
+	MaxMem   int64  // bytes of similarities held at once; 0: [eval.DefaultMaxMem]
+	JustRank bool   // find nothing but suspects; needs Rate or Given.Wrong
 
 	Filter *filters.Config // settings of a filter's scorer; nil: the defaults
 }
 
 // Auditor is what an audit has besides a set and its settings; all of it is optional.
 type Auditor struct {
-	Given   *Given          // ranks the labels in place of the scorer, which then only suggests others
-	Proxies *features.Param // of proxysim: the same number for each class, class after class
+	Given *Given // judges in place of the scorer
 	// Findings has the same rows as the set. Noise rate, classes, outliers and copies are found in it, whitened.
-	Findings features.Source
-	Parts    []int    // crossfit, combined: values of each backbone, if a vector joins several; each gets heads
-	Names    []string // of these backbones, for Result.Why
+	Findings  features.Source
+	Whitening *head.Head // of the set, as [head.SelfWhitening] finds it; nil: it is computed
 
-	// Beside is weighed with the opinion of the scorer, of which Probability must be true. nil: none.
-	Beside *Beside
 	// Same reports for pairs of rows whether their pictures are the same, one perhaps scaled, cropped a little,
 	// mirrored or saved again. nil: only vectors tell copies.
 	Same func(context.Context, []Pair) ([]bool, error)
 	// Hashes, with Same, are those of the pictures of all rows, as they are and mirrored: vectors of small pictures
 	// change much if these are saved again. nil: only vectors tell which pictures to compare.
 	Hashes [][2]findings.Hash
-	// Tune fine-tunes a network for a fold of crossfit and combined.
-	Tune func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error)
-	// Paced is told how long fine-tuning takes, as [crossfit.Options] has it; nil: nobody.
-	Paced func(crossfit.Pace)
-	// Told follows the steps of crossfit and combined, kept of which were done by an earlier audit.
-	Told func(done, total, kept int, where string)
-	// Shared holds results of earlier audits of the same set with the same options.
-	Shared *Shared
+	// Told follows the steps of crossfit and combined.
+	Told func(done, total int, where string)
 }
 
 // job is one audit.
@@ -98,15 +84,12 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	}
 	r := Result{Scorer: o.Scorer, labels: set.Labels}
 	rows, g := listLabelled(set.Labels), o.Given
-	judged := g != nil && g.Suggested != nil // entirely
 	if g != nil {
-		if r.Scorer = g.Name; !judged {
-			r.Suggests = o.Scorer
-		}
+		r.Scorer = g.Name
 	}
-	if judged && set.Dim() == 0 {
+	if g != nil && set.Dim() == 0 {
 		r.NoFindings = errNoVectors
-		r.listSuspects(rows, judgement{Opinion: g.selectOpinion(rows, judges.Opinion{})}, o)
+		r.listSuspects(rows, judgement{Opinion: g.selectOpinion(rows)}, o)
 		if g.Doubt > 0 {
 			wrong := 0
 			for _, s := range r.Suspects {
@@ -120,7 +103,7 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 		}
 		return r, nil
 	}
-	z, start, free, err := judgedVectors(ctx, set, o.Whiten, o.Shared)
+	z, start, free, err := judgedVectors(ctx, set, o.Whiten, o.Whitening)
 	if err != nil {
 		return Result{}, err
 	}
@@ -140,12 +123,9 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	if !Named(o.Scorer).Trains {
 		set.X = blas32.General{} // free it if the caller does not keep it
 	}
-	if o.Beside != nil {
-		o.Beside = o.Beside.selectJudgement(rows)
-	}
 	verdict := judges.Verdict{Opinion: judges.Undecided(z.Labels)}
 	lone := o.copies.countPairs(z.Labels) == 1
-	if !judged && !lone {
+	if g == nil && !lone {
 		if verdict, err = runScorer(ctx, z, set, start, o); err != nil {
 			return Result{}, err
 		}
@@ -154,7 +134,7 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	said, left := judgement{Opinion: verdict.Opinion, uneven: verdict.Uneven, lone: lone}, verdict.Classes
 	verdict = judges.Verdict{}
 	if g != nil {
-		said.Opinion = g.selectOpinion(rows, said.Opinion)
+		said.Opinion = g.selectOpinion(rows)
 	}
 	if said.forGiven, said.forSuggested, err = findSupport(ctx, z, said.Suggested, o.copies.of,
 		o.MaxMem); err != nil {
@@ -167,7 +147,7 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 			if err := free(); err != nil {
 				return Result{}, err
 			}
-			if z, _, free, err = judgedVectors(ctx, relabelled{found, set.Labels}, true, new(Shared)); err != nil {
+			if z, _, free, err = judgedVectors(ctx, relabelled{found, set.Labels}, true, nil); err != nil {
 				return Result{}, err
 			}
 			if o.copies, err = o.findCopies(ctx, z, rows); err != nil {
@@ -222,9 +202,6 @@ func (o *job) fillOptions(set features.Set) error {
 			len(g.Score), g.Name, len(g.Order), set.Len())
 	}
 	o.Scorer = Named(o.Scorer).Name
-	if o.Shared == nil {
-		o.Shared = &Shared{alone: true}
-	}
 	return nil
 }
 
@@ -237,7 +214,7 @@ func (o *job) computeFits(ctx context.Context, x features.Source, rows []int) ([
 			group[rows[i]] = g
 		}
 	}
-	_, fit, err := findings.NewCompany(ctx, x, nil, group, o.MaxMem)
+	fit, err := findings.Fits(ctx, x, group, o.MaxMem)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,7 +27,7 @@ func TestRun(t *testing.T) {
 			long.Row(i)[j] *= float32(1 + i%3)
 		}
 	}
-	for _, scorer := range append([]string{""}, Alone()...) {
+	for _, scorer := range append([]string{""}, Names()...) {
 		if scorer == Crossfit {
 			continue // its own tests
 		}
@@ -171,7 +170,6 @@ func TestTake(t *testing.T) {
 		{Cut{}, []int{7, 3}},
 		{Cut{Share, 0.7}, []int{7, 3, 5}},
 		{Cut{Share, 0}, nil},
-		{Cut{Below, 0.2}, []int{7}},
 		{Cut{Precision, 0.85}, []int{7, 3}}, // (0.9 + 0.8)/2
 		{Cut{Precision, 0.6}, []int{7, 3, 5}},
 		{Cut{Precision, 0.95}, nil},
@@ -211,33 +209,6 @@ func TestName(t *testing.T) {
 				s.SupportGiven[0].Path != paths[s.SupportGiven[0].Row] {
 				t.Fatalf("%s, place %d: %+v", scorer, i, s)
 			}
-		}
-	}
-}
-
-// A scorer that judges by proxies judges a set only if proxies are given, whether or not it also needs
-// the set as its bank.
-func TestRunByProxies(t *testing.T) {
-	z, truth := mislabelled(5, 10, 24, 20, 0.25)
-	wrong, p := make([]bool, z.Len()), features.NewParam("proxies", 2*10, 20)
-	for i, y := range truth {
-		wrong[i] = z.Labels[i] != y
-		for j, v := range z.Row(i) {
-			features.Row(p.Matrix(), 2*y+1)[j] += v // the second centre of its class
-			features.Row(p.Matrix(), 2*z.Labels[i])[j] -= v
-		}
-	}
-	for _, scorer := range []string{"proxysim", "sub_center"} {
-		r, err := Auditor{Proxies: p}.Run(t.Context(), z, Options{Scorer: scorer, Classes: 10})
-		if err != nil {
-			t.Fatalf("%s: %v", scorer, err)
-		}
-		if d, err := r.Measure(wrong); err != nil || d.AUROC < 0.9 {
-			t.Errorf("%s: AUROC %v, %v", scorer, d.AUROC, err)
-		}
-		if _, err := Run(t.Context(), z, Options{Scorer: scorer, Classes: 10}); err == nil ||
-			slices.Contains(Alone(), scorer) {
-			t.Errorf("%s judges a set without proxies", scorer)
 		}
 	}
 }

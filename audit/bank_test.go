@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"winnow/audit/judges"
 	"winnow/audit/suspects"
 	"winnow/eval"
 	"winnow/features"
@@ -142,37 +141,6 @@ func TestAuditSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkAudit(t, z, list)
-	}
-}
-
-// Scores from elsewhere replace a scorer's, by row, and order the list. Suggestions stay with their rows, and rows
-// without a label are not judged.
-func TestGiven(t *testing.T) {
-	z := features.NewSet(5, 3)
-	copy(z.Labels, []int{0, 0, features.Unlabelled, 1, 1})
-	for i := range z.Len() {
-		copy(z.Row(i), []float32{float32(i), 1, float32(i % 2)})
-	}
-	plain, err := Run(context.Background(), z, Options{Scorer: "avgsim", JustRank: true, Rate: new(float64)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	suggested := map[int]int{}
-	for _, s := range plain.Suspects {
-		suggested[s.Row] = s.SuggestedClass
-	}
-	given := &Given{Name: "elsewhere", Opinion: judges.Opinion{Score: []float64{0, 1, 7, 0, 0.5},
-		Order: []float64{1, 4, 7, 1, 2}}, Wrong: []bool{true, false, true, true, false}}
-	r, err := Auditor{Given: given}.Run(context.Background(), z, Options{Scorer: "avgsim", JustRank: true})
-	if err != nil || r.Scorer != "elsewhere" || r.Suggests != "avgsim" || r.Rate != 0.5 || len(r.Suspects) != 4 {
-		t.Fatalf("%v: %+v", err, r)
-	}
-	for i, want := range []suspects.Suspect{{Row: 0, Order: 1, Dropped: true}, {Row: 3, Order: 1, Dropped: true},
-		{Row: 4, Score: 0.5, Order: 2}, {Row: 1, Score: 1, Order: 4}} {
-		if got := r.Suspects[i]; got.Row != want.Row || got.Score != want.Score || got.Order != want.Order ||
-			got.SuggestedClass != suggested[want.Row] || got.Dropped != want.Dropped {
-			t.Errorf("place %d: %+v, expected %+v with label %d suggested", i, got, want, suggested[want.Row])
-		}
 	}
 }
 

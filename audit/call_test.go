@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/audit/suspects"
 	"winnow/features"
@@ -89,7 +88,7 @@ func TestRandomFlipsAreAlike(t *testing.T) {
 				}
 			}
 		}
-		r, err := Run(t.Context(), z, Options{Scorer: judges.Fitted, Copies: findings.CopyBound})
+		r, err := Run(t.Context(), z, Options{Scorer: judges.Fitted})
 		if err != nil || r.Alike == habit || r.Noise.High > 0.6 || r.Noise.Low > 0.25 || r.Noise.High < 0.25 {
 			t.Errorf("habit %t: alike %t, %+v, %v", habit, r.Alike, r.Noise, err)
 		}

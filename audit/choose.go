@@ -15,13 +15,11 @@ type Cut struct {
 // By is a way to cut a list of suspects.
 type By int
 
-// The ways. Share takes the most suspect share At. Below takes those with a score below At. Precision takes as many
-// of the most suspect as possible while the expected share of wrong labels among them is at least At: the mean of 1
-// - score, if scores are probabilities.
+// The ways. Share takes the most suspect share At. Precision takes as many of the most suspect as possible while the
+// expected share of wrong labels among them is at least At: the mean of 1 - score, if scores are probabilities.
 const (
 	Called By = iota
 	Share
-	Below
 	Precision
 )
 
@@ -45,7 +43,7 @@ func (r *Result) Take(cut Cut) ([]suspects.Suspect, error) {
 	}
 	var list []suspects.Suspect
 	for _, s := range r.Suspects {
-		if cut.By == Called && s.Dropped || cut.By == Below && s.Score < cut.At {
+		if s.Dropped {
 			list = append(list, s)
 		}
 	}

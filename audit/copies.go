@@ -28,7 +28,7 @@ type copies struct {
 // there are no pictures, whose vectors are nearer to each other than ordinary neighbours are. rows are the positions of
 // the rows of z in the set.
 func (o *job) findCopies(ctx context.Context, z features.Set, rows []int) (copies, error) {
-	least := cmp.Or(o.Copies, findings.LeastCopies(z.Len(), z.Dim()))
+	least := findings.LeastCopies(z.Len(), z.Dim())
 	bound := least
 	if o.Same != nil {
 		bound = min(bound, findings.MaybeCopies(z.Len()))

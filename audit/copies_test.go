@@ -29,7 +29,7 @@ func TestCopiesDoNotTestify(t *testing.T) {
 		}
 	}
 	whole.Labels[20], whole.Labels[n+20] = (truth[20]+1)%10, (truth[20]+2)%10
-	for _, scorer := range Alone() {
+	for _, scorer := range Names() {
 		if scorer == Crossfit {
 			continue // heads as in combined
 		}

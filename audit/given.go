@@ -2,27 +2,24 @@ package audit
 
 import "winnow/audit/judges"
 
-// Given holds scores of a set's labels from elsewhere, by row.
+// Given is a judgement of a set's labels from elsewhere, by row.
 type Given struct {
-	Name           string  // of the scorer
-	judges.Opinion         // Suggested nil: the scorer suggests
-	Wrong          []bool  // labels called wrong if Options.Rate is nil; nil: as many as estimated
-	Doubt          float64 // the largest share of wrong labels that the scores leave open; 0: unknown
+	Name string // of the scorer
+	judges.Opinion
+	Wrong []bool  // labels that are flagged if Options.Rate is nil
+	Doubt float64 // the largest share of wrong labels that the scores leave open
 }
 
 // fitsLength reports whether the lists have n entries.
 func (g *Given) fitsLength(n int) bool {
-	return len(g.Score) == n && len(g.Order) == n && (g.Wrong == nil || len(g.Wrong) == n) &&
-		len(g.Suggested) == len(g.SuggestedScore) && (g.Suggested == nil || len(g.Suggested) == n)
+	return len(g.Score) == n && len(g.Order) == n && len(g.Wrong) == n && len(g.Suggested) == n &&
+		len(g.SuggestedScore) == n
 }
 
-// selectOpinion returns the opinion on rows, with the suggestions of by if g has none.
-func (g *Given) selectOpinion(rows []int, by judges.Opinion) judges.Opinion {
-	by.Score, by.Order = pickRows(g.Score, rows), pickRows(g.Order, rows)
-	if g.Suggested != nil {
-		by.Suggested, by.SuggestedScore = pickRows(g.Suggested, rows), pickRows(g.SuggestedScore, rows)
-	}
-	return by
+// selectOpinion returns the opinion on rows.
+func (g *Given) selectOpinion(rows []int) judges.Opinion {
+	return judges.Opinion{Score: pickRows(g.Score, rows), Order: pickRows(g.Order, rows),
+		Suggested: pickRows(g.Suggested, rows), SuggestedScore: pickRows(g.SuggestedScore, rows)}
 }
 
 // pickRows returns the values at some rows.

@@ -21,7 +21,6 @@ type Result struct {
 	Scorer     string
 	Why        string             // what the scorer chose for this set, and why; "": it had no choice
 	Blind      bool               // held-out labels are predicted no better than by chance: none is called wrong
-	Suggests   string             // the scorer of the suggested labels, if it is another
 	Rate       float64            // share of the labels that is called wrong
 	Asked      bool               // Rate was asked for
 	Expected   float64            // number of wrong labels; NaN: unknown
@@ -30,7 +29,6 @@ type Result struct {
 	Unjudged   int                // suspects with nothing to compare with, such as those alone in their class
 	Noise      *noiserate.Estimate
 	Classes    []Class // with at least two images, by number
-	Sampled    int     // rows fitted to, if a [Basis] judged; else 0
 	Groups     [][]int // rows of each group of copies; images have the group's number, from 1
 	NoFindings error   // why there is neither Noise nor Classes
 
@@ -74,8 +72,8 @@ func (r *Result) findFindings(ctx context.Context, z features.Set, left *leaveou
 		e.Doubt = math.Max(e.Doubt, o.Given.Doubt)
 	}
 	r.widenInterval(&e, flips, said.uneven)
-	if s := Named(r.Scorer); s.Probability && (s.Kind == ByFilter || s.Kind == ByProxies) {
-		wrong := newUnknowns(z.Len())
+	if s := Named(r.Scorer); s.Probability && s.Kind == ByFilter {
+		wrong := slices.Repeat([]float64{math.NaN()}, z.Len())
 		for i, v := range e.Wrong {
 			wrong[left.Rows[i]] = v
 		}
@@ -117,7 +115,7 @@ func (r *Result) listSuspects(rows []int, said judgement, o job) {
 		lists[i] = nil
 		return out
 	}
-	certain, probable := Named(r.Scorer).Probability, Named(cmp.Or(r.Suggests, r.Scorer)).Probability
+	certain := Named(r.Scorer).Probability
 	r.Suspects = make([]suspects.Suspect, len(rows))
 	for i, row := range rows {
 		y := r.labels[row]
@@ -133,7 +131,7 @@ func (r *Result) listSuspects(rows []int, said judgement, o job) {
 		if certain && !s.Unjudged {
 			s.GivenProbability = &said.Score[i]
 		}
-		if probable && !s.Alone {
+		if certain && !s.Alone {
 			s.SuggestedProbability = s.SuggestedScore
 		}
 		if said.fit != nil && !math.IsNaN(said.fit[i]) {
@@ -204,7 +202,7 @@ func (r *Result) callWrong(o job) {
 			r.Suspects[i].Dropped = !r.Suspects[i].Unjudged
 		}
 		return
-	case o.Given == nil && !certain || o.Given != nil && o.Given.Wrong == nil:
+	case o.Given == nil && !certain:
 		if most = 0; r.Noise != nil {
 			most = int(r.Noise.Rate * float64(len(r.Suspects)))
 		}
@@ -213,7 +211,7 @@ func (r *Result) callWrong(o job) {
 		s := &r.Suspects[i]
 		likely := s.SuggestedClass != s.GivenClass || s.Outlier
 		switch {
-		case o.Given != nil && o.Given.Wrong != nil:
+		case o.Given != nil:
 			likely = o.Given.Wrong[s.Row]
 		case certain:
 			likely = likely && s.Score < 0.5 && !r.Blind

@@ -8,17 +8,19 @@ import (
 )
 
 // judgedVectors returns the labelled rows of set on the unit sphere. With whiten it whitens them by all
-// rows, and returns the head that does so, which shared may have. The vectors are valid until free, which is
+// rows, and returns the head that does so; known is it if it is known. The vectors are valid until free, which is
 // never nil, is called.
 func judgedVectors(ctx context.Context, set features.Source, whiten bool,
-	shared *Shared) (z features.Set, by *head.Head, free func() error, err error) {
+	known *head.Head) (z features.Set, by *head.Head, free func() error, err error) {
 	free = func() error { return nil }
 	if !whiten {
 		z, err = onSphere(set.(features.Set).Labelled())
 		return z, nil, free, err
 	}
-	if by, err = shared.computeWhitening(ctx, set); err != nil {
-		return z, nil, free, err
+	if by = known; by == nil {
+		if by, err = head.SelfWhitening(ctx, set, head.Widest); err != nil {
+			return z, nil, free, err
+		}
 	}
 	whole, let, err := by.EmbedSpilled(ctx, set)
 	if err != nil {

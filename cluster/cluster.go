@@ -25,14 +25,8 @@ type Command struct {
 	Known []string          // flags that the command has
 }
 
-// isDivisible reports whether machines can share the command's work. Audits without a sample compare every image with
-// all others.
-func (c Command) isDivisible() bool {
-	if !slices.Contains(c.Known, "shard") {
-		return false
-	}
-	return c.Name != "audit" || c.Flags["fit-sample"] != ""
-}
+// isDivisible reports whether machines can share the command's work.
+func (c Command) isDivisible() bool { return slices.Contains(c.Known, "shard") }
 
 // withFlags returns the words with flags inserted after the command's name.
 func (c Command) withFlags(flags ...string) []string {

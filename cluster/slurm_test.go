@@ -103,34 +103,6 @@ func TestSlurmSubmits(t *testing.T) {
 	}
 }
 
-// An audit that is divided is joined; one that is not runs in one task.
-func TestAuditDealt(t *testing.T) {
-	audit := Command{Name: "audit", Words: []string{"audit", "--features", "features", "--fit-sample", "9", "--out",
-		"s.csv"}, At: 1,
-		Flags: map[string]string{"out": "s.csv", "fit-sample": "9"}, Known: []string{"shard", "out", "fit-sample"}}
-	submits := func(c Command) (list []string) {
-		script, err := WriteSlurm(host("/w"), []Command{extraction("features"), c}, Options{Tasks: 8})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(script) {
-			if name, found := strings.CutPrefix(line, `echo "`); found && strings.Contains(name, ": job ") {
-				name, _, _ = strings.Cut(name, ":")
-				list = append(list, name)
-			}
-		}
-		return list
-	}
-	if diff := cmp.Diff([]string{"1-extract", "1-extract-join", "2-audit", "2-audit-join"},
-		submits(audit)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	audit.Flags = map[string]string{"out": "s.csv"}
-	if diff := cmp.Diff([]string{"1-extract", "1-extract-join", "2-audit"}, submits(audit)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 // A task requests what is asked for, and nothing else.
 func TestSlurmRequests(t *testing.T) {
 	for _, c := range []struct {

@@ -16,7 +16,6 @@ import (
 const (
 	auditedSuspects   = 60
 	auditedConfusions = 12
-	auditedUnlabelled = 60
 	auditedShown      = 24 // cards of a gallery
 	auditedCopies     = 6  // pictures of a card
 )
@@ -131,17 +130,6 @@ func auditedClasses(a *inspect.Report) page.Section {
 	if len(rows) > 0 {
 		s.Tables = append(s.Tables, page.Table{
 			Caption: "The most frequent confusions", Head: []string{"labelled", "looks like", "images"}, Rows: rows,
-		})
-	}
-	rows = nil
-	for _, u := range a.Unlabelled[:min(len(a.Unlabelled), auditedUnlabelled)] {
-		rows = append(rows, []string{u.Path, a.Likely(u)})
-	}
-	if len(rows) > 0 {
-		s.Tables = append(s.Tables, page.Table{
-			Caption: fmt.Sprintf("Images without a label, %d of %d", len(rows), len(a.Unlabelled)),
-			Head:    []string{"image", "looks like (probability, if all classes are equally frequent)"},
-			Rows:    rows, Words: true,
 		})
 	}
 	rows = nil

@@ -14,7 +14,6 @@ import (
 	"winnow/internal/text"
 	"winnow/report/chart"
 	"winnow/report/page"
-	"winnow/run/inspect"
 )
 
 // worstClasses is how many classes are shown at once; allClasses is how many the folded table of all shows at
@@ -89,9 +88,6 @@ func (r *Run) describeLabels() page.Section {
 	if a.Why != "" {
 		s.Facts = append(s.Facts, page.Fact{Name: "which used", Value: a.Why})
 	}
-	if a.Suggests != "" {
-		s.Facts = append(s.Facts, page.Fact{Name: "suggested by", Value: a.Suggests})
-	}
 	called, alone := a.Called(), 0
 	for _, e := range a.Images {
 		if e.Unjudged {
@@ -133,14 +129,9 @@ func (r *Run) describeLabels() page.Section {
 	return s
 }
 
-// namedScores titles the scores by what they are: not every judge gives probabilities, and a run's own sample
-// weights are found with every image included.
+// namedScores titles the scores by what they are: not every judge gives probabilities.
 func namedScores(h chart.Histogram, scorer string) chart.Histogram {
-	if scorer == audit.SelfPaced {
-		h.Title, h.X = "Weights of the given labels at the end of the training", "weight of an image"
-	} else if inspect.Recorded(scorer) != "" {
-		h.Title, h.X = "Scores of the given labels, by "+scorer, "score, over the last part of the training"
-	} else if audit.Named(scorer).Kind < audit.ByFilter {
+	if audit.Named(scorer).Kind < audit.ByFilter {
 		h.Title = "How right the given labels look"
 		if h.X = "score by " + scorer; audit.Named(scorer).Probability {
 			h.X = "probability that the label is right, each image left out: 0 surely wrong, 1 surely right"
@@ -282,14 +273,6 @@ func retrievalDefinitions() []page.Fact {
 
 // scorerSentence says what a scorer is, in the words of its catalog.
 func scorerSentence(scorer string) string {
-	if scorer == audit.SelfPaced {
-		return "Here the final weights of the samples, 0 to 1. " +
-			"The training found them with every image included, " +
-			"so they see less than a judgement that leaves each image out."
-	}
-	if record := inspect.Recorded(scorer); record != "" {
-		return "Here by " + scorer + ": " + record + "."
-	}
 	if s := audit.Named(scorer); s.Kind < audit.ByFilter {
 		said := "Here, each image left out of its own judgement, by " + s.Name + ": " + s.Help
 		if s.Probability {

@@ -24,21 +24,3 @@ func TestReadableBoxes(t *testing.T) {
 		}
 	}
 }
-
-// The scores are called what they are.
-func TestNamedScores(t *testing.T) {
-	for _, c := range []struct {
-		scorer string
-		want   string
-		each   bool // image is left out of its own judgement
-	}{
-		{"vmf", "How right", true}, {"selfpaced", "Weights of", false}, {"whitened-margin", "How right", true},
-		{"small-loss", "Scores of the given labels, by small-loss", false},
-	} {
-		h := namedScores(chart.Histogram{Frame: chart.Frame{Title: "How right the given labels look",
-			X: "P_clean (each image left out of its own judgement)"}}, c.scorer)
-		if !strings.HasPrefix(h.Title, c.want) || strings.Contains(h.X, "left out") != c.each {
-			t.Errorf("%s: %q over %q", c.scorer, h.Title, h.X)
-		}
-	}
-}

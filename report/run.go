@@ -87,23 +87,13 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 		return err
 	}
 	judging := inspect.Usual()
-	judging.Scorer, judging.MaxMem, judging.Held = o.Scorer, MaxMem, r.heldBytes()
+	judging.Scorer, judging.MaxMem = o.Scorer, MaxMem
 	if r.audited, err = inspect.Judge(ctx, inspect.Input{Run: r.Run}, judging,
 		inspect.Host{Host: r.Host}); err != nil {
 		return err
 	}
 	m.Detection, m.Warnings = r.audited.Detection, append([]string{}, r.listWarnings()...)
 	return nil
-}
-
-// heldBytes returns the memory that the measured images hold.
-func (r *Run) heldBytes() (bytes int64) {
-	for _, set := range []*features.Set{&r.now.Query, r.now.Gallery} {
-		if set != nil {
-			bytes += int64(4 * len(set.X.Data))
-		}
-	}
-	return bytes
 }
 
 // Measured returns the measurements.

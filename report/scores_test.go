@@ -10,10 +10,10 @@ import (
 	"winnow/report/atlas"
 )
 
-// Scores are found by the images' paths, also in a file for spreadsheets; images that were not judged have none.
+// Scores are found by the images' paths; images that were not judged have none.
 func TestReadScores(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.csv")
-	if err := suspects.WriteSpreadsheet(file,
+	if err := suspects.WriteFile(file,
 		[]suspects.Suspect{{Rank: 1, Path: "=1.jpg", Given: "a", Suggested: "b", Score: 0.25, Dropped: true},
 			{Rank: 2, Path: "alone.jpg", Given: "c", Suggested: "c", Score: 1, Unjudged: true}}); err != nil {
 		t.Fatal(err)

@@ -14,14 +14,6 @@ import (
 	"winnow/train/selective"
 )
 
-// MethodTitle returns the title of a method, which is its name unless it implements less than the name says.
-func MethodTitle(method string) string {
-	if title := selective.Title(method); title != "" {
-		return title
-	}
-	return method
-}
-
 // openPeers builds the networks of a method of package peers, and sets the run's loss and groups to theirs. The run's
 // head is that of the first network.
 func (r *Training) openPeers(ctx context.Context) (tuning.Encoder, error) {

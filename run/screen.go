@@ -9,9 +9,7 @@ import (
 
 	"winnow/audit"
 	"winnow/features"
-	"winnow/filters/leaveout"
 	"winnow/run/config"
-	"winnow/run/dealt"
 	"winnow/run/folder"
 )
 
@@ -105,12 +103,12 @@ func (d *Data) askJudge(ctx context.Context, cfg config.Run, at func(done, total
 	if rate := cfg.Filter.Rate.Share; !cfg.Filter.Rate.Auto {
 		o.Rate = &rate
 	}
-	result, err := d.auditTraining(ctx, o, at, audit.Together(d.Train.Len()-d.Unlabelled, o.Classes))
+	result, err := d.auditTraining(ctx, o, at)
 	if err != nil {
 		return nil, fmt.Errorf("train: screen: %w", err)
 	}
 	found := &screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects),
-		Sampled: result.Sampled, Blind: result.Blind}}
+		Blind: result.Blind}}
 	if result.Blind {
 		return found, nil
 	}
@@ -136,51 +134,19 @@ func (d *Data) askJudge(ctx context.Context, cfg config.Run, at func(done, total
 	return found, nil
 }
 
-// auditTraining judges the training images: all together or, if they are too many, block by block.
-func (d *Data) auditTraining(
-	ctx context.Context,
-	o audit.Options,
-	at func(done, total int),
-	together bool,
-) (audit.Result,
-	error) {
-	if at == nil {
-		at = func(int, int) {}
-	}
-	if set := d.Train; together || !audit.Named(o.Scorer).Shardable {
-		set.Labels = append([]int(nil), set.Labels...)
-		white, err := d.judgeWhitening(ctx)
-		if err != nil {
-			return audit.Result{}, err
-		}
-		told := func(done, total, _ int, _ string) { at(done, total) }
-		return audit.Auditor{Told: told, Shared: audit.Whitened(white)}.Run(ctx, set, o)
-	}
-	before, last := 0, 0 // rows of a first pass, and of this one so far
-	job := dealt.Job[struct{}, *audit.Basis, audit.Judged]{
-		Rows: &dealt.Rows{Blocks: dealt.Blocks{Source: d.Train, Classes: o.Classes, Bad: func(row int) error {
-			return fmt.Errorf("%s: its features are not finite numbers: extract them again", d.Paths[d.Train.IDs[row]])
-		}}},
-		Drawn: audit.Fitted, Seed: o.Seed,
-		Fit: func(ctx context.Context, sums *leaveout.Sums, sample features.Set) (*audit.Basis, error) {
-			return audit.Auditor{}.Basis(ctx, sums, sample, nil, audit.Options{Scorer: o.Scorer, Seed: o.Seed})
-		},
-		Judge: func(ctx context.Context, b *audit.Basis, block features.Set) (audit.Judged, error) {
-			return b.Judge(ctx, block)
-		},
-		Progress: func(done, total int) {
-			if done <= last {
-				before = total
-			}
-			last = done
-			at(before+done, 2*total)
-		},
-	}
-	b, said, err := job.Run(ctx)
+// auditTraining judges the training images.
+func (d *Data) auditTraining(ctx context.Context, o audit.Options, at func(done, total int)) (audit.Result, error) {
+	set := d.Train
+	set.Labels = append([]int(nil), set.Labels...)
+	white, err := d.judgeWhitening(ctx)
 	if err != nil {
 		return audit.Result{}, err
 	}
-	return b.Conclude(ctx, d.Train.Labels, said, o)
+	by := audit.Auditor{Whitening: white}
+	if at != nil {
+		by.Told = func(done, total int, _ string) { at(done, total) }
+	}
+	return by.Run(ctx, set, o)
 }
 
 // leaveOut removes the labels of images.

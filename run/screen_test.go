@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"winnow/audit"
 	"winnow/features"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -184,51 +182,5 @@ func TestScreenBlind(t *testing.T) {
 	found, err := screenTraining(context.Background(), &cfg, &data, nil, nil)
 	if err != nil || !found.Blind || found.Wrong != 0 || !cfg.Filter.Rate.Auto {
 		t.Errorf("found %+v, rate %v, %v; expected none wrong and the rate still open", found, cfg.Filter.Rate, err)
-	}
-}
-
-// TestScreenApart: images that are judged block by block, because they are many, are called wrong as when judged
-// together, also with unlabelled images among them.
-func TestScreenApart(t *testing.T) {
-	data, wrong := screened(0.3)
-	for i := 0; i < data.Train.Len(); i += 7 {
-		data.Train.Labels[i] = features.Unlabelled
-		delete(wrong, i)
-	}
-	stored := append([]float32(nil), data.Train.X.Data...)
-	o := audit.Options{Classes: len(data.Classes), Whiten: true}
-	last, said := 0, 0
-	result, err := data.auditTraining(t.Context(), o, func(done, total int) { last, said = done, total }, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result.Sampled != len(result.Suspects) || last != said || said != 2*data.Train.Len() {
-		t.Errorf("fitted to %d of %d, told %d of %d", result.Sampled, len(result.Suspects), last, said)
-	}
-	found, right := 0, 0
-	for _, s := range result.Suspects {
-		switch {
-		case s.GivenClass != data.Train.Labels[s.Row]:
-			t.Fatalf("row %d has label %d, found %d", s.Row, data.Train.Labels[s.Row], s.GivenClass)
-		case s.Dropped && wrong[s.Row]:
-			found++
-		case s.Dropped:
-			right++
-		}
-	}
-	if 10*found < 9*len(wrong) || 5*right > found {
-		t.Errorf("of %d wrong labels %d are called so, and %d right ones", len(wrong), found, right)
-	}
-	if !slices.Equal(stored, data.Train.X.Data) {
-		t.Error("the vectors were changed")
-	}
-	data.Train.X.Data[5] = float32(math.NaN())
-	if _, err := data.auditTraining(t.Context(), o, nil, false); err == nil {
-		t.Error("a vector that is no number was judged")
-	}
-	o.Scorer = "fitted" // judges all together alone
-	data.Train.X.Data[5] = 0
-	if result, err := data.auditTraining(t.Context(), o, nil, false); err != nil || result.Sampled != 0 {
-		t.Errorf("%v, fitted to %d", err, result.Sampled)
 	}
 }

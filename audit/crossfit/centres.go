@@ -25,51 +25,41 @@ func computeClassCentres(z blas32.General, labels []int, classes int) blas32.Gen
 	return m
 }
 
-// Means are those of classes that images outside of them are compared with ([leaveout.Means]). The exported fields are
-// only for encoding.
-type Means struct {
-	Directions blas32.General // m_k; if Images is nil, unit rows, whose products with images are the similarities
-	Images     []float64
-	Spread     float64
-
-	by *leaveout.Means
+// means are those of classes that images outside of them are compared with ([leaveout.Means]).
+type means struct {
+	directions blas32.General // m_k
+	spread     float64
+	by         *leaveout.Means
 }
 
 // meansOf returns the means of the classes among the rows of z with a label.
-func meansOf(z blas32.General, labels []int, classes int) Means {
-	m := Means{Directions: features.NewMatrix(classes, z.Cols), Images: make([]float64, classes)}
+func meansOf(z blas32.General, labels []int, classes int) means {
+	m, images := means{directions: features.NewMatrix(classes, z.Cols)}, make([]float64, classes)
 	for i, y := range labels {
 		if y >= 0 {
-			blas32.Axpy(1, viewRow(z, i), viewRow(m.Directions, y))
-			m.Images[y]++
-			m.Spread++ // unit rows
+			blas32.Axpy(1, viewRow(z, i), viewRow(m.directions, y))
+			images[y]++
+			m.spread++ // unit rows
 		}
 	}
-	for k, n := range m.Images {
-		blas32.Scal(float32(1/math.Max(n, 1)), viewRow(m.Directions, k))
+	sums := make([]float64, len(m.directions.Data))
+	for k, n := range images {
+		blas32.Scal(float32(1/math.Max(n, 1)), viewRow(m.directions, k))
+		for j, v := range features.Row(m.directions, k) {
+			sums[k*z.Cols+j] = float64(v) * n
+		}
 	}
+	m.by = leaveout.NewMeans(sums, nil, images, images, m.spread, false)
 	return m
 }
 
 // compareRowsTo returns the similarities of unit rows; scratch is reused.
-func (m *Means) compareRowsTo(scratch *[]float32, z blas32.General) blas32.General {
-	s := features.Products(scratch, z, m.Directions)
-	if m.Images == nil {
-		return s
-	}
-	if m.by == nil {
-		sums := make([]float64, len(m.Directions.Data))
-		for k, n := range m.Images {
-			for j, v := range features.Row(m.Directions, k) {
-				sums[k*z.Cols+j] = float64(v) * n
-			}
-		}
-		m.by = leaveout.NewMeans(sums, nil, m.Images, m.Images, m.Spread, false)
-	}
+func (m means) compareRowsTo(scratch *[]float32, z blas32.General) blas32.General {
+	s := features.Products(scratch, z, m.directions)
 	row, work := make([]float64, s.Cols), leaveout.NewWork(s.Cols)
 	for i := range s.Rows {
 		out := features.Row(s, i)
-		m.by.Compare(float64s(row, out), leaveout.Left{Square: 1, Spread: m.Spread}, work)
+		m.by.Compare(float64s(row, out), leaveout.Left{Square: 1, Spread: m.spread}, work)
 		for k, v := range row {
 			out[k] = float32(v)
 		}

@@ -7,8 +7,7 @@
 //  1. fitted judges their labels, each image left out of its own judgement: heads do not learn labels that look wrong,
 //     and if another class is almost certain the image counts for that class (self-training);
 //  2. a head is trained on the rest, by a normalised softmax whose proxies start at the class centres;
-//  3. the fold's images are compared with the class centres before and after the training;
-//  4. with [Options.Tune], a network learns all given labels of the other folds and judges the fold's images, too.
+//  3. the fold's images are compared with the class centres before and after the training.
 //
 // The given labels of the same fold, which no step above has used, then determine the class probabilities that an
 // image's similarities stand for. A fold is halved for that: the labels of one half serve the other. So the class
@@ -33,41 +32,19 @@ import (
 
 // Options are the settings of [Judge]. The zero value means the defaults.
 type Options struct {
-	Folds  int        // default 5; with networks, which take minutes, [TunedFolds]
-	Rounds int        // divisions into folds, each with its own seed; their mean log probabilities judge; default 1
-	Parts  []int      // values of each backbone, if a row joins several: each gets its own heads; nil: one backbone
-	Start  *head.Head // a copy is trained for each fold; nil: the whitening of all rows; unused with several backbones
-	Seed   uint64     // of the first round
+	Folds int        // default 5
+	Start *head.Head // a copy is trained for each fold; nil: the whitening of all rows
+	Seed  uint64
 
-	// Told follows the steps that are done; kept of them were done by an earlier audit. May be nil.
-	Told func(done, total, kept int, where string)
-	// Tune teaches a lesson to a network, by [Lesson.Fit]. Its result counts beside that of heads. nil: no networks.
-	Tune func(context.Context, *Lesson) (Tuned, error)
-	// Paced receives, before the first network of a backbone is trained, how long all take, by steps that were timed.
-	// May be nil.
-	Paced func(Pace)
-	// Chose receives the log probability of a held-out label of a fold, in nats, with networks and without.
-	// Networks that do not raise it do not judge. May be nil.
-	Chose func(with, without float64)
-	// Seen receives what networks see of given labels, also of those that they learned. May be nil.
-	Seen *Seen
-	// Counted receives, for each fold, the share of each backbone in the similarities that judge: their weighed
-	// spread over the classes. May be nil.
-	Counted func(shares []float64)
-	// Beside adds weighed similarities to those of heads, if a sample is learned ([Learn]); nil: heads only.
-	Beside Beside
-	// Shared keeps the results of heads, or has them from an earlier call for the same set and options. May be nil.
-	Shared *Shared
+	// Told follows the steps that are done. May be nil.
+	Told func(done, total int, where string)
 	// Voice names for each row the row that counts for it, as [leaveout.NewHeard] takes it: only rows that count are
 	// learned, and copies are in one fold. nil: there are no copies.
 	Voice []int
-
-	round, part int
-	starts      []*head.Head    // of the parts
-	kept        *int            // lessons that an earlier audit learned
-	paced       map[int]bool    // backbones of which Paced was told
-	rates       map[int]float64 // of the networks of each backbone
 }
+
+// said receives the class probabilities of a row, and the weighing behind them.
+type said func(c columned, row int, w weighing, p []float64)
 
 // Judge judges the labels of set, stored features. Labels are 0 … classes-1, or negative for none. Orders are log
 // odds, scores probabilities. A class with fewer images than folds is absent from some of the trainings; images
@@ -77,11 +54,8 @@ type Options struct {
 // mostLearned. Memory besides the set: that of m rows, and 4 kB for each row of a fold.
 func Judge(ctx context.Context, set features.Set, classes int, opts Options) (judges.Opinion, error) {
 	v := judges.Undecided(set.Labels)
-	if opts.Rounds > 1 {
-		return v, poolRounds(ctx, set, classes, opts, v)
-	}
 	r := []float64(nil)
-	err := runRounds(ctx, set, classes, opts, func(c columned, row int, w weighing, p []float64) {
+	err := learnByFold(ctx, set, classes, opts, func(c columned, row int, w weighing, p []float64) {
 		if r == nil {
 			r = make([]float64, len(p))
 		}
@@ -90,22 +64,23 @@ func Judge(ctx context.Context, set features.Set, classes int, opts Options) (ju
 	return v, err
 }
 
-// Probabilities calls do for every judged row, fold by fold and in every round, with P(k|x) for the classes of at
-// least two rows, in rising order, by heads that were not trained on the row. do must not keep p.
+// Probabilities calls do for every judged row, fold by fold, with P(k|x) for the classes of at least two rows, in
+// rising order, by heads that were not trained on the row. do must not keep p.
 func Probabilities(ctx context.Context, set features.Set, classes int, opts Options,
 	do func(row int, p []float64)) error {
-	return runRounds(ctx, set, classes, opts, func(_ columned, row int, _ weighing, p []float64) { do(row, p) })
+	return learnByFold(ctx, set, classes, opts, func(_ columned, row int, _ weighing, p []float64) { do(row, p) })
 }
 
 // learnByFold learns fold by fold and calls do for its rows, with their probabilities and the weighing behind them.
-func learnByFold(ctx context.Context, set features.Set, classes int, opts Options, do said) error {
-	folds := 5
-	if opts.Tune != nil {
-		folds = TunedFolds
-	}
-	opts.Folds = cmp.Or(opts.Folds, folds)
+func learnByFold(ctx context.Context, set features.Set, classes int, opts Options, do said) (err error) {
+	opts.Folds = cmp.Or(opts.Folds, 5)
 	if opts.Told == nil {
-		opts.Told = func(int, int, int, string) {}
+		opts.Told = func(int, int, string) {}
+	}
+	if opts.Start == nil {
+		if opts.Start, err = head.SelfWhitening(ctx, set, head.Widest); err != nil {
+			return fmt.Errorf("crossfit: %w", err)
+		}
 	}
 	switch {
 	case opts.Folds < 2:
@@ -117,22 +92,16 @@ func learnByFold(ctx context.Context, set features.Set, classes int, opts Option
 	if err != nil {
 		return err
 	}
-	if opts.Seen != nil {
-		opts.Seen.growRows(set.Len())
-	}
 	of := judges.PartHeard(c.of, len(c.classes), opts.Folds, opts.findVoice, train.Rand(opts.Seed, "crossfit folds", 0))
 	for f := range opts.Folds {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("crossfit: stopped before fold %d of %d: %w", f+1, opts.Folds, err)
 		}
-		e, err := learnAll(ctx, set, c, of, f, opts)
+		e, err := learnFold(ctx, set, c, of, f, opts)
+		if err == nil {
+			err = e.judgeByEvidence(ctx, c, do)
+		}
 		if err != nil {
-			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
-		}
-		if err := e.dropUnhelpful(ctx, c.of, opts); err != nil {
-			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
-		}
-		if err := e.judgeByEvidence(ctx, c, len(opts.Parts), opts.Counted, do); err != nil {
 			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}
 	}
@@ -145,19 +114,6 @@ func (o Options) findVoice(row int) int {
 		return row
 	}
 	return o.Voice[row]
-}
-
-// reportStep reports a step of a fold to Told.
-func (o Options) reportStep(fold, step, steps int) {
-	where, parts, rounds := fmt.Sprintf("fold %d of %d", fold+1, o.Folds), max(len(o.Parts), 1), max(o.Rounds, 1)
-	if parts > 1 {
-		where += fmt.Sprintf(", backbone %d of %d", o.part+1, parts)
-	}
-	if rounds > 1 {
-		where += fmt.Sprintf(", seed %d of %d", o.round+1, rounds)
-	}
-	before := (o.round*o.Folds+fold)*parts + o.part
-	o.Told(before*steps+step, rounds*o.Folds*parts*steps, *o.kept*steps, where)
 }
 
 // columned numbers the classes that have at least two images that count.

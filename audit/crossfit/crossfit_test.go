@@ -99,12 +99,12 @@ func auroc(t testing.TB, order []float64, z features.Set, truth []int) float64 {
 func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds []int, fold int) (*evidence,
 	[halves]weighing) {
 	t.Helper()
-	e, err := learnFold(context.Background(), z, c, folds, fold, Options{Seed: 1, Told: func(int, int, int, string) {},
-		kept: new(int), Start: start})
+	e, err := learnFold(context.Background(), z, c, folds, fold, Options{Seed: 1, Told: func(int, int, string) {},
+		Start: start})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, _, err := e.fitWeighings(t.Context(), c.of)
+	ws, err := e.fitWeighings(t.Context(), c.of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,11 +124,7 @@ func TestNoImageJudgesItself(t *testing.T) {
 	e, ws := learned(t, z, start, c, folds, 2)
 	probabilities := func(e *evidence, ws [halves]weighing, i int) []float64 {
 		p := make([]float64, e.classes)
-		row, err := e.readSimilarities(t.Context(), i, i+1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ws[i%halves].fillProbabilities(p, row)
+		ws[i%halves].fillProbabilities(p, e.readSimilarities(i, i+1))
 		return p
 	}
 	for _, i := range []int{0, 1, 17, len(e.rows) - 1} {
@@ -149,13 +145,13 @@ func TestNoImageJudgesItself(t *testing.T) {
 		}
 		f, _ = learned(t, moved, start, c, folds, 2)
 		for m := range e.kinds {
-			if !cmp.Equal(e.kinds[m].means.Directions.Data, f.kinds[m].means.Directions.Data) {
+			if !cmp.Equal(e.kinds[m].means.directions.Data, f.kinds[m].means.directions.Data) {
 				t.Errorf("image %d of the fold: its vector moves the classes it is compared with", i)
 			}
 		}
 		f, _ = learned(t, moved, start, c, folds, 3)
 		g, _ := learned(t, z, start, c, folds, 3)
-		if cmp.Equal(f.kinds[0].means.Directions.Data, g.kinds[0].means.Directions.Data) {
+		if cmp.Equal(f.kinds[0].means.directions.Data, g.kinds[0].means.directions.Data) {
 			t.Errorf("image %d moves no class of another fold: the check would see nothing", i)
 		}
 	}
@@ -198,7 +194,7 @@ func TestNothingIsFlattered(t *testing.T) {
 			e, _ := learned(t, z, whitening(t, z), c, folds, fold)
 			last := e.kinds[len(e.kinds)-1]
 			s := features.NewMatrix(last.z.Rows, 32)
-			blas32.Gemm(blas.NoTrans, blas.Trans, 1, last.z, last.means.Directions, 0, s)
+			blas32.Gemm(blas.NoTrans, blas.Trans, 1, last.z, last.means.directions, 0, s)
 			for i, row := range e.rows {
 				fits := best(features.Row(s, i)) == c.of[row]
 				switch {
@@ -337,7 +333,7 @@ func TestStops(t *testing.T) {
 	z, _ := fine(1, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	steps, whole := 0, 0
-	_, err := Judge(ctx, z, 32, Options{Told: func(done, total, _ int, where string) {
+	_, err := Judge(ctx, z, 32, Options{Told: func(done, total int, where string) {
 		if strings.Contains(where, "fold 1") {
 			whole = total / 5
 		}

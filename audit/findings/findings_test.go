@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/floats"
 
 	"winnow/audit/findings"
@@ -102,7 +100,7 @@ func abroad(z features.Set, n int, alone bool, seed uint64) features.Set {
 	return out
 }
 
-func TestCompany(t *testing.T) {
+func TestFits(t *testing.T) {
 	const ordinary = 6 * each
 	for _, c := range []struct {
 		name  string
@@ -125,7 +123,7 @@ func TestCompany(t *testing.T) {
 					}
 				}
 			}
-			company, fit, err := findings.NewCompany(t.Context(), z, nil, group, 0)
+			fit, err := findings.Fits(t.Context(), z, group, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,26 +142,16 @@ func TestCompany(t *testing.T) {
 						least)
 				}
 			}
-			if group != nil {
-				continue
-			}
-			again, err := company.Fit(t.Context(), z.Rows([]int{7, ordinary}), []int{7, ordinary}, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff([]float64{fit[7], fit[ordinary]}, again, cmpopts.EquateApprox(1e-5, 1e-5)); diff != "" {
-				t.Errorf("%s, seed %d: found alone, they fit otherwise (-together +alone):\n%s", c.name, seed, diff)
-			}
 		}
 	}
 }
 
-func TestCompanyOfFew(t *testing.T) {
+func TestFitsOfFew(t *testing.T) {
 	z := features.NewSet(4, 3) // a zero vector, and three that are equal
 	for i := 1; i < 4; i++ {
 		z.Row(i)[0] = 2
 	}
-	_, fit, err := findings.NewCompany(t.Context(), z, nil, []int{-1, 0, 0, 0}, 0)
+	fit, err := findings.Fits(t.Context(), z, []int{-1, 0, 0, 0}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +160,7 @@ func TestCompanyOfFew(t *testing.T) {
 			t.Errorf("row %d fits with %v", i, v)
 		}
 	}
-	_, fit, err = findings.NewCompany(t.Context(), z.Rows([]int{1, 2}), nil, []int{0, 0}, 0)
+	fit, err = findings.Fits(t.Context(), z.Rows([]int{1, 2}), []int{0, 0}, 0)
 	if err != nil || !math.IsNaN(fit[0]) || !math.IsNaN(fit[1]) {
 		t.Errorf("two copies and nothing else: %v, %v, expected that nothing is known", fit, err)
 	}

@@ -19,7 +19,6 @@ const (
 	following  = 256     // most rows of a bucket that a row is compared with
 	mostChecks = 200     // most vectors that a row is compared with
 	deviations = 4       // standard deviations of the number of differing bits, up to which sketches agree
-	few        = 2       // if sketches alone tell
 	missed     = 1 / 20. // share of pairs at the bound that may share no bucket
 )
 
@@ -51,7 +50,7 @@ func findNearCopies(ctx context.Context, z features.Set, bound float64, list [][
 		}
 		sketchRows(marks[from:], features.Part(z.X, from, min(block, z.Len()-from)), planes, &scratch)
 	}
-	return checkBucketPairs(ctx, marks, finderOf(len(marks), bound, deviations), rng, func(i, j int) bool {
+	return checkBucketPairs(ctx, marks, finderOf(len(marks), bound), rng, func(i, j int) bool {
 		if v := features.Dot(z.Row(i), z.Row(j)); v >= bound {
 			noteCopy(&list[i], eval.Neighbour{Row: j, Similarity: float32(v)})
 			noteCopy(&list[j], eval.Neighbour{Row: i, Similarity: float32(v)})
@@ -70,7 +69,7 @@ type finder struct {
 
 // finderOf returns how pairs of n rows of at least a cosine are found, if sketches may differ in some deviations more
 // bits than expected of them.
-func finderOf(n int, bound, deviations float64) finder {
+func finderOf(n int, bound float64) finder {
 	// probability that a bit of a pair at the bound differs
 	apart := math.Acos(math.Max(-1, math.Min(bound, 1))) / math.Pi
 	alike := int(sketchBits*apart + deviations*math.Sqrt(sketchBits*apart*(1-apart)))
@@ -102,43 +101,6 @@ func checkBucketPairs(ctx context.Context, marks []sketch, f finder, rng *rand.R
 		}
 	}
 	return nil
-}
-
-// Rows are the vectors of a set that is too large to be held.
-type Rows interface {
-	Len() int
-	Bare() features.Set // labels
-	// Each passes all rows, block by block, at unit length; IDs are their positions.
-	Each(ctx context.Context, do func(features.Set) error) error
-	// Some returns rows, at unit length.
-	Some(ctx context.Context, rows []int) (features.Set, error)
-}
-
-// CopiesApart lists for each of the rows of all, which turn whitens to vectors of dim values, at most ten that are
-// likely to be at least at bound: by their sketches, whose estimates of the cosine have a deviation of about 0.06. Of
-// pairs at the bound nine in ten are listed. Time is O(n·d), memory 80 bytes a row and 16 for each row listed.
-func CopiesApart(ctx context.Context, all Rows, turn func(x blas32.General) (blas32.General, error), dim int,
-	bound float64) ([][]eval.Neighbour, error) {
-	rng := rand.New(rand.NewPCG(uint64(dim), 3))
-	planes, marks := planesOf(dim, rng), make([]sketch, all.Len())
-	var scratch []float32
-	err := all.Each(ctx, func(block features.Set) error {
-		x, err := turn(block.X)
-		if err == nil {
-			sketchRows(marks[block.IDs[0]:], x, planes, &scratch)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	list := make([][]eval.Neighbour, all.Len())
-	return list, checkBucketPairs(ctx, marks, finderOf(len(marks), bound, few), rng, func(i, j int) bool {
-		near := float32(math.Cos(math.Pi * float64(marks[i].countDifferingBits(&marks[j])) / sketchBits))
-		noteCopy(&list[i], eval.Neighbour{Row: j, Similarity: near})
-		noteCopy(&list[j], eval.Neighbour{Row: i, Similarity: near})
-		return true
-	})
 }
 
 // planesOf draws the planes of sketches.

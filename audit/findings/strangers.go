@@ -29,8 +29,14 @@ const (
 // most 1 in 200 are below (experiments/strangers).
 const Outlying = -2.75
 
-// Company tells how near an image is to a set, without labels: images from another world are far from all but a few.
-// The distance of an image x to the set is
+// references are rows of a set that each image of it is compared with.
+type references struct {
+	x    blas32.General // rows of unit length, or 0
+	rows []int          // in the set, rising
+}
+
+// Fits returns how near each image of x is to the set, without labels: images from another world are far from all but
+// a few; NaN if there is nothing to compare with. The distance of an image x to the set is
 //
 //	d(x) = 1 − the k-th largest cosine of x and the references,  k = max(3, ⌈0.03·m⌉)
 //
@@ -40,32 +46,20 @@ const Outlying = -2.75
 //
 // with percentiles of the distances of the set's images. The second term counts if the distances have a long tail.
 // Strangers widen both where they are many, so the divisor is at most 5/2.75·(q80 − q50), unless that called more than
-// one in twenty images strangers; and it is less if there is a
-// plain gap ([findLastGap]) before the farthest images: then the fit is -2.75 in its middle.
-// Vectors are as the backbone made them: whitening would bring strangers nearer, which vary in directions in which the
-// others do not. The exported fields are only for encoding.
-type Company struct {
-	References     blas32.General // rows of unit length, or 0
-	IDs            []int          // of the references, rising
-	Centre, Spread float64        // q50, and what f is divided by
-}
-
-// NewCompany returns the company of the images of x, and the fit of each; NaN if there is nothing to compare with. ids
-// are numbers of the rows, rising; nil: their positions. Rows with the same group are copies; nil, or a negative
-// number: there are none.
-func NewCompany(ctx context.Context, x features.Source, ids, group []int, maxMem int64) (c Company, fit []float64,
-	err error) {
+// one in twenty images strangers; and it is less if there is a plain gap ([findLastGap]) before the farthest images:
+// then the fit is -2.75 in its middle. Vectors are as the backbone made them: whitening would bring strangers nearer,
+// which vary in directions in which the others do not. Rows with the same group are copies; nil, or a negative number:
+// there are none.
+func Fits(ctx context.Context, x features.Source, group []int, maxMem int64) ([]float64, error) {
 	at := features.Thinned(features.AllRows(x.Len()), mostReferences)
-	c.References = features.NewMatrix(len(at), x.Dim())
-	c.IDs = make([]int, len(at))
+	refs := references{features.NewMatrix(len(at), x.Dim()), at}
 	var scratch []float32
 	for i, row := range at {
-		c.IDs[i] = lookUpRowID(ids, row)
 		part, err := x.Part(ctx, &scratch, row, 1)
 		if err != nil {
-			return c, nil, err
+			return nil, err
 		}
-		to := features.Row(c.References, i)
+		to := features.Row(refs.x, i)
 		copy(to, features.Row(part, 0))
 		if length := computeNorm(to); length > 0 {
 			for j := range to {
@@ -73,30 +67,29 @@ func NewCompany(ctx context.Context, x features.Source, ids, group []int, maxMem
 			}
 		}
 	}
-	var like func(row, reference int) bool
-	if group != nil {
-		like = func(row, reference int) bool { return group[row] >= 0 && group[row] == group[at[reference]] }
-	}
-	if fit, err = c.measureDistances(ctx, x, ids, like, maxMem); err != nil {
-		return c, nil, err
+	fit, err := refs.measureDistances(ctx, x, group, maxMem)
+	if err != nil {
+		return nil, err
 	}
 	known := slices.DeleteFunc(slices.Clone(fit), math.IsNaN)
 	if len(known) == 0 {
-		return c, fit, nil
+		return fit, nil
 	}
 	slices.Sort(known)
-	c.Centre = known[len(known)/2]
-	above := func(percentile int) float64 { return known[len(known)*percentile/100] - c.Centre }
+	centre := known[len(known)/2]
+	above := func(percentile int) float64 { return known[len(known)*percentile/100] - centre }
 	wide := max(above(90), above(95)*8/11, leastSpread)
-	c.Spread = wide
-	if far := above(80) * 5; known[max(0, len(known)-1-len(known)/mostStrangers)] <= c.Centre+far {
-		c.Spread = min(wide, max(far/-Outlying, leastSpread))
+	by := wide
+	if far := above(80) * 5; known[max(0, len(known)-1-len(known)/mostStrangers)] <= centre+far {
+		by = min(wide, max(far/-Outlying, leastSpread))
 	}
-	if at := findLastGap(known, c.Centre+gapFrom*wide); !math.IsNaN(at) {
-		c.Spread = min(c.Spread, (at-c.Centre)/-Outlying)
+	if at := findLastGap(known, centre+gapFrom*wide); !math.IsNaN(at) {
+		by = min(by, (at-centre)/-Outlying)
 	}
-	c.standardiseFits(fit)
-	return c, fit, nil
+	for i, v := range fit {
+		fit[i] = (centre - v) / by
+	}
+	return fit, nil
 }
 
 // Before a plain gap lie at most a share gapShare of the images; it is three quarters as wide or more as the distances
@@ -123,31 +116,21 @@ func findLastGap(d []float64, least float64) float64 {
 	return at
 }
 
-// Fit returns the fit of other images of the set, or of the same ones: ids are their numbers.
-func (c Company) Fit(ctx context.Context, x features.Source, ids []int, maxMem int64) ([]float64, error) {
-	fit, err := c.measureDistances(ctx, x, ids, nil, maxMem)
-	if err == nil {
-		c.standardiseFits(fit)
-	}
-	return fit, err
-}
-
-// measureDistances returns d of each row of x; NaN if no reference is left for it. like reports copies and may be nil.
-func (c Company) measureDistances(ctx context.Context, x features.Source, ids []int, like func(row, reference int) bool,
-	maxMem int64) ([]float64, error) {
+// measureDistances returns d of each row of x; NaN if no reference is left for it.
+func (r references) measureDistances(ctx context.Context, x features.Source, group []int, maxMem int64) ([]float64,
+	error) {
 	out := make([]float64, x.Len())
-	m := c.References.Rows
+	m := r.x.Rows
 	var scratch []float32
 	for from := 0; from < x.Len(); from += atOnce {
 		part, err := x.Part(ctx, &scratch, from, min(atOnce, x.Len()-from))
 		if err != nil {
 			return nil, err
 		}
-		err = eval.EachRow(ctx, part, c.References, eval.Bytes(maxMem), func(i int, s []float32) {
+		err = eval.EachRow(ctx, part, r.x, eval.Bytes(maxMem), func(i int, s []float32) {
 			row, left := from+i, m
-			own, isReference := slices.BinarySearch(c.IDs, lookUpRowID(ids, row))
-			for j := range s {
-				if isReference && j == own || like != nil && like(row, j) {
+			for j, at := range r.rows {
+				if at == row || group != nil && group[row] >= 0 && group[row] == group[at] {
 					s[j] = -math.MaxFloat32
 					left--
 				}
@@ -163,20 +146,6 @@ func (c Company) measureDistances(ctx context.Context, x features.Source, ids []
 		}
 	}
 	return out, nil
-}
-
-// standardiseFits turns distances into fits.
-func (c Company) standardiseFits(d []float64) {
-	for i, v := range d {
-		d[i] = (c.Centre - v) / c.Spread
-	}
-}
-
-func lookUpRowID(ids []int, row int) int {
-	if ids == nil {
-		return row
-	}
-	return ids[row]
 }
 
 func computeNorm(x []float32) float32 { return float32(math.Sqrt(features.Dot(x, x))) }

@@ -34,12 +34,6 @@ func countCandidates(n, classes int) int {
 	return min(classes, mostOf, max(leastWidth, fieldEntries/n))
 }
 
-// Fitting returns the bytes that fitted holds for n images besides their vectors: five numbers for each candidate,
-// shares and verdicts.
-func Fitting(n, classes int) int64 {
-	return int64(n) * int64(20*countCandidates(max(n, 1), classes)+250)
-}
-
 // newField returns an empty field for n images.
 func newField(n, classes int) *field {
 	f := &field{n: n, m: countCandidates(n, classes), classes: classes}

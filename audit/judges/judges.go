@@ -104,15 +104,12 @@ func Names() []string {
 // Options are a judge's settings. The zero value means the defaults; the probes also need Rand.
 type Options struct {
 	// Heads calls do with every judged row, in any order, and the probabilities P(k|x) of heads trained on neither
-	// the row nor its label, for the classes with at least two rows, in rising order. With several divisions into
-	// folds it does so for each; their mean log probability counts. combined needs it.
+	// the row nor its label, for the classes with at least two rows, in rising order. combined needs it.
 	Heads func(do func(row int, p []float64)) error
 
-	Neighbours int        // that vote in knn; default 10
-	Folds      int        // of the probes; default 5
-	MaxMem     int64      // bytes of similarities
-	Rand       *rand.Rand // divides the images into folds
-	Shared     *Shared    // results of earlier judges of the same labels; nil: none
+	Folds  int        // of the probes; default 5
+	MaxMem int64      // bytes of similarities
+	Rand   *rand.Rand // divides the images into folds
 	// Voice names for each row the row that counts for it, as [leaveout.NewHeard] takes it; nil: there are no copies.
 	Voice []int
 }
@@ -193,14 +190,8 @@ type Verdict struct {
 
 // Ask runs the judge of a name on z. Labels are 0 … classes-1, or negative for none. Rows need not have unit length.
 func Ask(ctx context.Context, z features.Set, classes int, name string, opts Options) (Verdict, error) {
-	if opts.Neighbours < 1 {
-		opts.Neighbours = 10
-	}
 	if opts.Folds < 2 {
 		opts.Folds = 5
-	}
-	if opts.Shared == nil {
-		opts.Shared = new(Shared)
 	}
 	i := slices.Index(Names(), name)
 	if i < 0 {
@@ -210,7 +201,7 @@ func Ask(ctx context.Context, z features.Set, classes int, name string, opts Opt
 	if err != nil {
 		return Verdict{}, fmt.Errorf("judges: %w", err)
 	}
-	b := &bench{ctx: ctx, s: s, opts: opts, once: opts.Shared, v: Verdict{Classes: s, Opinion: Undecided(z.Labels)}}
+	b := &bench{ctx: ctx, s: s, opts: opts, v: Verdict{Classes: s, Opinion: Undecided(z.Labels)}}
 	err = Catalog[i].judge(b)
 	return b.v, err
 }
@@ -220,9 +211,11 @@ type bench struct {
 	ctx  context.Context
 	s    *leaveout.Set
 	opts Options
-	once *Shared
 	v    Verdict
-	gain float64 // log likelihood of the best field over chance, in nats for all labels together
+
+	folds  []int     // nil: not drawn yet
+	probed []float32 // probabilities of the probe out of sample, n×columns; nil: not computed yet
+	gain   float64   // log likelihood of the best field over chance, in nats for all labels together
 }
 
 // setVerdict sets the verdict on image i: order and score of its label, and the column that fits best with its score.

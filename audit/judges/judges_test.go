@@ -52,10 +52,10 @@ func judged(t testing.TB, z features.Set, name string) Verdict {
 	return v
 }
 
-// judgedByAll runs all judges of the catalog, with one fit of the probe.
+// judgedByAll runs all judges of the catalog.
 func judgedByAll(t testing.TB, z features.Set) map[string]Verdict {
 	t.Helper()
-	all, opts := map[string]Verdict{}, Options{Heads: headsOf(z, 32), Shared: new(Shared)}
+	all, opts := map[string]Verdict{}, Options{Heads: headsOf(z, 32)}
 	for _, name := range Names() {
 		opts.Rand = rand.New(rand.NewPCG(1, 2))
 		v, err := Ask(context.Background(), z, 32, name, opts)
@@ -254,8 +254,7 @@ func TestConfidentAgainstLoops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{ctx: context.Background(), s: c.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))},
-		once: new(Shared)}
+	b := &bench{ctx: context.Background(), s: c.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}}
 	if err := b.outOfSample(func(i, _ int, row []float64) { p[i] = slices.Clone(row) }); err != nil {
 		t.Fatal(err)
 	}
@@ -295,8 +294,7 @@ func TestConfidentAgainstLoops(t *testing.T) {
 func TestMarginAgainstLoops(t *testing.T) {
 	z, _ := fine(2, 0.3)
 	own, margin := judged(t, z, SelfConfidence), judged(t, z, Confident)
-	b := &bench{ctx: context.Background(), s: own.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))},
-		once: new(Shared)}
+	b := &bench{ctx: context.Background(), s: own.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}}
 	if err := b.outOfSample(func(i, y int, p []float64) {
 		best, rival := y, math.Inf(-1)
 		for k, v := range p {

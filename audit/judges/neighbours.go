@@ -36,6 +36,7 @@ func (b *bench) nearestOf(k int) ([][]eval.Neighbour, error) {
 }
 
 const (
+	voters         = 10      // nearest images that vote
 	mostNeighbours = 1 << 12 // images that are compared with each other
 	shuffles       = 199
 )
@@ -82,7 +83,7 @@ func (b *bench) neighboursTell() (bool, error) {
 // voteByNeighbours lets the nearest other images vote, each with (1 + cosine)/2. The score of a label is its share of
 // the votes.
 func (b *bench) voteByNeighbours() error {
-	near, err := b.nearestOf(b.opts.Neighbours)
+	near, err := b.nearestOf(voters)
 	if err != nil {
 		return err
 	}

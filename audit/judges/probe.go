@@ -16,17 +16,16 @@ var penalties = []float64{1e-3, 3e-4, 1e-4, 3e-5, 1e-5}
 // one under which the given labels of the first fold are likeliest.
 func (b *bench) outOfSample(do func(i, y int, p []float64)) error {
 	c := len(b.s.Classes)
-	probed, err := b.once.probed.getOrFind(func() ([]float32, error) {
-		probed := make([]float32, b.s.Z.Len()*c)
-		return probed, b.probeOutOfSample(probed)
-	})
-	if err != nil {
-		return err
+	if b.probed == nil {
+		b.probed = make([]float32, b.s.Z.Len()*c)
+		if err := b.probeOutOfSample(b.probed); err != nil {
+			return err
+		}
 	}
 	p := make([]float64, c)
 	for i, label := range b.s.Z.Labels {
 		for k := range p {
-			p[k] = float64(probed[i*c+k])
+			p[k] = float64(b.probed[i*c+k])
 		}
 		do(i, b.s.Column[label], p)
 	}
@@ -62,10 +61,10 @@ func (b *bench) probeOutOfSample(probed []float32) error {
 
 // assignFolds returns the fold of each image.
 func (b *bench) assignFolds() []int {
-	folds, _ := b.once.folds.getOrFind(func() ([]int, error) {
-		return PartHeard(b.listLabelColumns(), len(b.s.Classes), b.opts.Folds, b.s.Voice, b.opts.Rand), nil
-	})
-	return folds
+	if b.folds == nil {
+		b.folds = PartHeard(b.listLabelColumns(), len(b.s.Classes), b.opts.Folds, b.s.Voice, b.opts.Rand)
+	}
+	return b.folds
 }
 
 // foldOut fits on the images outside a fold and calls do for those inside.

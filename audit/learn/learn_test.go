@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -363,24 +362,6 @@ func TestParseRule(t *testing.T) {
 	}
 }
 
-// TestText: the sentence says what is known.
-func TestText(t *testing.T) {
-	w := newWorld(t, 11, 200, 0.2, 3, false)
-	l := w.learner(t)
-	if text := l.Learn(nil).Text(100); !strings.Contains(text, "not known before") {
-		t.Errorf("before any draw: %s", text)
-	}
-	_, s := w.play(l, Measure, 80, 20, 0)
-	text := s.Text(100)
-	if !strings.Contains(text, "of the next 100 about") || !strings.Contains(text, "are left in all") {
-		t.Errorf("after 80 draws: %s", text)
-	}
-	_, s = w.play(l, Find, 200, 50, 0)
-	if text := s.Text(100); text != fmt.Sprintf("all 200 images are decided: %d labels are wrong", w.count) {
-		t.Errorf("at the end: %s", text)
-	}
-}
-
 // TestOutlook: the intervals of how many of the next images are wrong hold what is then found.
 func TestOutlook(t *testing.T) {
 	held, asked := 0, 0
@@ -429,22 +410,6 @@ func TestQuestionsAreStored(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(`[{"how": "chance"}]`), &got); err == nil {
 		t.Error("an unknown reason is no error")
-	}
-}
-
-func TestRefused(t *testing.T) {
-	w := newWorld(t, 9, 20, 0.2, 2, false)
-	for name, spoil := range map[string]func(*Evidence){
-		"no images": func(e *Evidence) { *e = Evidence{} },
-		"ranks":     func(e *Evidence) { e.Rank = e.Rank[1:] },
-		"vectors":   func(e *Evidence) { e.Vectors = features.NewMatrix(21, 2) },
-		"class":     func(e *Evidence) { e.Given = append(slices.Clone(e.Given[1:]), 4) },
-	} {
-		e := w.Evidence
-		spoil(&e)
-		if _, err := New(context.Background(), e); err == nil {
-			t.Errorf("%s: no error", name)
-		}
 	}
 }
 

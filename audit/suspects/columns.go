@@ -12,34 +12,20 @@ import (
 
 // column is one value of a row, or one value of each item of a list. Values are text, empty if missing.
 type column struct {
-	name       string   // in CSV, where a column of a list holds the values of all items
-	others     []string // names that other tools use
-	needed     bool
-	number     bool   // holds numbers, and so no text of a stranger
-	list, part string // in JSON and Parquet: the list, and the name of the value in an item; "": no list
+	name   string   // a column of a list holds the values of all items
+	others []string // names that other tools use
+	needed bool
+	leads  bool // names the items of its list, so that it determines their number
 
-	n   func(e *Suspect) int           // items of the list
+	n   func(e *Suspect) int           // items of the list; nil: one value
 	get func(e *Suspect, k int) string // of item k; 0 if there is no list
 	set func(r *rows, e *Suspect, k int, v string) error
-}
-
-// isLeadingColumn reports whether the column names the items of its list, so that it determines their number.
-func (c column) isLeadingColumn() bool { return c.part == path || c.part == problem }
-
-// nameLeaf returns the name of the column in Parquet.
-func (c column) nameLeaf() string {
-	if c.list == "" {
-		return c.name
-	}
-	return c.list + "." + c.part
 }
 
 const (
 	trueLabel = "true_label"
 	checked   = "checked"
 	rateKnown = "rate_known"
-	path      = "path" // of an image, and the part of an item that names it
-	problem   = "kind" // of a problem, in place of a path
 )
 
 // columns in the order of CSV. true_label, checked and rate_known are left out if no image has one. The leading column
@@ -52,7 +38,7 @@ var columns = []column{
 			}
 			return nil
 		}),
-	newRequiredColumn(path, func(e *Suspect) *string { return &e.Path }),
+	newRequiredColumn("path", func(e *Suspect) *string { return &e.Path }),
 	newRequiredColumn("given_label", func(e *Suspect) *string { return &e.Given }, "label"),
 	newRequiredColumn("suggested_label", func(e *Suspect) *string { return &e.Suggested }, "predicted_label"),
 	newScoreColumn(),
@@ -63,14 +49,14 @@ var columns = []column{
 		e.True = r.internText(s)
 		return nil
 	}),
-	newTextsColumn(given, path, supportGiven, func(n *Near) *string { return &n.Path }),
-	newTextsColumn(suggested, path, supportSuggested, func(n *Near) *string { return &n.Path }),
+	newTextsColumn(given, "", supportGiven, func(n *Near) *string { return &n.Path }),
+	newTextsColumn(suggested, "", supportSuggested, func(n *Near) *string { return &n.Path }),
 	newOptionalColumn("fit", func(e *Suspect) **float64 { return &e.Fit }),
 	newFlagColumn("outlier", func(e *Suspect) *bool { return &e.Outlier }),
-	newTextsColumn(copies, path, copiesOf, func(c *Copy) *string { return &c.Path }),
+	newTextsColumn(copies, "", copiesOf, func(c *Copy) *string { return &c.Path }),
 	newNumbersColumn(given, supportGiven, func(n *Near) *float64 { return &n.Similarity }),
 	newNumbersColumn(suggested, supportSuggested, func(n *Near) *float64 { return &n.Similarity }),
-	newTextsColumn(copies, "label", copiesOf, func(c *Copy) *string { return &c.Label }),
+	newTextsColumn(copies, "_label", copiesOf, func(c *Copy) *string { return &c.Label }),
 	newNumbersColumn(copies, copiesOf, func(c *Copy) *float64 { return &c.Similarity }),
 	newOptionalColumn("given_probability", func(e *Suspect) **float64 { return &e.GivenProbability }),
 	newFlagColumn("unjudged", func(e *Suspect) *bool { return &e.Unjudged }),
@@ -84,8 +70,8 @@ var columns = []column{
 			e.CopyVerdict = v
 			return nil
 		}),
-	newTextsColumn(problems, problem, problemsOf, func(p *Problem) *string { return &p.Kind }),
-	newTextsColumn(problems, "why", problemsOf, func(p *Problem) *string { return &p.Why }),
+	newTextsColumn(problems, "", problemsOf, func(p *Problem) *string { return &p.Kind }),
+	newTextsColumn(problems, "_why", problemsOf, func(p *Problem) *string { return &p.Why }),
 	newValueColumn(checked, func(e *Suspect) string { return string(e.Checked) },
 		func(_ *rows, e *Suspect, s string) error {
 			v := Verdict(s)
@@ -100,16 +86,14 @@ var columns = []column{
 		seal.RowColumn,
 		func(e *Suspect) string { return e.Checksum },
 		func(_ *rows, e *Suspect, s string) error {
-			if len(s) == seal.RowLength && s[0] == 'x' { // else it is another tool's
-				e.Checksum = s
-			}
+			e.Checksum = s
 			return nil
 		},
 	),
 }
 
 func copyGroup() column {
-	c := newValueColumn("copy_group", func(e *Suspect) string {
+	return newValueColumn("copy_group", func(e *Suspect) string {
 		if e.CopyGroup == 0 {
 			return ""
 		}
@@ -120,8 +104,6 @@ func copyGroup() column {
 		}
 		return nil
 	})
-	c.number = true
-	return c
 }
 
 // Lists of a row.
@@ -137,18 +119,9 @@ func supportSuggested(e *Suspect) *[]Near { return &e.SupportSuggested }
 func copiesOf(e *Suspect) *[]Copy         { return &e.Copies }
 func problemsOf(e *Suspect) *[]Problem    { return &e.Problems }
 
-// parts are the columns of each list.
-var parts = func() map[string][]column {
-	m := map[string][]column{}
-	for _, c := range columns {
-		m[c.list] = append(m[c.list], c)
-	}
-	return m
-}()
-
 // cleanlab are the columns of cleanlab's table of label issues, mostly by its names.
 var cleanlab = func() (list []column) {
-	for _, name := range []string{path, "is_label_issue", "label_score", "given_label", "suggested_label"} {
+	for _, name := range []string{"path", "is_label_issue", "label_score", "given_label", "suggested_label"} {
 		i := slices.IndexFunc(columns, func(c column) bool { return c.name == name || slices.Contains(c.others, name) })
 		c := columns[i]
 		c.name = name
@@ -184,7 +157,7 @@ func newScoreColumn() column {
 			e.Score, err = parseNumberCell(s)
 			return err
 		})
-	c.needed, c.number, c.others = true, true, []string{"label_quality", "label_score"}
+	c.needed, c.others = true, []string{"label_quality", "label_score"}
 	return c
 }
 
@@ -196,7 +169,7 @@ func newOptionalColumn(name string, at func(e *Suspect) **float64) column {
 		}
 		return ""
 	}
-	c := newValueColumn(name, get, func(_ *rows, e *Suspect, s string) error {
+	return newValueColumn(name, get, func(_ *rows, e *Suspect, s string) error {
 		if s == "" || strings.EqualFold(s, "nan") {
 			return nil
 		}
@@ -204,8 +177,6 @@ func newOptionalColumn(name string, at func(e *Suspect) **float64) column {
 		*at(e) = &v
 		return err
 	})
-	c.number = true
-	return c
 }
 
 func newFlagColumn(name string, at func(e *Suspect) *bool) column {
@@ -232,9 +203,9 @@ func newDroppedColumn() column {
 	return c
 }
 
-// newTextsColumn returns a column of the paths or labels of a list.
+// newTextsColumn returns a column of the paths or labels of a list; the leading one has no part.
 func newTextsColumn[T any](list, part string, of func(e *Suspect) *[]T, text func(item *T) *string) column {
-	c := column{name: list, list: list, part: part,
+	return column{name: list + part, leads: part == "",
 		n:   func(e *Suspect) int { return len(*of(e)) },
 		get: func(e *Suspect, k int) string { return *text(&(*of(e))[k]) },
 		set: func(r *rows, e *Suspect, k int, v string) error {
@@ -242,15 +213,11 @@ func newTextsColumn[T any](list, part string, of func(e *Suspect) *[]T, text fun
 			return nil
 		},
 	}
-	if !c.isLeadingColumn() {
-		c.name += "_" + part
-	}
-	return c
 }
 
 // newNumbersColumn returns the column of the similarities of a list.
 func newNumbersColumn[T any](list string, of func(e *Suspect) *[]T, value func(item *T) *float64) column {
-	return column{name: list + "_similarity", list: list, part: "similarity", number: true,
+	return column{name: list + "_similarity",
 		n:   func(e *Suspect) int { return len(*of(e)) },
 		get: func(e *Suspect, k int) string { return formatSixDigits(*value(&(*of(e))[k])) },
 		set: func(_ *rows, e *Suspect, k int, v string) (err error) {
@@ -279,34 +246,21 @@ func parseNumberCell(s string) (float64, error) {
 // formatSixDigits returns a number with six digits, all that is meaningful in a score.
 func formatSixDigits(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// placeColumns finds the columns, by the names that name returns, among the names in a file; -1 if one is missing. A
-// column's own name takes precedence over the names that other tools use.
-func placeColumns(names []string, name func(c column) string) ([]int, error) {
+// placeColumns finds the columns among the names in a file; -1 if one is missing. A column's own name takes precedence
+// over the names that other tools use.
+func placeColumns(names []string) ([]int, error) {
 	at := make([]int, len(columns))
 	for i, c := range columns {
 		at[i] = -1
-		for _, name := range append([]string{name(c)}, c.others...) {
-			k := slices.Index(names, name)
-			if k >= 0 && slices.Contains(names[k+1:], name) {
-				return nil, fmt.Errorf("column %q stands twice", name)
-			}
-			if k >= 0 {
-				at[i] = k
+		for _, name := range append([]string{c.name}, c.others...) {
+			if at[i] = slices.Index(names, name); at[i] >= 0 {
 				break
 			}
 		}
 		if at[i] < 0 && c.needed {
 			return nil, fmt.Errorf("found the columns %.200s, expected %s among them", strings.Join(names, ","),
-				c.listKnownNames())
+				strings.Join(append([]string{c.name}, c.others...), " or "))
 		}
 	}
 	return at, nil
-}
-
-// listKnownNames returns a column's names for a message.
-func (c column) listKnownNames() string {
-	if len(c.others) == 0 {
-		return c.name
-	}
-	return c.name + " (or " + strings.Join(c.others, ", ") + ")"
 }

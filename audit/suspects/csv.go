@@ -1,7 +1,6 @@
 package suspects
 
 import (
-	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -30,7 +29,7 @@ func (e *Suspect) appendCells(cells []string) []string {
 
 // formatCellOf returns the column's values in a row as one text.
 func (c column) formatCellOf(e *Suspect) string {
-	if c.list == "" {
+	if c.n == nil {
 		return c.get(e, 0)
 	}
 	values := make([]string, c.n(e))
@@ -40,9 +39,8 @@ func (c column) formatCellOf(e *Suspect) string {
 	return joinValues(values)
 }
 
-// writeCSV leaves out true_label, checked and rate_known if no row has one. sheet quotes cells that a spreadsheet would
-// compute.
-func writeCSV(w io.Writer, entries []Suspect, columns []column, sheet bool) error {
+// writeCSV leaves out true_label, checked and rate_known if no row has one.
+func writeCSV(w io.Writer, entries []Suspect, columns []column) error {
 	unused := map[string]bool{trueLabel: true, checked: true, rateKnown: true}
 	for i := range entries {
 		e := &entries[i]
@@ -50,31 +48,19 @@ func writeCSV(w io.Writer, entries []Suspect, columns []column, sheet bool) erro
 		unused[checked] = unused[checked] && e.Checked == ""
 		unused[rateKnown] = unused[rateKnown] && !e.RateKnown
 	}
-	out := csv.NewWriter(w)
-	var record []string
-	write := func(mark string, cell func(c column) string) error {
-		record = record[:0]
-		for _, c := range columns {
-			if !unused[c.name] {
-				record = append(record, cell(c))
-			}
-		}
-		if sheet {
-			record = append(record, mark)
-		}
-		return out.Write(record)
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c column) bool { return unused[c.name] })
+	out, record := csv.NewWriter(w), make([]string, len(columns))
+	for i, c := range columns {
+		record[i] = c.name
 	}
-	if err := write(SheetColumn, func(c column) string { return c.name }); err != nil {
+	if err := out.Write(record); err != nil {
 		return err
 	}
 	for e := range Summed(entries) {
-		err := write(SheetMark, func(c column) string {
-			if sheet && !c.number {
-				return Cell(c.formatCellOf(e))
-			}
-			return c.formatCellOf(e)
-		})
-		if err != nil {
+		for i, c := range columns {
+			record[i] = c.formatCellOf(e)
+		}
+		if err := out.Write(record); err != nil {
 			return err
 		}
 	}
@@ -85,24 +71,18 @@ func writeCSV(w io.Writer, entries []Suspect, columns []column, sheet bool) erro
 func readCSV(r io.Reader, into *rows) error {
 	limit := &bounded{r: r, left: mostOfRow}
 	in := csv.NewReader(skipByteOrderMark(limit))
-	in.FieldsPerRecord, in.ReuseRecord = -1, true // counted below
+	in.ReuseRecord = true
 	header, err := in.Read()
-	if errors.Is(err, io.EOF) {
-		return fmt.Errorf(": file is empty, expected a header path,given_label,suggested_label,score")
-	}
 	if err != nil {
-		return inCSV(err)
+		return err
 	}
 	names := make([]string, len(header))
 	for i := range header {
-		if strings.Contains(header[i], "\x00") {
-			return fmt.Errorf(": is no text (its first line holds the byte 0), expected CSV")
-		}
 		names[i] = strings.ToLower(strings.TrimSpace(header[i]))
 	}
-	at, err := placeColumns(names, func(c column) string { return c.name })
+	at, err := placeColumns(names)
 	if err != nil {
-		return fmt.Errorf(":1: %w", err)
+		return err
 	}
 	mark := slices.Index(names, SheetColumn)
 	var values []string
@@ -113,31 +93,28 @@ func readCSV(r io.Reader, into *rows) error {
 			return nil
 		}
 		if err != nil {
-			return inCSV(err)
+			return err
 		}
 		line, _ := in.FieldPos(0)
-		if len(record) != len(names) {
-			return fmt.Errorf(":%d: %d fields, expected %d as in the header", line, len(record), len(names))
-		}
 		var e Suspect
 		for i, c := range columns {
 			if at[i] < 0 {
 				continue
 			}
 			cell := record[at[i]]
-			if mark >= 0 && record[mark] == SheetMark && !c.number {
+			if mark >= 0 && record[mark] == SheetMark {
 				cell = unescapeCell(cell)
 			}
-			if values = append(values[:0], cell); c.list != "" {
+			if values = append(values[:0], cell); c.n != nil {
 				values = splitValues(values[:0], cell)
-				if n := len(values); n > 0 && !c.isLeadingColumn() && n != c.n(&e) {
-					return fmt.Errorf(":%d: %s: found %d values, expected one for each of %d paths", line, c.name, n,
-						c.n(&e))
+				if n := len(values); n > 0 && !c.leads && n != c.n(&e) {
+					return fmt.Errorf("line %d: %s: found %d values, expected one for each of %d paths", line, c.name,
+						n, c.n(&e))
 				}
 			}
 			for k, v := range values {
 				if err := c.set(into, &e, k, v); err != nil {
-					return fmt.Errorf(":%d: %s: %w", line, c.name, err)
+					return fmt.Errorf("line %d: %s: %w", line, c.name, err)
 				}
 			}
 		}
@@ -145,15 +122,6 @@ func readCSV(r io.Reader, into *rows) error {
 			return err
 		}
 	}
-}
-
-// inCSV puts the line of a broken row in front of an error.
-func inCSV(err error) error {
-	var p *csv.ParseError
-	if errors.As(err, &p) {
-		return fmt.Errorf(":%d: %w", p.StartLine, p.Err)
-	}
-	return fmt.Errorf(": %w", err)
 }
 
 var escaper = strings.NewReplacer(`\`, `\\`, `|`, `\|`)
@@ -190,34 +158,4 @@ func splitValues(values []string, joined string) []string {
 		value.WriteByte(c)
 	}
 	return append(values, value.String())
-}
-
-// bounded limits the bytes of a row, so that a missing quote does not read the whole file into memory.
-type bounded struct {
-	r    io.Reader
-	left int // bytes
-}
-
-// mostOfRow is the largest number of bytes of a row.
-const mostOfRow = 16 << 20
-
-var errRow = fmt.Errorf("a row takes more than %d MiB: is a quote or a bracket not closed", mostOfRow>>20)
-
-// Read implements io.Reader.
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errRow
-	}
-	n, err := b.r.Read(p)
-	b.left -= n
-	return n, err
-}
-
-// skipByteOrderMark skips a byte order mark.
-func skipByteOrderMark(r io.Reader) *bufio.Reader {
-	in := bufio.NewReaderSize(r, 1<<16)
-	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
-		_, _ = in.Discard(3) // just peeked
-	}
-	return in
 }

@@ -1,12 +1,6 @@
 package suspects
 
-import (
-	"io"
-	"slices"
-	"strings"
-
-	"winnow/internal/atomicfile"
-)
+import "strings"
 
 // A spreadsheet computes a cell that begins with = + - @ as a formula, and some also one behind a tab or a line end:
 // a label could run code of its author. In a file for spreadsheets texts that begin so have a ' in front, and so have
@@ -35,17 +29,4 @@ func unescapeCell(s string) string {
 		return rest
 	}
 	return s
-}
-
-// Unquoted returns a cell of a row, without the ' that a file for spreadsheets puts in front of it.
-func Unquoted(header, row []string, at int) string {
-	if mark := slices.Index(header, SheetColumn); mark >= 0 && row[mark] == SheetMark {
-		return unescapeCell(row[at])
-	}
-	return row[at]
-}
-
-// WriteSpreadsheet writes a list as CSV that spreadsheets show but do not compute.
-func WriteSpreadsheet(path string, list []Suspect) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return writeCSV(w, list, columns, true) })
 }

@@ -1,7 +1,7 @@
 // Package suspects is the table of judged images on disk: one row an image, most suspect first, as winnow audit writes
-// it and winnow review reads it, in CSV, lines of JSON, JSON and Parquet.
+// it and winnow review reads it, in CSV and JSON.
 //
-// Columns have the same names in every form:
+// Columns have the same names in both forms:
 //
 //	rank                          1 is most suspect
 //	path                          as in the manifest
@@ -14,7 +14,7 @@
 //	true_label                    if the manifest has it
 //	nearest_with_given_label,     images that support the label, nearest first, with their cosines
 //	nearest_with_suggested_label
-//	fit, outlier                  whether the image fits the set, or is a stranger
+//	fit, outlier                  whether the image fits the set, or is a outlier
 //	copies_with_other_labels      near copies
 //	unjudged                      alone in its class, so that score says nothing
 //	copy_group                    number of the group of copies of one picture; empty if it has no copy
@@ -26,7 +26,7 @@
 //
 // In CSV a list of paths is one field, joined by |. A | in a path is written \|, and a \ is written \\. The other
 // values of a list have fields of their own, joined in the same way: cosines in nearest_with_given_label_similarity
-// and so on, labels of copies in copies_with_other_labels_label. In JSON and Parquet a list holds objects.
+// and so on, labels of copies in copies_with_other_labels_label. In JSON a list holds objects.
 //
 // Lists made by other tools need path, given_label (or label), suggested_label (or predicted_label) and score (or
 // label_quality, label_score), and may have dropped (or is_label_issue). Other columns are ignored. Without ranks the
@@ -35,18 +35,19 @@
 // A file NAME.cleanlab.csv has path and, by the names of cleanlab's table of label issues, is_label_issue (dropped),
 // label_score (score), given_label and suggested_label.
 //
-// A CSV for spreadsheets (WriteSpreadsheet) has another column, spreadsheet, and a ' in front of texts that begin
-// like a formula.
+// A CSV for spreadsheets, as earlier versions wrote it, has another column, spreadsheet, and a ' in front of texts that
+// begin like a formula.
 //
 // The package knows no images, no vectors and no scorer. It imports nothing of winnow.
 package suspects
 
 import (
+	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -59,52 +60,52 @@ import (
 // Suspect is one judged image, from the judge to the file and the page. Files hold the fields with JSON names; the
 // others are for the program that judged.
 type Suspect struct {
-	Rank  int    `json:"rank" parquet:"rank"`
-	Path  string `json:"path" parquet:"path"`
-	Given string `json:"given_label" parquet:"given_label,dict"`
+	Rank  int    `json:"rank"`
+	Path  string `json:"path"`
+	Given string `json:"given_label"`
 	// Suggested is the given label if none fits better.
-	Suggested string `json:"suggested_label" parquet:"suggested_label,dict"`
+	Suggested string `json:"suggested_label"`
 	// Score of the given label: higher if it looks more right.
-	Score float64 `json:"score" parquet:"score"`
+	Score float64 `json:"score"`
 	// SuggestedScore is nil if unknown.
-	SuggestedScore *float64 `json:"suggested_score" parquet:"suggested_score,optional"`
+	SuggestedScore *float64 `json:"suggested_score"`
 	// SuggestedProbability is nil if the scorer gives no probabilities.
-	SuggestedProbability *float64 `json:"suggested_probability" parquet:"suggested_probability,optional"`
+	SuggestedProbability *float64 `json:"suggested_probability"`
 	// Dropped says that the label is called wrong.
-	Dropped          bool   `json:"dropped" parquet:"dropped"`
-	True             string `json:"true_label,omitempty" parquet:"true_label,optional,dict"`
-	SupportGiven     []Near `json:"nearest_with_given_label" parquet:"nearest_with_given_label,list"`
-	SupportSuggested []Near `json:"nearest_with_suggested_label" parquet:"nearest_with_suggested_label,list"`
+	Dropped          bool   `json:"dropped"`
+	True             string `json:"true_label,omitempty"`
+	SupportGiven     []Near `json:"nearest_with_given_label"`
+	SupportSuggested []Near `json:"nearest_with_suggested_label"`
 	// Fit to the set (findings.Company); nil if unknown.
-	Fit     *float64 `json:"fit" parquet:"fit,optional"`
-	Outlier bool     `json:"outlier" parquet:"outlier"` // fits no class
-	Copies  []Copy   `json:"copies_with_other_labels" parquet:"copies_with_other_labels,list"`
+	Fit     *float64 `json:"fit"`
+	Outlier bool     `json:"outlier"` // fits no class
+	Copies  []Copy   `json:"copies_with_other_labels"`
 	// GivenProbability is nil if Score is no probability.
-	GivenProbability *float64 `json:"given_probability" parquet:"given_probability,optional"`
+	GivenProbability *float64 `json:"given_probability"`
 	// Unjudged says that there is nothing to compare with, as for an image alone in its class: Score means nothing.
-	Unjudged bool `json:"unjudged" parquet:"unjudged"`
+	Unjudged bool `json:"unjudged"`
 	// CopyGroup is the number of the group of copies that the image is in, from 1; 0: it has no copy.
-	CopyGroup int `json:"copy_group,omitempty" parquet:"copy_group"`
+	CopyGroup int `json:"copy_group,omitempty"`
 	// CopyVerdict is empty unless the labels of the group contradict each other.
-	CopyVerdict Verdict `json:"copy_verdict,omitempty" parquet:"copy_verdict,optional,dict"`
+	CopyVerdict Verdict `json:"copy_verdict,omitempty"`
 	// Checked says what people decided about the given label: right, wrong, or nothing yet. Then nothing is guessed.
-	Checked Verdict `json:"checked,omitempty" parquet:"checked,optional,dict"`
+	Checked Verdict `json:"checked,omitempty"`
 	// RateKnown says that the audit knows how many labels are wrong in all, the same in each row.
-	RateKnown bool `json:"rate_known,omitempty" parquet:"rate_known"`
+	RateKnown bool `json:"rate_known,omitempty"`
 	// Problems of the picture, apart from its label.
-	Problems []Problem `json:"problems,omitempty" parquet:"problems,list"`
+	Problems []Problem `json:"problems,omitempty"`
 	// Checksum of the row, in files only.
-	Checksum string `json:"checksum,omitempty" parquet:"checksum,optional"`
+	Checksum string `json:"checksum,omitempty"`
 
 	// Changed says that the row that was read is not as it was written, by its checksum.
-	Changed bool `json:"-" parquet:"-"`
+	Changed bool `json:"-"`
 
-	Row            int `json:"-" parquet:"-"` // in the judged set
-	GivenClass     int `json:"-" parquet:"-"`
-	SuggestedClass int `json:"-" parquet:"-"`
+	Row            int `json:"-"` // in the judged set
+	GivenClass     int `json:"-"`
+	SuggestedClass int `json:"-"`
 	// Order is Score, or its log odds, which do not tie if a probability rounds to 0 or 1.
-	Order float64 `json:"-" parquet:"-"`
-	Alone bool    `json:"-" parquet:"-"` // no other image has its label
+	Order float64 `json:"-"`
+	Alone bool    `json:"-"` // no other image has its label
 }
 
 // Said returns how right the given label looks, as text: a probability in percent, else the score.
@@ -135,23 +136,23 @@ const Unjudged = "not judged"
 
 // Near is an image close to the judged one.
 type Near struct {
-	Path       string  `json:"path" parquet:"path"`
-	Similarity float64 `json:"similarity" parquet:"similarity"` // cosine; 0 if the list has none
-	Row        int     `json:"-" parquet:"-"`                   // in the judged set
+	Path       string  `json:"path"`
+	Similarity float64 `json:"similarity"` // cosine; 0 if the list has none
+	Row        int     `json:"-"`          // in the judged set
 }
 
 // Copy is a near copy of the judged image that has another label.
 type Copy struct {
-	Path       string  `json:"path" parquet:"path"`
-	Label      string  `json:"label" parquet:"label,dict"`
-	Similarity float64 `json:"similarity" parquet:"similarity"`
-	Row        int     `json:"-" parquet:"-"`
+	Path       string  `json:"path"`
+	Label      string  `json:"label"`
+	Similarity float64 `json:"similarity"`
+	Row        int     `json:"-"`
 }
 
 // Problem is what may be wrong with a picture, whatever its label.
 type Problem struct {
-	Kind string `json:"kind" parquet:"kind,dict"`
-	Why  string `json:"why" parquet:"why"`
+	Kind string `json:"kind"`
+	Why  string `json:"why"`
 }
 
 // Format is a form of the table.
@@ -159,10 +160,8 @@ type Format string
 
 // The forms.
 const (
-	CSV     Format = "csv"
-	JSONL   Format = "jsonl"   // an object a line
-	JSON    Format = "json"    // the list as "images" of an object, as winnow audit --json has it, or alone
-	Parquet Format = "parquet" // Snappy compressed
+	CSV  Format = "csv"
+	JSON Format = "json" // the list as "images" of an object, as winnow audit --json has it, or alone
 
 	// Cleanlab is CSV with path and the columns of cleanlab's table of label issues.
 	Cleanlab Format = "cleanlab.csv"
@@ -170,39 +169,24 @@ const (
 
 // FormatOf returns the form that the ending of a file's name stands for.
 func FormatOf(path string) (Format, error) {
-	if strings.HasSuffix(strings.ToLower(path), "."+string(Cleanlab)) {
-		return Cleanlab, nil
+	name := strings.ToLower(path)
+	for _, f := range []Format{Cleanlab, CSV, JSON} {
+		if strings.HasSuffix(name, "."+string(f)) && !strings.HasSuffix(name, ".labelstudio.json") {
+			return f, nil
+		}
 	}
-	if strings.HasSuffix(strings.ToLower(path), ".labelstudio.json") {
-		return "", fmt.Errorf("%q is the name of tasks for Label Studio, expected a list, from which winnow review "+
-			"exports them", path)
-	}
-	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
-	switch f := Format(ending); f {
-	case CSV, JSONL, JSON, Parquet:
-		return f, nil
-	case "ndjson":
-		return JSONL, nil
-	}
-	return "", fmt.Errorf("%q ends in none of .csv, .jsonl, .json, .parquet", path)
+	return "", fmt.Errorf("%q: expected a name that ends in .csv or .json", path)
 }
 
 // Write writes a list in its order, a row at a time.
 func Write(w io.Writer, format Format, list []Suspect) error {
 	switch format {
 	case CSV:
-		return writeCSV(w, list, columns, false)
+		return writeCSV(w, list, columns)
 	case Cleanlab:
-		return writeCSV(w, list, cleanlab, false)
-	case JSONL:
-		return writeJSONL(w, list)
-	case JSON:
-		return writeJSON(w, list)
-	case Parquet:
-		return writeParquet(w, list)
+		return writeCSV(w, list, cleanlab)
 	}
-	return fmt.Errorf("suspects: format %q is unknown, expected %s, %s, %s, %s or %s", format, CSV, JSONL, JSON,
-		Parquet, Cleanlab)
+	return writeJSON(w, list)
 }
 
 // Summed yields each row of a list with its checksum.
@@ -239,59 +223,11 @@ func WriteFile(path string, list []Suspect) error {
 
 // Read reads a list of the form that the file's name ends in, most suspect first.
 func Read(path string) (list []Suspect, err error) {
-	err = openSuspectsFile(path, func(src io.ReaderAt, size int64, format Format) (err error) {
-		list, err = readWholeList(src, size, format)
-		return err
-	})
-	return list, err
-}
-
-// Each passes the rows of a list to yield one by one, in the order of the file. Rank is 0 if the file has no ranks. An
-// error of yield ends the reading and is returned unchanged. Texts of a row may be parts of a longer one: a caller that
-// keeps a few of many should clone them. calls reports whether the list says which labels are called wrong.
-func Each(path string, yield func(Suspect) error) (calls bool, err error) {
-	into := &rows{give: yield}
-	err = openSuspectsFile(path, func(src io.ReaderAt, size int64, format Format) error {
-		return into.readAll(src, size,
-			format)
-	})
-	if into.refused != nil {
-		err = into.refused
-	}
-	return into.calls, err
-}
-
-// openSuspectsFile reads a file. It puts the file's name in front of errors, which begin with ":LINE: " or ": ".
-func openSuspectsFile(path string, read func(src io.ReaderAt, size int64, format Format) error) error {
-	format, err := FormatOf(path)
-	if err != nil {
-		return fmt.Errorf("suspects: %w", err)
-	}
-	f, err := regular.Open(path)
-	if err != nil {
-		return fmt.Errorf("suspects: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("suspects: %w", err)
-	}
-	if info.IsDir() {
-		return fmt.Errorf("suspects: %s: is a folder, expected a file that winnow audit wrote", path)
-	}
-	if err := read(f, info.Size(), format); err != nil {
-		return fmt.Errorf("suspects: %s%w", path, err)
-	}
-	return nil
-}
-
-// readWholeList reads a whole list.
-func readWholeList(src io.ReaderAt, size int64, format Format) (list []Suspect, err error) {
 	into := &rows{names: map[string]string{}, give: func(e Suspect) error {
 		list = append(list, e)
 		return nil
 	}}
-	if err := into.readAll(src, size, format); err != nil {
+	if err := into.readFile(path); err != nil {
 		return nil, err
 	}
 	if list[0].Rank > 0 {
@@ -305,6 +241,17 @@ func readWholeList(src io.ReaderAt, size int64, format Format) (list []Suspect, 
 	return list, nil
 }
 
+// Each passes the rows of a list to yield one by one, in the order of the file. Rank is 0 if the file has no ranks. An
+// error of yield ends the reading and is returned unchanged. Texts of a row may be parts of a longer one: a caller that
+// keeps a few of many should clone them. calls reports whether the list says which labels are flagged.
+func Each(path string, yield func(Suspect) error) (calls bool, err error) {
+	into := &rows{give: yield}
+	if err = into.readFile(path); into.refused != nil {
+		err = into.refused
+	}
+	return into.calls, err
+}
+
 // rows passes on what is read, row by row.
 type rows struct {
 	give    func(Suspect) error
@@ -314,12 +261,10 @@ type rows struct {
 	summed bool // rows have checksums
 	cells  []string
 
-	names map[string]string // each path and label once, since rows name each other; nil: texts as they are read
-	given int
-	told  int       // rows with a rank
-	calls bool      // a row says whether its label is called wrong
-	group []Suspect // rows of a Parquet file under way, column by column
-	room  int64     // bytes that rows of a Parquet file may still take
+	names  map[string]string // each path and label once, since rows name each other; nil: texts as they are read
+	given  int
+	ranked int  // rows with a rank
+	calls  bool // a row says whether its label is flagged
 }
 
 // internText returns the first of equal texts, so that each is held once.
@@ -348,7 +293,10 @@ func (r *rows) passRow(e Suspect) error {
 	}
 	r.given++
 	if e.Rank > 0 {
-		r.told++
+		r.ranked++
+	}
+	if len(e.Checksum) != seal.RowLength || e.Checksum[0] != 'x' { // another tool's
+		e.Checksum = ""
 	}
 	if e.Checksum != "" || r.summed {
 		r.cells = e.appendCells(r.cells[:0])
@@ -359,25 +307,59 @@ func (r *rows) passRow(e Suspect) error {
 	return r.refused
 }
 
-// readAll passes all rows on. It refuses lists in which only some rows have ranks.
-func (r *rows) readAll(src io.ReaderAt, size int64, format Format) (err error) {
-	switch in := io.NewSectionReader(src, 0, size); format {
-	case CSV, Cleanlab:
-		err = readCSV(in, r)
-	case JSONL:
-		err = readJSONL(in, r)
-	case JSON:
-		err = readJSON(in, r)
-	default:
-		err = readParquet(src, size, r)
+// readFile passes all rows of a file on. It refuses lists in which only some rows have ranks.
+func (r *rows) readFile(path string) error {
+	format, err := FormatOf(path)
+	if err != nil {
+		return fmt.Errorf("suspects: %w", err)
+	}
+	f, err := regular.Open(path)
+	if err != nil {
+		return fmt.Errorf("suspects: %w", err)
+	}
+	defer f.Close()
+	if format == JSON {
+		err = readJSON(f, r)
+	} else {
+		err = readCSV(f, r)
 	}
 	switch {
 	case err != nil:
-		return err
 	case r.given == 0:
-		return fmt.Errorf(": no image found, expected at least one row of path, given_label, suggested_label and score")
-	case r.told > 0 && r.told < r.given:
-		return fmt.Errorf(": %d of %d rows have a rank, expected all or none", r.told, r.given)
+		err = errors.New("no image found, expected rows of path, given_label, suggested_label and score")
+	case r.ranked > 0 && r.ranked < r.given:
+		err = fmt.Errorf("%d of %d rows have a rank, expected all or none", r.ranked, r.given)
+	}
+	if err != nil {
+		return fmt.Errorf("suspects: %s: %w", path, err)
 	}
 	return nil
+}
+
+// bounded limits the bytes of a row, so that a missing quote does not read the whole file into memory.
+type bounded struct {
+	r    io.Reader
+	left int // bytes
+}
+
+// mostOfRow is the largest number of bytes of a row.
+const mostOfRow = 16 << 20
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("a row takes more than %d MiB: is a quote or a bracket not closed", mostOfRow>>20)
+	}
+	n, err := b.r.Read(p)
+	b.left -= n
+	return n, err
+}
+
+// skipByteOrderMark skips a byte order mark.
+func skipByteOrderMark(r io.Reader) *bufio.Reader {
+	in := bufio.NewReaderSize(r, 1<<16)
+	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
+		_, _ = in.Discard(3) // just peeked
+	}
+	return in
 }

@@ -23,16 +23,8 @@ func TestAuditRefuses(t *testing.T) {
 			"file to write"},
 		{[]string{"--clean", filepath.Join(dir, "..", filepath.Base(dir), "m.csv"), "--drop"}, "is read here"},
 		{[]string{"--out", manifest}, "--out " + manifest + ": is read here"},
-		{[]string{"--classes", manifest}, "--classes " + manifest + ": is read here"},
 		{[]string{"--out", "x.csv", "--clean", "x.csv", "--drop"}, "--out and --clean both write x.csv"},
-		{[]string{"--out", "x.csv", "--classes", "./x.csv"}, "--out and --classes both write ./x.csv"},
 		{[]string{"--out", filepath.Join(dir, "none", "x.csv")}, "there is no folder " + filepath.Join(dir, "none")},
-		{[]string{"--copies", "2"}, "--copies: found 2, expected a cosine above 0, at most 1"},
-		{[]string{"--copies", "NaN"}, "--copies: found NaN"},
-		{[]string{"--neighbours", "0"}, "--neighbours: found 0, expected 1 or more"},
-		{[]string{"--folds", "1"}, "--folds: found 1, expected 2 or more"},
-		{[]string{"--top", "-1"}, "--top: found -1, expected 0 or more"},
-		{[]string{"--noise-rate", "2"}, "--noise-rate: found 2, expected a share from 0 to below 1"},
 	} {
 		code, _, stderr := call(context.Background(), append(append([]string{}, base...), test.args...)...)
 		if code == 0 || !strings.Contains(stderr, test.want) {
@@ -62,26 +54,6 @@ func TestManifestIsKept(t *testing.T) {
 		}
 		if readFile(t, manifest) != before {
 			t.Fatalf("%v wrote over the manifest", args)
-		}
-	}
-}
-
-// A store where a manifest is expected, and the reverse, is reported as what it is.
-func TestAuditSwapped(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 1, 0)
-	for _, test := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"audit", "--labels", w.store, "--features", w.manifest}, "--labels: " + w.store +
-			" is a feature store, expected a manifest"},
-		{[]string{"audit", w.store}, w.store + " is a feature store, expected a manifest"},
-		{[]string{"audit", "nowhere"}, "nowhere: there is no such run folder, folder of images, .zip file or manifest"},
-	} {
-		if code, _, stderr := call(context.Background(), test.args...); code == 0 || !strings.Contains(stderr,
-			test.want) {
-			t.Errorf("%v: %d: %q, expected %q", test.args, code, stderr, test.want)
 		}
 	}
 }

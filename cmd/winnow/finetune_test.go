@@ -539,17 +539,6 @@ func TestFinetuneAgain(t *testing.T) {
 	}
 }
 
-// ProxySim's proxies are of the last state, so the audit must use the last network.
-func TestFinetunedAuditByProxies(t *testing.T) {
-	atelier(t)
-	mustCall(t, tuneArgs("run", "all", "--loss", "soft_triple", "--filter", "proxysim", "--set", "filter.rate=0.3")...)
-	_, last := mustCall(t, "audit", "run", "--last", "--out", "last.csv")
-	_, best := mustCall(t, "audit", "run", "--out", "best.csv")
-	if readFile(t, "last.csv") != readFile(t, "best.csv") {
-		t.Errorf("the proxies judge by two networks:\n%s\n%s", last, best)
-	}
-}
-
 // With a folder of images and only --finetune, the installed backbone is trained, and briefly, as there is no
 // validation. The run records both.
 func TestFinetuneByTheShortestCommand(t *testing.T) {

@@ -1,19 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"winnow/filters/noiserate"
 	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/run/inspect"
 )
 
 // withTruth returns the world's manifest with the true labels, and its noise rate.
@@ -35,58 +31,6 @@ func (w world) withTruth(t *testing.T) (manifest string, rate float64) {
 	manifest = filepath.Join(w.dir, "truth.csv")
 	write(t, manifest, out.String())
 	return manifest, float64(len(w.wrong)) / float64(images)
-}
-
-func TestAuditRateOnly(t *testing.T) {
-	needRuntime(t)
-	for seed, rate := range map[uint64]float64{1: 0.3, 2: 0} {
-		w := newWorld(t, seed, rate)
-		manifest, truth := w.withTruth(t)
-		rateOnly := func(labels string, more ...string) (int, string, string) {
-			return call(context.Background(), append([]string{"audit", "--rate-only", "--labels", labels, "--features",
-				w.store}, more...)...)
-		}
-		code, stdout, stderr := rateOnly(manifest, "--scorer", "all", "--json")
-		if code != 0 {
-			t.Fatal(stderr)
-		}
-		var r inspect.RateReport
-		if err := json.Unmarshal([]byte(stdout), &r); err != nil {
-			t.Fatal(err)
-		}
-		if len(r.Estimates) != len(noiserate.Methods()) || r.Images != 320 || r.True == nil ||
-			math.Abs(*r.True-truth) > 1e-12 || len(r.Classes) != 20 {
-			t.Errorf("%+v, the truth is %v", r, truth)
-		}
-		if !slices.IsSortedFunc(r.Classes, func(a, b inspect.ClassRate) int { return cmp.Compare(b.Rate, a.Rate) }) {
-			t.Errorf("classes: %+v", r.Classes)
-		}
-		if e := r.Estimates[0]; e.Method != noiserate.Likelihood || math.Abs(e.Rate-truth) > 0.09 || e.Low > e.Rate ||
-			e.High < e.Rate {
-			t.Errorf("estimate %+v, the truth is %v", e, truth)
-		}
-		for _, method := range noiserate.Methods() {
-			code, stdout, _ = rateOnly(manifest, "--scorer", method)
-			if worse := method != noiserate.Likelihood; code != 0 || strings.Contains(stdout,
-				"too many where classes are") != worse {
-				t.Errorf("%s, exit %d:\n%s", method, code, stdout)
-			}
-		}
-		code, stdout, _ = rateOnly(manifest, "--top", "2")
-		if code != 0 || !strings.HasPrefix(stdout, "wrong labels: about ") || !strings.Contains(stdout,
-			"the manifest knows: ") || strings.Count(stdout, "\n") != 4 {
-			t.Errorf("exit %d\n%s", code, stdout)
-		}
-		if code, stdout, _ = rateOnly(w.manifest); code != 0 ||
-			strings.Contains(stdout, "the manifest knows") {
-			t.Errorf("exit %d; true labels are reported for a manifest without them:\n%s", code, stdout)
-		}
-	}
-	fails(t, 1, "list.csv", "audit", "--rate-only", "--labels", "list.csv", "--features", "store")
-}
-
-func TestNoiseIsRenamed(t *testing.T) {
-	fails(t, 2, "winnow noise is now: winnow audit --rate-only", "noise", "list.csv", "--features", "store")
 }
 
 // --noise-rate auto trains as with the estimate given as a number: in the filter, in config.yaml, and when resumed.

@@ -8,12 +8,11 @@ func TestQuiet(t *testing.T) {
 	for _, args := range [][]string{
 		{"data", "check", "noisy.csv", "--root", "drawn"},
 		{"extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--out", "store"},
-		{"audit", "--rate-only", "--labels", "noisy.csv", "--features", "store"},
 		{"train", "--manifest", "noisy.csv", "--root", "drawn", "--features", "store", "--dim", "8", "--batch", "6x3",
 			"--steps", "6", "--screen", "none", "--out", "run"},
 		{"eval", "run"},
 		{"audit", "run", "--out", "suspects.csv"},
-		{"audit", "--features", "store", "--manifest", "noisy.csv", "--folds", "2"},
+		{"audit", "--features", "store", "--manifest", "noisy.csv"},
 		{"map", "run", "--out", "map.svg", "--iterations", "20"},
 		{"report", "run", "--out", "report.html"},
 		{"export", "run", "--npy", "e.npy", "--onnx", "e.onnx"},

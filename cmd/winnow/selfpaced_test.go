@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -11,7 +9,6 @@ import (
 	"testing"
 
 	"winnow/run/folder"
-	"winnow/run/inspect"
 	"winnow/train"
 )
 
@@ -60,59 +57,6 @@ func TestSelfPacedRun(t *testing.T) {
 	})
 	sameFiles(t, whole, cut, folder.BestHeadFile, folder.LastHeadFile, folder.WeightsFile, train.MetricsFile,
 		train.CheckpointFile, folder.ConfigFile)
-	auditsPaced(t, w, whole, rows[1:])
-}
-
-// auditsPaced audits by the weights: images of weight 0 are flagged, all are ranked, and weights of other labels
-// are refused.
-func auditsPaced(t *testing.T, w world, dir string, rows [][]string) {
-	known, _ := w.withTruth(t)
-	audited := func(args ...string) inspect.Report {
-		return mustJSON[inspect.Report](t, append([]string{"audit", dir, "--json", "--manifest", known}, args...)...)
-	}
-	a := audited()
-	weight, zeros := map[string]string{}, 0
-	for _, row := range rows {
-		weight[row[0]] = row[2]
-		if row[2] == "0" {
-			zeros++
-		}
-	}
-	if a.Scorer != "selfpaced" || a.Suggests != "vmf" || len(a.Images) != 320 || a.Detection.Removed != zeros ||
-		a.Rate != float64(zeros)/320 || a.Detection.AUROC < 0.75 {
-		t.Errorf("%s, %s, %d images, rate %v, %d zeros, %+v", a.Scorer, a.Suggests, len(a.Images), a.Rate, zeros,
-			a.Detection)
-	}
-	for i, e := range a.Images {
-		if strconv.FormatFloat(e.Score, 'g', -1, 64) != weight[e.Path] || e.Dropped != (e.Score == 0) || i > 0 &&
-			e.Score < a.Images[i-1].Score {
-			t.Fatalf("place %d: %+v, weight %s", i, e, weight[e.Path])
-		}
-	}
-	if b := audited("--scorer", "selfpaced", "--noise-rate", "0.25"); b.Detection.Removed != 80 || b.Rate != 0.25 ||
-		b.Detection.AUROC != a.Detection.AUROC {
-		t.Errorf("%+v", b.Detection)
-	}
-	if v := audited("--scorer", "vmf"); v.Scorer != "vmf" || v.Suggests != "" {
-		t.Errorf("%s, %s", v.Scorer, v.Suggests)
-	}
-	write(t, filepath.Join(w.dir, "other.csv"), strings.Replace(readFile(t, known), ",class03,train", ",class04,train",
-		1))
-	if code, _, stderr := call(context.Background(), "audit", dir, "--manifest",
-		filepath.Join(w.dir, "other.csv")); code != 1 || !strings.Contains(stderr, `found "c0`) ||
-		!strings.Contains(stderr, "scorer vmf judges others") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
-	weights := readFile(t, dir, folder.WeightsFile)
-	flipped := []byte(weights)
-	flipped[len(flipped)-2] ^= 1 // 0 becomes 1
-	write(t, filepath.Join(dir, folder.WeightsFile), string(flipped))
-	fails(t, 1, "weights.csv: found sha256", "audit", dir)
-	write(t, filepath.Join(dir, folder.WeightsFile), weights)
-	if err := os.Remove(filepath.Join(dir, folder.WeightsFile)); err != nil {
-		t.Fatal(err)
-	}
-	fails(t, 1, "holds no weights.csv: the training is not finished", "audit", dir)
 }
 
 func TestSelfPacedMisuse(t *testing.T) {
@@ -121,14 +65,13 @@ func TestSelfPacedMisuse(t *testing.T) {
 	plain := filepath.Join(w.dir, "plain")
 	mustCall(t, w.args(plain, "--epochs", "1", "--loss", "contrastive", "--filter", "none")...)
 	for want, args := range map[string][]string{
-		"no loss of the run weighs its samples":       w.args(plain, "--set", "selfpaced.every=1 epoch"),
-		"--scorer: selfpaced needs a run that weighs": {"audit", plain, "--scorer", "selfpaced"},
+		"no loss of the run weighs its samples": w.args(plain, "--set", "selfpaced.every=1 epoch"),
 	} {
 		fails(t, 2, want, args...)
 	}
 }
 
-// With fine-tuning, every round uses the features of the current network, and the audit those of the last.
+// With fine-tuning, every round uses the features of the current network.
 func TestSelfPacedFinetune(t *testing.T) {
 	atelier(t)
 	settings := []string{"--loss", "weighted_multi_similarity", "--filter", "none", "--set", "selfpaced.every=5 steps",
@@ -145,11 +88,5 @@ func TestSelfPacedFinetune(t *testing.T) {
 	still, _ := mustCall(t, tuneArgs("still", "all", append(settings, "--backbone-lr", "0", "--json")...)...)
 	if readFile(t, "whole", folder.WeightsFile) == readFile(t, "still", folder.WeightsFile) {
 		t.Errorf("the weights do not depend on the backbone's training\n%s", still)
-	}
-	var a inspect.Report
-	stdout, _ := mustCall(t, "audit", "whole", "--json")
-	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Scorer != "selfpaced" ||
-		a.Backbone != filepath.Join("whole", folder.LastBackboneFile) || a.Detection == nil {
-		t.Errorf("%v: %s, %s", err, a.Scorer, a.Backbone)
 	}
 }

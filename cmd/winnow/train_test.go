@@ -13,11 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/ortlib"
 	"winnow/models"
-	"winnow/run"
 	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -463,15 +461,6 @@ func TestTrainLosesItsWeights(t *testing.T) {
 		"(32 in all)") || !strings.Contains(stderr, "images: c") || strings.Contains(stderr, "head.winnow is") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
-}
-
-// readTrainData reads the training data of a manifest and a store.
-func readTrainData(manifest, store string) (run.Data, error) {
-	d, err := datasets.ReadFile(manifest, datasets.ReadOptions{})
-	if err != nil {
-		return run.Data{}, err
-	}
-	return run.Load(context.Background(), d, store, false)
 }
 
 // Without --features, train computes features from the images: the head equals that on features of winnow extract, and

@@ -27,11 +27,7 @@ const (
 // Memory of an image, in bytes.
 const (
 	Named = 250 // its names in the manifest and in the store
-	Told  = 600 // an audit's entry about it
 )
-
-// Covariance returns the memory in bytes of whitening features with this many values by sums over their rows.
-func Covariance(values int) int64 { return 28 * int64(values) * int64(values) }
 
 // Use is the memory that a command holds, in bytes.
 type Use struct {

@@ -110,7 +110,7 @@ var rooms = []Room{
 
 	{"audit", "finds which given labels of a whole set are wrong, and which of them to drop or replace",
 		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout " +
-			"filters/noiserate head train train/samples"},
+			"filters/noiserate head train"},
 	{"audit/judges", "is the catalog of ways to judge the labels of a whole set at once",
 		"eval features filters/leaveout filters/noiserate internal/eigen"},
 	{"audit/crossfit", "judges labels with heads trained on the spot, none of them on what it judges",
@@ -120,13 +120,13 @@ var rooms = []Room{
 	{"audit/learn", "learns from people's decisions which labels are wrong, chooses what to show next, and counts " +
 		"how many are wrong",
 		"audit/suspects eval features head"},
-	{"audit/suspects", "reads and writes the table of judged images: CSV, JSON, JSON lines, Parquet",
-		"internal/jsontext internal/parquetguard"},
+	{"audit/suspects", "reads and writes the table of judged images: CSV and JSON",
+		""},
 
 	{"run", "turns a configuration and data into a training run and its folder",
 		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters " +
 			"filters/correction filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
-			"internal/budget internal/hint internal/lookup losses models run/comparison run/config run/dealt run/folder " +
+			"internal/budget internal/hint internal/lookup losses models run/comparison run/config run/folder " +
 			"run/tuning train train/peers train/samples train/selective"},
 	{"run/grid", "runs many trainings, of a study or a sweep: several at once, each kept when it is done; estimates " +
 		"and shows their time",
@@ -136,9 +136,6 @@ var rooms = []Room{
 			"train/selective"},
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
-	{"run/dealt", "deals the stored features of a manifest among machines: sums of all rows, a sample to fit to, " +
-		"then what is said of each row",
-		"cluster datasets features filters/leaveout internal/hint internal/lookup run/folder train"},
 	{"run/measure", "measures an opened run by the metrics asked for, beside frozen and whitened features",
 		"cluster datasets eval features head internal/budget internal/hint internal/lookup run/comparison " +
 			"run/folder"},
@@ -153,12 +150,10 @@ var rooms = []Room{
 			"run/folder train " +
 			"train/selective"},
 	{"run/inspect", "audits the labels of images, of a manifest by stored features, or of a run, and writes the " +
-		"mended manifest",
-		"audit audit/crossfit audit/findings audit/judges audit/learn audit/suspects backbone cluster datasets " +
-			"datasets/classnames datasets/imageroot datasets/location eval run/extraction features filters " +
-			"filters/leaveout filters/noiserate filters/selfpaced head internal/budget internal/hint internal/lookup " +
-			"internal/parquetguard losses " +
-			"models run run/config run/dealt run/folder run/tuning train train/samples"},
+		"corrected manifest",
+		"audit audit/findings audit/learn audit/suspects backbone datasets datasets/classnames datasets/imageroot " +
+			"datasets/location eval run/extraction features filters filters/noiserate head internal/hint " +
+			"internal/lookup run run/folder train"},
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/classnames datasets/imageroot eval eval/tsne " +

@@ -102,8 +102,7 @@ func (r *reproduction) tryCell(
 			)
 		}
 	default:
-		err = r.judgeLabels(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true},
-			audit.Auditor{Shared: r.getShared(cell)})
+		err = r.judgeLabels(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true})
 	}
 	o.Seconds += time.Since(start).Seconds()
 	if row.Recipe == "" {
@@ -238,5 +237,5 @@ func (r *reproduction) trainAndMeasureCell(ctx context.Context, o *studies.Outco
 	if err != nil {
 		return err
 	}
-	return r.judgeLabels(ctx, o, t, z, audit.Options{Scorer: row.Judge}, audit.Auditor{})
+	return r.judgeLabels(ctx, o, t, z, audit.Options{Scorer: row.Judge})
 }

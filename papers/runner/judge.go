@@ -37,7 +37,6 @@ func (r *reproduction) judgeLabels(
 	t training,
 	z features.Set,
 	asked audit.Options,
-	by audit.Auditor,
 ) error {
 	d := t.labels.data
 	truth := func(row int) (given, true int) { s := d.Samples[z.IDs[row]]; return s.Label, s.True }
@@ -54,7 +53,7 @@ func (r *reproduction) judgeLabels(
 	if f := filters.Default(); audit.Named(asked.Scorer).Kind == audit.ByFilter {
 		f.Scorer, asked.Filter = asked.Scorer, &f
 	}
-	result, err := by.Run(ctx, z, asked)
+	result, err := audit.Run(ctx, z, asked)
 	if err != nil {
 		return err
 	}
@@ -72,22 +71,10 @@ func (r *reproduction) judgeLabels(
 	o.Measures[auroc], o.Measures["ap"], o.Measures["found"] = found.AUROC, found.AP, found.Precision
 	o.Measures["mended"] = mended / max(float64(n), 1)
 	o.Measures["found-1"], o.Measures["found-5"] = found.Found1, found.Found5
-	if by.Given == nil && audit.Named(asked.Scorer).Probability {
+	if audit.Named(asked.Scorer).Probability {
 		compareReliability(o.Measures, result.Suspects, wrong)
 	}
 	return nil
-}
-
-// getShared returns the values that the judges of a column and seed share. It drops those of other columns, since cells
-// come in the plan's order.
-func (r *reproduction) getShared(cell studies.Cell) *audit.Shared {
-	r.sharing.Lock()
-	defer r.sharing.Unlock()
-	of := [2]uint64{uint64(cell.Column), cell.Seed}
-	if r.shares == nil || r.sharesOf != of {
-		r.shares, r.sharesOf = new(audit.Shared), of
-	}
-	return r.shares
 }
 
 // compareReliability compares probabilities with the true labels.

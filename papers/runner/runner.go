@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"winnow/audit"
 	"winnow/backbone/ort"
 	"winnow/datasets/location"
 	"winnow/papers/studies"
@@ -55,12 +54,9 @@ type reproduction struct {
 	grid    grid.Grid[studies.Cell, studies.Outcome]
 	results *studies.Results
 
-	noted    sync.Map // notes of trainings
-	sharing  sync.Mutex
-	drawing  sync.Mutex
-	columns  map[[2]uint64]drawnColumn // of a study without data, by column and seed
-	shares   *audit.Shared             // by the judges of the last column and seed
-	sharesOf [2]uint64
+	noted   sync.Map // notes of trainings
+	drawing sync.Mutex
+	columns map[[2]uint64]drawnColumn // of a study without data, by column and seed
 }
 
 // openReproduction reads the data and lists the cells.

@@ -12,12 +12,11 @@ import (
 
 // Screening is the result of judging the labels before a training.
 type Screening struct {
-	By      string  `json:"by"`                   // the judge
-	Blind   bool    `json:"blind"`                // the features predict no label better than chance
-	Judged  int     `json:"judged"`               // images
-	Sampled int     `json:"fit_sample,omitempty"` // images that the judge was fitted to; 0: all
-	Wrong   int     `json:"wrong"`                // of the judged, flagged and left out
-	Left    float64 `json:"wrong_of_rest"`        // share of the others that is expected to be wrong
+	By     string  `json:"by"`            // the judge
+	Blind  bool    `json:"blind"`         // the features predict no label better than chance
+	Judged int     `json:"judged"`        // images
+	Wrong  int     `json:"wrong"`         // of the judged, flagged and left out
+	Left   float64 `json:"wrong_of_rest"` // share of the others that is expected to be wrong
 }
 
 // WholeRate returns the share of wrong labels among all of a run: those that were flagged before the training, and
@@ -35,12 +34,8 @@ func (s Screening) String() string {
 	if s.Blind {
 		return "the features do not predict the labels: none is flagged before the training"
 	}
-	by := s.By
-	if s.Sampled > 0 {
-		by = fmt.Sprintf("%s, fitted to %d of them,", by, s.Sampled)
-	}
 	return fmt.Sprintf("of %d labels %s flags %d: their images take no part (%s); of the others about %s are",
-		s.Judged, by, s.Wrong, ScreenedFile, text.Percent(s.Left))
+		s.Judged, s.By, s.Wrong, ScreenedFile, text.Percent(s.Left))
 }
 
 // Screened is an image whose label was flagged before the training.

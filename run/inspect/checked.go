@@ -1,15 +1,12 @@
 package inspect
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -17,7 +14,6 @@ import (
 	"winnow/audit/learn"
 	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/features"
 	"winnow/internal/text"
 	"winnow/run/folder"
 )
@@ -51,16 +47,15 @@ type Random struct {
 // learnFromDecisions uses decisions about some of the judged labels: these are certain, and the others are judged again
 // by the audit's evidence and what was decided about images like them ([learn.Learner]). A checked label is never
 // called wrong.
-func (a *Report) learnFromDecisions(ctx context.Context, in Input, note func(string, ...any)) error {
-	m, err := in.Checks.Match(a.data)
+func (a *Report) learnFromDecisions(ctx context.Context, note func(string, ...any)) error {
+	m, err := a.checks.Match(a.data)
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
 	if len(a.Images) == 0 {
 		return nil
 	}
-	c := &Decided{File: in.Checks.File, Stale: m.Stale, Gone: m.Gone, Open: in.Checks.Open,
-		Changed: in.Checks.Changed}
+	c := &Decided{File: a.checks.File, Stale: m.Stale, Gone: m.Gone, Open: a.checks.Open, Changed: a.checks.Changed}
 	classes := a.numberLabels(m.At)
 	var taught []learn.Decision
 	for i := range a.Images {
@@ -87,16 +82,12 @@ func (a *Report) learnFromDecisions(ctx context.Context, in Input, note func(str
 		taught = append(taught, d)
 	}
 	c.Gone += len(m.At) - len(taught)
-	a.Checked, a.checks = c, in.Checks
+	a.Checked = c
 	if len(taught) == 0 {
 		note("%s: none of its decisions is about a judged label", c.File)
 		return nil
 	}
-	paths := make([]string, len(a.Images))
-	for i := range a.Images {
-		paths[i] = a.Images[i].Path
-	}
-	x, err := a.readFirstVectors(ctx, in, paths)
+	x, err := a.readFirstVectors(ctx)
 	if err != nil {
 		return err
 	}
@@ -110,10 +101,7 @@ func (a *Report) learnFromDecisions(ctx context.Context, in Input, note func(str
 	for name, i := range classes {
 		names[i] = name
 	}
-	if c.Random, err = a.countDrawn(l, in.Checks.Log); err == nil && c.Random == nil {
-		c.Random = a.findRandomChecks(m.At)
-	}
-	if err != nil {
+	if c.Random, err = a.countDrawn(l, a.checks.Log); err != nil {
 		return err
 	}
 	a.rejudgeLabels(s, names)
@@ -147,25 +135,19 @@ const mostTaught = 1 << 28
 
 // readFirstVectors returns the stored features of the first images, row by row, as many as learning holds; no rows if
 // there are none.
-func (a *Report) readFirstVectors(ctx context.Context, in Input, paths []string) (x blas32.General, err error) {
-	dir, _, _ := strings.Cut(cmp.Or(a.Store, in.Features), ",")
-	var store *features.Store
-	switch {
-	case in.Run != nil:
-		store = in.Run.Store
-	case dir == "":
+func (a *Report) readFirstVectors(ctx context.Context) (x blas32.General, err error) {
+	if a.store == nil {
 		return x, nil
-	default:
-		if store, err = features.Open(dir); err != nil {
-			return x, err
-		}
 	}
-	paths = paths[:min(len(paths), mostTaught/store.Dim)]
-	rows, missing := store.Lookup(paths)
+	var paths []string
+	for _, e := range a.Images[:min(len(a.Images), mostTaught/a.store.Dim)] {
+		paths = append(paths, e.Path)
+	}
+	rows, missing := a.store.Lookup(paths)
 	if len(missing) > 0 {
 		return x, nil
 	}
-	return store.Read(ctx, rows)
+	return a.store.Read(ctx, rows)
 }
 
 // rejudgeLabels replaces the opinion about each label by what was learnt, and sorts the images by it: those found wrong
@@ -322,35 +304,6 @@ func (a *Report) countDrawn(l *learn.Learner, log []datasets.Answer) (*Random, e
 	n := float64(c.Images)
 	return &Random{Images: c.Draws, Wrong: c.Drawn, Rate: c.Wrong.Estimate / n, Low: c.Wrong.Low / n,
 		High: c.Wrong.High / n}, nil
-}
-
-// findRandomChecks finds the checks of images drawn at random among the decisions: those that a check of a review draws
-// ([drawChecked]), if all of them are decided and no other program chose them; else nil.
-func (a *Report) findRandomChecks(at map[int]datasets.Checked) *Random {
-	r := &Random{}
-	for _, i := range drawChecked(a.Images, Checked) {
-		k, ok := at[a.ids[a.Images[i].Row]]
-		if !ok || k.Elsewhere {
-			return nil
-		}
-		if r.Images++; !k.Right {
-			r.Wrong++
-		}
-	}
-	share := learn.Share(r.Wrong, r.Images)
-	r.Rate, r.Low, r.High = share.Estimate, share.Low, share.High
-	return r
-}
-
-// drawChecked returns the positions of n images that a check of a review shows: those whose paths have the smallest
-// sha256, all if there are fewer.
-func drawChecked(list []suspects.Suspect, n int) []int {
-	at, sums := features.AllRows(len(list)), make([][sha256.Size]byte, len(list))
-	for i := range list {
-		sums[i] = sha256.Sum256([]byte(list[i].Path))
-	}
-	slices.SortFunc(at, func(i, j int) int { return bytes.Compare(sums[i][:], sums[j][:]) })
-	return at[:min(n, len(at))]
 }
 
 // recountWrong counts what is flagged, and corrects the noise rate by what is known.

@@ -1,39 +1,14 @@
 package inspect
 
 import (
-	"context"
 	"fmt"
-	"io/fs"
 	"slices"
+	"strings"
 
-	"winnow/audit"
-	"winnow/audit/findings"
 	"winnow/audit/suspects"
 	"winnow/backbone"
 	"winnow/datasets"
 )
-
-// samePictures returns how an audit compares pictures: ids are the positions in d of the rows of the set.
-func samePictures(root fs.FS, d *datasets.Dataset, ids []int) func(context.Context, []audit.Pair) ([]bool, error) {
-	return func(ctx context.Context, pairs []audit.Pair) ([]bool, error) {
-		files := make([][2]string, len(pairs))
-		for i, p := range pairs {
-			files[i] = [2]string{d.Samples[ids[p.A]].Path, d.Samples[ids[p.B]].Path}
-		}
-		return backbone.SamePictures(ctx, root, files)
-	}
-}
-
-// hashesOf returns the hashes of pictures, as they are and mirrored; ids are their positions.
-func hashesOf(looks []backbone.Look, ids []int) [][2]findings.Hash {
-	list := make([][2]findings.Hash, len(ids))
-	for i, id := range ids {
-		if h := looks[id].Hash; h != (backbone.Hash{}) {
-			list[i] = [2]findings.Hash{findings.Hash(h), findings.Hash(h.Mirrored())}
-		}
-	}
-	return list
-}
 
 // groupCopies names the groups of copies, with the splits that images have in d.
 func (a *Report) groupCopies(d *datasets.Dataset) {
@@ -77,4 +52,41 @@ func (a *Report) groupsByKind() (l looked) {
 		}
 	}
 	return l
+}
+
+// findProblems tells the problems of the judged pictures. They are problems among all pictures of paths, which looks
+// are of.
+func (a *Report) findProblems(paths []string, looks []backbone.Look) {
+	found := map[string][]backbone.Found{}
+	for i, list := range backbone.FindProblems(looks) {
+		if len(list) > 0 {
+			found[paths[i]] = list
+		}
+	}
+	for i := range a.Images {
+		for _, f := range found[a.Images[i].Path] {
+			a.Images[i].Problems = append(a.Images[i].Problems, suspects.Problem{Kind: string(f.Problem), Why: f.Why})
+		}
+	}
+	a.Looked = true
+}
+
+// listProblems lists the images with a problem, most suspect first, and says how many have each.
+func (a *Report) listProblems() (list []string, said string) {
+	count := map[string]int{}
+	for _, e := range a.Images {
+		if len(e.Problems) > 0 {
+			list = append(list, e.Path)
+		}
+		for _, p := range e.Problems {
+			count[p.Kind]++
+		}
+	}
+	var parts []string
+	for _, p := range backbone.Problems {
+		if n := count[string(p)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, p))
+		}
+	}
+	return list, strings.Join(parts, ", ")
 }

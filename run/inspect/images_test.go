@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/audit"
 	"winnow/audit/suspects"
 	"winnow/backbone"
 	"winnow/backbone/ort"
@@ -25,12 +23,9 @@ import (
 	"winnow/datasets/glyphs"
 	"winnow/datasets/location"
 	"winnow/eval"
-	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/internal/testing/orttest"
-	"winnow/models"
-	"winnow/models/architecture"
 	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/inspect"
@@ -96,7 +91,7 @@ func newStudio(t *testing.T, source string) *studio {
 	rt := orttest.Runtime(t)
 	s := &studio{Input: inspect.Input{Images: location.At(source),
 		Features: filepath.Join(t.TempDir(), "suspects.features")}}
-	s.Options = inspect.Options{Options: audit.Options{Scorer: "fitted", Folds: 2, MaxMem: 1 << 30}}
+	s.Options = inspect.Options{Scorer: "fitted", MaxMem: 1 << 30}
 	s.Host = inspect.Host{Host: extraction.Host{
 		Runtime: func() (*ort.Runtime, error) { return rt, nil },
 		Note:    func(f string, args ...any) { s.told += fmt.Sprintf(f, args...) + "\n" },
@@ -194,56 +189,6 @@ func TestPhotos(t *testing.T) {
 	}
 }
 
-// Images of any split are judged apart on request, as the stored features of the same images are. Scorers that need
-// all images at once are refused before images are looked at.
-func TestPhotosApart(t *testing.T) {
-	dir, wrong := drawChecked(t, byClass)
-	s := newStudio(t, dir)
-	s.Scorer, s.FitSample = "", 120
-	a := s.audit(t)
-	slices.Sort(wrong)
-	if got := paths(a, len(wrong)); a.Sampled != s.FitSample || len(a.Images) != drawnClasses*drawnImages ||
-		!slices.Equal(got, wrong) {
-		t.Errorf("fitted to %d of %d, the most suspect are %q, expected %d, %d and %q", a.Sampled, len(a.Images), got,
-			s.FitSample, drawnClasses*drawnImages, wrong)
-	}
-	if a.Source().Path() != dir || a.Store != s.Features || a.Model != "glyphnet" {
-		t.Errorf("of %q in %q by %q", a.Source(), a.Store, a.Model)
-	}
-	manifest := filepath.Join(t.TempDir(), "all.csv")
-	d, err := datasets.ReadFile(dir, datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range d.Samples {
-		d.Samples[i].Split = datasets.Train
-	}
-	if err := datasets.WriteFile(manifest, d, nil); err != nil {
-		t.Fatal(err)
-	}
-	stored, err := inspect.Judge(t.Context(), inspect.Input{Manifest: location.At(manifest), Features: s.Features,
-		View: "center"},
-		s.Options, s.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, e := range stored.Images {
-		if got := a.Images[i]; got.Path != e.Path || got.Score != e.Score || got.Suggested != e.Suggested {
-			t.Fatalf("place %d: found %+v, by stored features %+v", i, got, e)
-		}
-	}
-	fresh := newStudio(t, dir)
-	fresh.FitSample = 120 // by "fitted"
-	if _, err := inspect.Judge(t.Context(), fresh.Input, fresh.Options, fresh.Host); err == nil ||
-		!strings.Contains(err.Error(), "needs all images at once") || fresh.seen != 0 {
-		t.Errorf("%v, %d images looked at", err, fresh.seen)
-	}
-	fresh.Scorer, fresh.MaxMem = "", 1
-	if _, err := inspect.Judge(t.Context(), fresh.Input, fresh.Options, fresh.Host); err == nil || fresh.seen != 0 {
-		t.Errorf("memory of one byte: %v, %d images looked at", err, fresh.seen)
-	}
-}
-
 // Splits select what is judged; the features serve every choice of splits.
 func TestPhotosSplits(t *testing.T) {
 	dir, _ := drawChecked(t, byClass)
@@ -269,7 +214,7 @@ func TestPhotosSplits(t *testing.T) {
 	}
 	s.Splits = []string{"query"}
 	if _, err := inspect.Judge(t.Context(), s.Input, s.Options, s.Host); err == nil ||
-		!strings.Contains(err.Error(), "no such images, but test 48, train 48, validation 48") {
+		!strings.Contains(err.Error(), "no such images, but map[test:48 train:48 validation:48]") {
 		t.Errorf("a split that is not there: %v", err)
 	}
 }
@@ -302,7 +247,7 @@ func TestPhotosChange(t *testing.T) {
 		t.Errorf("%d looked at, left out %+v, %d not judged: %s", s.seen, a.LeftOut, a.Unjudged, s.told)
 	}
 	var out bytes.Buffer
-	a.WriteSummary(&out, 3)
+	a.WriteText(&out, 3)
 	for _, want := range []string{"of 144 labels look wrong. Of all labels, " +
 		"between ", "Not judged: 1 image alone in a class, with nothing to compare with: ",
 		"Left out: 1 image could not be read; the first is " + broken + ": not an image"} {
@@ -345,88 +290,6 @@ func TestPhotosChange(t *testing.T) {
 	}
 }
 
-// Two backbones look at the images, each with its own store, which the next audit reuses, with one backbone or several.
-func TestPhotosBackbones(t *testing.T) {
-	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
-	dir, wrong := drawChecked(t, flat)
-	net, err := architecture.Embedded("lenet5")
-	if err != nil {
-		t.Fatal(err)
-	}
-	registry, err := models.OpenDefault()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := registry.AddNew(models.Entry{Name: "drawn", Input: architecture.Input, Output: architecture.Output,
-		Preprocessing: net.Preprocessing}, net.Model(1).Marshal(), ""); err != nil {
-		t.Fatal(err)
-	}
-	all := drawnClasses * drawnImages
-	s := newStudio(t, dir)
-	s.Scorer = ""
-	s.Model = "glyphnet"
-	s.audit(t)
-	s.Model = "glyphnet, drawn"
-	var last backbone.Progress
-	s.Host.Images = func() (func(backbone.Progress), func()) {
-		return func(p backbone.Progress) { last, s.seen = p, p.Done-p.Resumed }, func() {}
-	}
-	a := s.audit(t)
-	found := 0
-	for _, path := range paths(a, len(wrong)) {
-		if slices.Contains(wrong, path) {
-			found++
-		}
-	}
-	if s.seen != all || last.Done != 2*all || last.Total != 2*all || found < 2 { // weights drawn at random see little
-		t.Errorf("%d looked at, %+v, %d of the wrong labels are the most suspect, expected %d and 2 or 3: %s", s.seen,
-			last, found, all, s.told)
-	}
-	beside := strings.TrimSuffix(s.Features, ".features") + ".drawn.features"
-	if _, err := features.Open(beside); err != nil || a.Model != "glyphnet, drawn" || a.Store != s.Features ||
-		!strings.Contains(s.told, "embedded with glyphnet, drawn, as asked") {
-		t.Errorf("%v, by %q into %q: %s", err, a.Model, a.Store, s.told)
-	}
-	var good, bad float64
-	at := strings.Index(a.Why, "glyphnet counts")
-	if n, err := fmt.Sscanf(a.Why[max(at, 0):], "glyphnet counts %f %%, drawn counts %f %%", &good, &bad); n != 2 ||
-		good < 2*bad || math.Abs(good+bad-100) > 1.01 {
-		t.Errorf("what counted: %q, %v", a.Why, err)
-	}
-	if s.audit(t); s.seen != 0 || strings.Count(s.told, "are reused") != 2 {
-		t.Errorf("%d looked at again: %s", s.seen, s.told)
-	}
-	writeTo(t, filepath.Join(dir, "U+0041_latin_capital_letter_a", "came.png"), firstOf(t, dir))
-	if s.audit(t); s.seen != 2 || last.Total != 2*all+2 || last.Done != 2*all+2 {
-		t.Errorf("%d looked at, %+v after one came: %s", s.seen, last, s.told)
-	}
-	for name, want := range map[string]string{
-		"glyphnet,nix":      `"nix"`,
-		"glyphnet,":         `model: found an empty name in "glyphnet,"`,
-		"glyphnet,glyphnet": "model: glyphnet and glyphnet are one network: name each once",
-	} {
-		s.Model = name
-		if _, err := inspect.Judge(t.Context(), s.Input, s.Options, s.Host); err == nil ||
-			!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// firstOf returns an image of a folder.
-func firstOf(t *testing.T, dir string) []byte {
-	t.Helper()
-	list, err := filepath.Glob(filepath.Join(dir, "*", "*.png"))
-	if err != nil || len(list) == 0 {
-		t.Fatal("no image", err)
-	}
-	data, err := os.ReadFile(list[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 // Images looked at before an interruption are not looked at again.
 func TestPhotosInterrupted(t *testing.T) {
 	dir, _ := drawChecked(t, flat)
@@ -461,28 +324,24 @@ func TestPhotosRefused(t *testing.T) {
 	}
 	for what, c := range map[string]struct {
 		in         inspect.Input
-		memory     int64
 		want, hint string
 	}{
-		"nothing": {inspect.Input{Images: location.At(filepath.Join(dir, "nowhere"))}, 1 << 30,
+		"nothing": {inspect.Input{Images: location.At(filepath.Join(dir, "nowhere"))},
 			"there is no such run folder, folder of images, .zip file or manifest", ""},
-		"one class": {inspect.Input{Images: location.At(filepath.Join(photos, "old"))}, 1 << 30,
+		"one class": {inspect.Input{Images: location.At(filepath.Join(photos, "old"))},
 			"found 1 classes among 1 labelled images, expected at least two", "a folder of images for each class"},
-		"empty": {inspect.Input{Images: location.At(t.TempDir())}, 1 << 30,
+		"empty": {inspect.Input{Images: location.At(t.TempDir())},
 			"no image found, expected one folder per class", ""},
-		"no backbone": {inspect.Input{Images: location.At(photos)}, 1 << 30, "no backbone is installed",
+		"no backbone": {inspect.Input{Images: location.At(photos)}, "no backbone is installed",
 			"winnow models add FILE"},
-		"model": {inspect.Input{Images: location.At(dir), Model: "nix"}, 1 << 30, `"nix"`, ""},
-		"memory": {inspect.Input{Images: location.At(dir)}, 1 << 20, "--max-mem allows 1.0 MiB",
-			"allow more: --max-mem"},
+		"model": {inspect.Input{Images: location.At(dir), Model: "nix"}, `"nix"`, ""},
 	} {
 		c.in.Features = filepath.Join(t.TempDir(), "store")
 		host := extraction.Host{Runtime: func() (*ort.Runtime, error) {
 			return nil,
 				errors.New("an image was to be looked at")
 		}}
-		_, err := inspect.Judge(t.Context(), c.in, inspect.Options{Options: audit.Options{MaxMem: c.memory}},
-			inspect.Host{Host: host})
+		_, err := inspect.Judge(t.Context(), c.in, inspect.Options{}, inspect.Host{Host: host})
 		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) ||
 			!strings.Contains(hint.Of(err), c.hint) {
 			t.Errorf("%s: %v (%s), expected %q (%s)", what, err, hint.Of(err), c.want, c.hint)
@@ -496,7 +355,7 @@ func TestSummaryOfNone(t *testing.T) {
 		{Path: "a.jpg", Given: "cat", Suggested: "cat", Score: 0.74}, {Path: "alone.jpg", Given: "owl",
 			Suggested: "owl", Unjudged: true}, {Path: "b.jpg", Given: "cat", Suggested: "cat", Score: 0.99}}}
 	var out bytes.Buffer
-	a.WriteSummary(&out, 10)
+	a.WriteText(&out, 10)
 	const want = "least certain, not flagged  given  suggested  given is right\n" +
 		"a.jpg                       cat    –                  74.0 %\n" +
 		"b.jpg                       cat    –                  99.0 %\n"
@@ -505,7 +364,7 @@ func TestSummaryOfNone(t *testing.T) {
 	}
 	out.Reset()
 	a.Blind = true
-	if a.WriteSummary(&out, 10); strings.Contains(out.String(), "a.jpg") {
+	if a.WriteText(&out, 10); strings.Contains(out.String(), "a.jpg") {
 		t.Errorf("labels of which nothing can be said are shown:\n%s", out.String())
 	}
 }

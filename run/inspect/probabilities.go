@@ -1,11 +1,10 @@
 package inspect
 
 import (
-	"cmp"
-	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
-	"math"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,67 +15,44 @@ import (
 	"winnow/audit"
 	"winnow/datasets"
 	"winnow/features"
-	"winnow/head"
-	"winnow/internal/lookup"
+	"winnow/internal/regular"
 	"winnow/internal/text"
-	"winnow/run"
 )
 
-// byProbabilities judges the training labels of d by class probabilities that any model gave for the images of whole.
-// They may take room bytes. One store or none finds everything else.
-func (o auditing) byProbabilities(ctx context.Context, file string, whole, d *datasets.Dataset, room int64,
-	stores ...*features.Store) (*Report, error) {
-	if len(stores) > 1 {
-		return nil, fmt.Errorf("audit: found %d stores beside given probabilities, expected one, in which outliers "+
-			"and copies are found", len(stores))
+// addProbabilities judges by class probabilities that any model gave. A store finds everything else.
+func (m *material) addProbabilities(file string, note func(string, ...any)) error {
+	t, err := readTable(file)
+	if err != nil {
+		return fmt.Errorf("audit: %s: %w", file, err)
 	}
-	set, left := features.Set{IDs: d.Select(datasets.Train)}, []lookup.LeftOut(nil)
-	set.X = blas32.General{Rows: len(set.IDs)}
-	if len(stores) == 1 {
-		dim := stores[0].Dim
-		if err := o.limitMemory(d, dim, dim, min(dim, head.Widest)); err != nil {
-			return nil, err
+	column, names, guessed, err := t.findClassColumns(m.source)
+	if err != nil {
+		return fmt.Errorf("audit: %s: %w", file, err)
+	}
+	if guessed != "" {
+		note("%s: %s", file, guessed)
+	}
+	if m.store == nil {
+		m.set = features.Set{IDs: m.d.Select(datasets.Train)}
+		m.set.X = blas32.General{Rows: len(m.set.IDs)}
+	}
+	m.set.Labels = make([]int, len(m.set.IDs))
+	for i, id := range m.set.IDs {
+		m.set.Labels[i] = features.Unlabelled
+		if y := m.d.Samples[id].Label; y != datasets.Unlabelled {
+			m.set.Labels[i] = column[y]
 		}
 	}
-	table, err := readTable(file, room/8)
+	p, err := t.selectProbabilities(m.source, m.set.IDs)
 	if err != nil {
-		return nil, fmt.Errorf("audit: %s: %w", file, err)
+		return fmt.Errorf("audit: %s: %w", file, err)
 	}
-	column, names, told, guessed, err := table.findClassColumns(whole)
-	if err != nil {
-		return nil, fmt.Errorf("audit: %s: %w", file, err)
+	if wrong, of := countDisagreeing(p, m.set.Labels); guessed != "" && 2*wrong > of {
+		return fmt.Errorf("audit: %s: %s, but found %d of %d labels that are not the most probable class: name the "+
+			"columns by a header: path,%s", file, guessed, wrong, of, strings.Join(text.First(names, 2), ","))
 	}
-	if told != "" {
-		o.Note("%s: %s", file, told)
-	}
-	if len(stores) == 1 {
-		data, free, err := run.JoinTrain(ctx, d, stores[0])
-		defer func() { free() }()
-		if err != nil {
-			return nil, err
-		}
-		set, left = data.Train, data.LeftOut
-	}
-	set.Labels = make([]int, len(set.IDs))
-	for i, id := range set.IDs {
-		if y := d.Samples[id].Label; y != datasets.Unlabelled {
-			set.Labels[i] = column[y]
-		} else {
-			set.Labels[i] = features.Unlabelled
-		}
-	}
-	p, err := table.selectProbabilities(whole, set.IDs)
-	if err != nil {
-		return nil, fmt.Errorf("audit: %s: %w", file, err)
-	}
-	if wrong, of := countDisagreeing(p, set.Labels); guessed && 2*wrong > of {
-		return nil, fmt.Errorf("audit: %s: found %d of %d labels that are not the most probable class if the columns "+
-			"are %s, in this order: the order may be another: name the columns by a header, as in path,%s", file,
-			wrong, of, nameFirstFive(names), strings.Join(text.First(names, 2), ","))
-	}
-	o.Given, o.Whiten = audit.ByProbabilities(p, set.Labels), true
-	j := o.judge(d, names, left)
-	return j.reportOn(ctx, set, o.Note)
+	m.by.Given, m.options.Whiten, m.classes = audit.ByProbabilities(p, m.set.Labels), true, names
+	return nil
 }
 
 // table is a matrix of probabilities from a file.
@@ -84,205 +60,74 @@ type table struct {
 	x     blas32.General
 	names []string // of the columns; nil: the file has none
 	paths []string // of the rows; nil: the rows are the manifest's, in its order
-	at    func(row int) string
 }
 
 // findClassColumns returns the column of each class of a manifest, -1 for classes that are only true labels: "none of
-// these", for example, is no column.
-func (t *table) findClassColumns(
-	d *datasets.Dataset,
-) (column []int, names []string, told string, guessed bool, err error) {
-	used := make([]bool, len(d.Classes))
+// these", for example, is no column. The columns are named by the labels. Without names, labels that are whole numbers
+// count the columns from 0, and others are taken in their order, as guessed says.
+func (t *table) findClassColumns(d *datasets.Dataset) (column []int, names []string, guessed string, err error) {
+	used, labels := make([]bool, len(d.Classes)), []string(nil)
 	for i := range d.Samples {
 		if y := d.Samples[i].Label; y != datasets.Unlabelled {
 			used[y] = true
 		}
 	}
-	var labels []string
+	numbered := true
 	for k, name := range d.Classes {
 		if used[k] {
+			n, err := strconv.ParseFloat(name, 64)
+			numbered = numbered && err == nil && n >= 0 && n < float64(t.x.Cols) && n == float64(int(n))
 			labels = append(labels, name)
 		}
 	}
-	if labels == nil {
-		return nil, nil, "", false, errors.New("no image of the manifest has a label, expected labels to judge")
+	switch {
+	case labels == nil:
+		return nil, nil, "", errors.New("no image of the manifest has a label, expected labels to judge")
+	case t.names != nil:
+		names = t.names
+	case numbered:
+		names = make([]string, t.x.Cols)
+		for k := range names {
+			names[k] = strconv.Itoa(k)
+		}
+		for _, name := range labels {
+			n, _ := strconv.ParseFloat(name, 64)
+			names[int(n)] = name
+		}
+		if len(labels) < t.x.Cols {
+			guessed = "its columns are counted from 0"
+		}
+	case len(labels) == t.x.Cols:
+		names = slices.Sorted(slices.Values(labels))
+		guessed = "its columns are taken for the classes in alphabetical order: " + nameFirstFive(names)
+	default:
+		return nil, nil, "", fmt.Errorf("found %d columns for %d labels, expected one each, or a header that names "+
+			"them", t.x.Cols, len(labels))
 	}
-	of, names, told, guessed, err := t.findLabelColumns(labels)
-	if err != nil {
-		return nil, nil, "", false, err
-	}
-	column = make([]int, len(used))
-	for k := range used {
-		column[k] = -1
-		if used[k] {
-			column[k], of = of[0], of[1:]
+	column = slices.Repeat([]int{-1}, len(d.Classes))
+	for k, name := range d.Classes {
+		if !used[k] {
+			continue
+		}
+		if column[k] = slices.Index(names, name); column[k] < 0 {
+			return nil, nil, "", fmt.Errorf("found no column for the label %q, but %s", name, nameFirstFive(names))
 		}
 	}
-	return column, names, told, guessed, nil
-}
-
-// findLabelColumns returns the column of each label, and a name for every column. The file's header names the columns:
-// by the labels, or by these in another case, with the same words around each, or as other forms of the same numbers,
-// which told says. Without a header, or with one that counts the columns, labels that are numbers count columns from 0;
-// other labels are taken in their order, and told says so. guessed reports that another order is possible.
-func (t *table) findLabelColumns(labels []string) (column []int, names []string, told string, guessed bool, err error) {
-	if column := findWords(t.names, labels); column != nil {
-		return column, t.names, "", false, nil
-	}
-	if t.names != nil {
-		for _, plain := range []func([]string) []string{foldWords, trimCommonParts, numbersOf} {
-			have, want := plain(t.names), plain(labels)
-			if column := findWords(have, want); column != nil {
-				names := slices.Clone(t.names)
-				for i, k := range column {
-					if names[k] != labels[i] && told == "" {
-						told = fmt.Sprintf("its column %q is taken for the label %q, and the others likewise",
-							names[k], labels[i])
-					}
-					names[k] = labels[i]
-				}
-				return column, names, told, false, nil
-			}
-		}
-	}
-	if t.names != nil && !countsUp(t.names) {
-		have := trimCommonParts(t.names)
-		missing := slices.IndexFunc(trimCommonParts(labels), func(l string) bool { return !slices.Contains(have, l) })
-		return nil, nil, "", false, fmt.Errorf("found no column for the label %q, but %s", labels[max(missing, 0)],
-			nameFirstFive(t.names))
-	}
-	numbers := numbersOf(labels)
-	for k := range t.x.Cols {
-		names = append(names, strconv.Itoa(k))
-	}
-	if column := findWords(names, numbers); column != nil {
-		for i, k := range column {
-			names[k] = labels[i]
-		}
-		return column, names, "", len(labels) < t.x.Cols, nil
-	}
-	if len(labels) != t.x.Cols {
-		return nil, nil, "", false, fmt.Errorf("found %d columns for %d labels in the manifest, expected one each, or "+
-			"a header that names them", t.x.Cols, len(labels))
-	}
-	sorted, order := slices.Clone(labels), "alphabetical order"
-	if numbers != nil {
-		order = "the order of their numbers"
-		slices.SortFunc(sorted, func(a, b string) int {
-			x, y := numbers[slices.Index(labels, a)], numbers[slices.Index(labels, b)]
-			return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
-		})
-	}
-	told = "its columns are taken for the classes in " + order + ": " + nameFirstFive(sorted)
-	return findWords(sorted, labels), sorted, told, true, nil
-}
-
-// countsUp reports whether the names of columns only count them: p0, p1, … or class_1, class_2, …
-func countsUp(names []string) bool {
-	numbers := numbersOf(names)
-	for i, n := range numbers {
-		first, _ := strconv.Atoi(numbers[0])
-		if first > 1 || n != strconv.Itoa(first+i) {
-			return false
-		}
-	}
-	return numbers != nil
-}
-
-// numbersOf returns the whole numbers that words stand for: 7 of 7, 007, 7.0, 7e0 or, if all words begin so, class7. It
-// returns nil if a word is none, or if two words are the same number.
-func numbersOf(words []string) (list []string) {
-	before := ""
-	if _, err := strconv.ParseFloat(words[0], 64); err != nil {
-		before = strings.TrimRight(words[0], ".0123456789")
-	}
-	for _, w := range words {
-		digits, ok := strings.CutPrefix(w, before)
-		n, err := strconv.ParseFloat(digits, 64)
-		if !ok || err != nil || strings.Trim(digits, "+.0123456789eE") != "" || n < 0 || n > 1e9 || n != math.Trunc(n) {
-			return nil
-		}
-		if digits = strconv.Itoa(int(n)); slices.Contains(list, digits) {
-			return nil
-		}
-		list = append(list, digits)
-	}
-	return list
-}
-
-// findWords returns the place of each of some words in a list, or nil if one is missing or there twice.
-func findWords(list, words []string) (at []int) {
-	for _, w := range words {
-		k := slices.Index(list, w)
-		if k < 0 || slices.Contains(list[k+1:], w) || slices.Contains(at, k) {
-			return nil
-		}
-		at = append(at, k)
-	}
-	return at
-}
-
-// foldWords returns words in lower case, without spaces around them.
-func foldWords(words []string) (list []string) {
-	for _, w := range words {
-		list = append(list, strings.ToLower(strings.TrimSpace(w)))
-	}
-	return list
-}
-
-// trimCommonParts returns folded words without what all of them have before a separator at the beginning, and after one
-// at the end: tench and horn of prob_tench and prob_horn.
-func trimCommonParts(words []string) []string {
-	list := foldWords(words)
-	cut := func(length func(a, b string) int, separated func(w string, n int) int, rest func(w string, n int) string) {
-		n := len(list[0])
-		for _, w := range list[1:] {
-			n = min(n, length(list[0], w))
-		}
-		if n = separated(list[0], n); n > 0 {
-			for i, w := range list {
-				list[i] = rest(w, n)
-			}
-		}
-	}
-	const separators = "_ .-:/"
-	cut(func(a, b string) int {
-		n := 0
-		for n < min(len(a), len(b)) && a[n] == b[n] {
-			n++
-		}
-		return n
-	}, func(w string, n int) int { return strings.LastIndexAny(w[:n], separators) + 1 },
-		func(w string, n int) string { return w[n:] })
-	cut(func(a, b string) int {
-		n := 0
-		for n < min(len(a), len(b)) && a[len(a)-1-n] == b[len(b)-1-n] {
-			n++
-		}
-		return n
-	}, func(w string, n int) int {
-		if k := strings.IndexAny(w[len(w)-n:], separators); k >= 0 {
-			return n - k
-		}
-		return 0
-	}, func(w string, n int) string { return w[:len(w)-n] })
-	return list
+	return column, names, guessed, nil
 }
 
 // selectProbabilities returns the probabilities of the manifest's images at these positions.
 func (t *table) selectProbabilities(d *datasets.Dataset, ids []int) (blas32.General, error) {
 	at := map[string]int{}
 	for i, path := range t.paths {
-		if was, ok := at[path]; ok {
-			return blas32.General{}, fmt.Errorf("%s and %s are both for %q, expected one row for each image", t.at(was),
-				t.at(i), path)
+		if _, twice := at[path]; twice {
+			return t.x, fmt.Errorf("two rows are for %q, expected one for each image", path)
 		}
 		at[path] = i
 	}
 	n := d.SourceRows()
 	if t.paths == nil && t.x.Rows != n {
-		return blas32.General{}, fmt.Errorf("%d rows, expected %d as in the manifest, in its order, or a column path",
-			t.x.Rows, n)
+		return t.x, fmt.Errorf("%d rows, expected %d as in the manifest, in its order, or a column path", t.x.Rows, n)
 	}
 	out := features.NewMatrix(len(ids), t.x.Cols)
 	for i, id := range ids {
@@ -295,7 +140,7 @@ func (t *table) selectProbabilities(d *datasets.Dataset, ids []int) (blas32.Gene
 			}
 		}
 		if err := checkProbabilities(features.Row(t.x, row)); err != nil {
-			return out, fmt.Errorf("%s: %w", t.at(row), err)
+			return out, fmt.Errorf("%q: %w", d.Samples[id].Path, err)
 		}
 		copy(features.Row(out, i), features.Row(t.x, row))
 	}
@@ -339,20 +184,111 @@ func nameFirstFive(names []string) string {
 	return list
 }
 
-// readTable reads a matrix of at most most values, in the form that the file's name ends in.
-func readTable(path string, most int64) (*table, error) {
-	read := map[string]func(string, int64) (*table, error){".npy": tableOfNPY, ".csv": tableOfCSV,
-		".parquet": tableOfParquet}[strings.ToLower(filepath.Ext(path))]
-	if read == nil {
-		return nil, fmt.Errorf("found the ending %q, expected .npy, .csv or .parquet", filepath.Ext(path))
-	}
-	t, err := read(path, most)
+// aside are columns that hold no probabilities. A column without a name numbers the rows.
+var aside = []string{"", "path", "label", "given_label", "true_label", "split"}
+
+// mostTable is the largest size of a table's file.
+const mostTable = 8 << 30
+
+// readTable reads a matrix from an array of NumPy or a CSV file. The first line of CSV names the columns unless it
+// holds numbers.
+func readTable(path string) (*table, error) {
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > mostTable {
+		return nil, fmt.Errorf("holds %d bytes, expected at most %d", info.Size(), mostTable)
+	}
+	t := new(table)
+	switch ending := strings.ToLower(filepath.Ext(path)); ending {
+	case ".npy":
+		a, err := features.ReadNPY(f, info.Size())
+		if err != nil {
+			return nil, err
+		}
+		if t.x, err = a.Matrix(); err != nil {
+			return nil, err
+		}
+	case ".csv":
+		if err := t.readCSV(f); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, fmt.Errorf("found the ending %q, expected .npy or .csv", ending)
 	}
 	if t.x.Rows < 1 || t.x.Cols < 2 {
 		return nil, fmt.Errorf("found %d rows of %d probabilities, expected at least one row and two classes", t.x.Rows,
 			t.x.Cols)
 	}
 	return t, nil
+}
+
+// readCSV reads a row from each line.
+func (t *table) readCSV(r io.Reader) error {
+	in := csv.NewReader(r)
+	in.ReuseRecord = true
+	path, use := -1, []int(nil) // columns
+	for first := true; ; first = false {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if first {
+			var named bool
+			if path, use, named = t.findColumns(record); named {
+				continue
+			}
+		}
+		if path >= 0 {
+			t.paths = append(t.paths, strings.Clone(record[path]))
+		}
+		for _, k := range use {
+			v, err := strconv.ParseFloat(strings.TrimSpace(record[k]), 32)
+			if err != nil {
+				line, _ := in.FieldPos(k)
+				return fmt.Errorf("line %d: %w", line, err)
+			}
+			t.x.Data = append(t.x.Data, float32(v))
+		}
+		t.x.Rows++
+	}
+	t.x.Cols, t.x.Stride = len(use), max(len(use), 1)
+	return nil
+}
+
+// findColumns finds in the first line the column of paths, -1 for none, and the columns of probabilities. named reports
+// whether it names them: not all fields are numbers, or they are 0, 1, 2, …, the header that other tools give a table
+// without names.
+func (t *table) findColumns(record []string) (path int, use []int, named bool) {
+	record[0] = strings.TrimPrefix(record[0], "\ufeff")
+	counts := true
+	for k, s := range record {
+		if _, err := strconv.ParseFloat(strings.TrimSpace(s), 32); err != nil {
+			named = true
+		}
+		counts = counts && s == strconv.Itoa(k)
+	}
+	path = -1
+	for k, name := range record {
+		key := strings.ToLower(strings.TrimSpace(name))
+		switch {
+		case named && key == "path":
+			path = k
+		case named && slices.Contains(aside, key):
+		default:
+			if use = append(use, k); named {
+				t.names = append(t.names, strings.TrimSpace(name))
+			}
+		}
+	}
+	return path, use, named || counts
 }

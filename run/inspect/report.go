@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"math"
+	"slices"
 
 	"winnow/audit"
 	"winnow/audit/suspects"
@@ -9,6 +10,7 @@ import (
 	"winnow/datasets/classnames"
 	"winnow/datasets/location"
 	"winnow/eval"
+	"winnow/features"
 	"winnow/internal/lookup"
 	"winnow/run/folder"
 )
@@ -17,35 +19,27 @@ import (
 type Report struct {
 	Scorer string `json:"scorer"`
 	// Blind says that features predict labels no better than chance, so that none is judged.
-	Blind    bool    `json:"blind,omitempty"`
-	Why      string  `json:"scorer_chose,omitempty"`   // what the scorer chose for this set, and why
-	Suggests string  `json:"suggested_by,omitempty"`   // the scorer of the suggested labels, if it is another
-	Rate     float64 `json:"rate"`                     // share of the labels that is flagged
-	Asked    bool    `json:"rate_asked_for,omitempty"` // not by how likely each is wrong
+	Blind bool    `json:"blind,omitempty"`
+	Why   string  `json:"scorer_chose,omitempty"`   // what the scorer chose for this set, and why
+	Rate  float64 `json:"rate"`                     // share of the labels that is flagged
+	Asked bool    `json:"rate_asked_for,omitempty"` // not by how likely each is wrong
 	// CalledWrong and ExpectedWrong count labels: those that are each likely wrong, and the expected number of all that
 	// are, many of them unlikely ones; nil if unknown.
 	CalledWrong   int      `json:"called_wrong"`
 	ExpectedWrong *float64 `json:"expected_wrong"`
 	// Alike says that mistakes were tested to go to all classes alike; else the noise rate's interval assumes nothing.
-	Alike    bool   `json:"mistakes_alike"`
-	Backbone string `json:"backbone,omitempty"` // file of the fine-tuned network that made the features
-	// Model is the backbone that the audit itself looked at the images with.
-	Model string `json:"model,omitempty"`
-	Store string `json:"store,omitempty"` // the features that it made
-	// Sampled images were fitted to; then neither copies nor nearest images are found
-	Sampled int `json:"fit_sample,omitempty"`
-	// View is center or mean, if the store has several views of each image.
-	View      string             `json:"view,omitempty"`
-	Detection *eval.Detection    `json:"detection"` // null if the true labels are unknown
+	Alike bool `json:"mistakes_alike"`
+	// Model is the backbone that the audit itself embedded the images with.
+	Model     string             `json:"model,omitempty"`
+	Store     string             `json:"store,omitempty"` // the features that it made
+	Detection *eval.Detection    `json:"detection"`       // null if the true labels are unknown
 	Images    []suspects.Suspect `json:"images"`
 	// Unjudged counts images with nothing to compare with, such as those alone in their class; their score is 1
-	Unjudged int              `json:"unjudged"`
-	LeftOut  []lookup.LeftOut `json:"left_out"`
-	// Unlabelled are images without a label, with the classes that they may be of.
-	Unlabelled []Unlabelled      `json:"unlabelled,omitempty"`
-	Noise      *folder.NoiseRate `json:"estimated_noise"` // null if there is nothing to estimate it from
-	Classes    []Class           `json:"classes"`
-	Looked     bool              `json:"pictures_measured"` // so that Images have the problems of pictures
+	Unjudged int               `json:"unjudged"`
+	LeftOut  []lookup.LeftOut  `json:"left_out"`
+	Noise    *folder.NoiseRate `json:"estimated_noise"` // null if there is nothing to estimate it from
+	Classes  []Class           `json:"classes"`
+	Looked   bool              `json:"pictures_measured"` // so that Images have the problems of pictures
 	// Groups are the groups of copies; images have a group's number, from 1.
 	Groups []datasets.Duplicates `json:"copy_groups"`
 
@@ -66,6 +60,7 @@ type Report struct {
 	data    *datasets.Dataset // as it was judged
 	ids     []int             // position in the manifest of each row of the result
 	source  *datasets.Dataset
+	store   *features.Store // of the images; nil: none
 	from    location.Source // the file that source was read from
 	root    location.Source // of its images, as named
 }
@@ -85,14 +80,14 @@ type Class struct {
 	Two    bool    `json:"looks_like_two"` // two classes under one name
 }
 
-// nameResult fills in the result: ids are the positions in d of its rows, classes the names of its labels.
-func (a *Report) nameResult(result audit.Result, ids []int, d *datasets.Dataset, classes []string,
-	note func(string, ...any)) error {
+// nameResult fills in the result; ids are the positions of its rows in the dataset.
+func (a *Report) nameResult(result audit.Result, ids []int, m *material, note func(string, ...any)) error {
+	d, classes := m.d, m.classes
 	if n := len(ids) - len(result.Suspects); n > 0 {
 		note("%d images have no label and are not judged", n)
 	}
-	a.result, a.data, a.ids, a.Sampled = result, d, ids, result.Sampled
-	a.Scorer, a.Why, a.Blind, a.Suggests = result.Scorer, result.Why, result.Blind, result.Suggests
+	a.result, a.data, a.ids = result, d, ids
+	a.Scorer, a.Why, a.Blind = result.Scorer, result.Why, result.Blind
 	a.Rate, a.Asked, a.Alike, a.Unjudged = result.Rate, result.Asked, result.Alike, result.Unjudged
 	for _, s := range result.Suspects {
 		if s.Dropped {
@@ -102,13 +97,12 @@ func (a *Report) nameResult(result audit.Result, ids []int, d *datasets.Dataset,
 	if !math.IsNaN(result.Expected) {
 		a.ExpectedWrong = &result.Expected
 	}
-	a.LeftOut = append([]lookup.LeftOut{}, a.LeftOut...)
 	paths := make([]string, len(ids))
 	for row, id := range ids {
 		paths[row] = d.Samples[id].Path
 	}
 	a.Images = result.Name(paths, classes)
-	a.groupCopies(d)
+	a.groupCopies(m.given)
 	if result.NoFindings != nil && a.loneClass() == "" {
 		note("no class statistics: %v", result.NoFindings)
 	}
@@ -123,4 +117,29 @@ func (a *Report) nameResult(result audit.Result, ids []int, d *datasets.Dataset,
 		}
 	}
 	return a.measureAudit(d)
+}
+
+// measureAudit compares the audit with the true labels, if the manifest has them.
+func (a *Report) measureAudit(d *datasets.Dataset) error {
+	wrong := make([]bool, len(a.ids))
+	for row, id := range a.ids {
+		wrong[row] = d.Samples[id].Label != d.Samples[id].True
+	}
+	for i, s := range a.Images {
+		if y := d.Samples[a.ids[s.Row]].True; y != datasets.Unlabelled {
+			a.Images[i].True = d.Classes[y]
+		}
+	}
+	if !d.HasTruth(datasets.Train) {
+		return nil
+	}
+	open := a.result // of checked labels everything is known
+	open.Suspects = slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Suspect) bool { return e.Checked != "" })
+	if len(open.Suspects) == 0 {
+		a.Detection = nil
+		return nil
+	}
+	detection, err := open.Measure(wrong)
+	a.Detection = &detection
+	return err
 }

@@ -4,127 +4,343 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
 	"winnow/audit"
 	"winnow/audit/findings"
 	"winnow/audit/suspects"
+	"winnow/datasets"
+	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/internal/text"
 )
 
-// How many classes and images a text names.
 const (
-	shownClasses = 5
-	shownImages  = 3
-	nameWidth    = 32 // most letters of a label in a table
+	shownImages = 3    // classes and images that a line names
+	nameWidth   = 32   // most letters of a label in a table
+	widestPath  = 60   // most letters of a path in a table
+	fewest      = 3    // images shown if none is flagged
+	sure        = 0.01 // probability below which a label is almost certainly wrong
 )
 
-// WriteText writes the audit for people: the top most suspect images, then a summary of all.
-func (a *Report) WriteText(w io.Writer, top int) {
-	open := slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Suspect) bool { return e.Checked != "" })
-	printSuspects(w, a, text.First(open, top))
-	fmt.Fprintln(w, a.formatWrongHeadline(len(a.Called())))
-	fmt.Fprintf(w, "%d images judged by %s", len(a.Images), a.Scorer)
-	if a.Suggests != "" {
-		fmt.Fprintf(w, ", labels suggested by %s", a.Suggests)
+// blind describes a set whose features foretell no label, nor do nearest images.
+const blind = "No label can be judged: these features do not separate the classes better than chance (another " +
+	"backbone may, unless most labels of a class are wrong)."
+
+// Called returns the images whose labels are flagged, most suspect first.
+func (a *Report) Called() (list []suspects.Suspect) {
+	for _, e := range a.Images {
+		if e.Dropped {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// Sentences describe the findings in plain words, the most important first.
+func (a *Report) Sentences() []string {
+	called := a.Called()
+	list := []string{a.formatWrongHeadline(len(called))}
+	if len(called) > 0 {
+		list = append(list, a.howSure(called))
+	}
+	if d := a.Detection; d != nil && d.Wrong > 0 {
+		list = append(list, fmt.Sprintf("The manifest knows the true labels: %d of %d are wrong (precision %.1f %%, "+
+			"recall %.1f %%, AUROC %.4f, AP %.4f).", d.Wrong, d.Samples, 100*d.Precision, 100*d.Recall, d.AUROC, d.AP))
+	} else if d != nil {
+		list = append(list, fmt.Sprintf("The manifest knows the true labels: none of %d is wrong.", d.Samples))
+	}
+	if a.Checked != nil {
+		list = append(list, a.Checked.Sentences()...)
+	}
+	if n, alone := a.countAlone(); n > 0 {
+		list = append(list, fmt.Sprintf("Not judged: %s alone in a class, with nothing to compare with: %s.",
+			text.Plural(n, "image"), text.Line(nameFirstFive(alone))))
 	}
 	if n := len(a.LeftOut); n > 0 {
-		why := "unreadable"
-		if audit.Named(a.Scorer).Kind == audit.ByRecord {
-			why = "unreadable or not seen by the training's last part"
-		}
-		fmt.Fprintf(w, "; %d left out: %s", n, why)
+		list = append(list, fmt.Sprintf("Left out: %s could not be read; the first is %s: %s.", text.Plural(n, "image"),
+			text.Line(a.LeftOut[0].Path), text.Line(a.LeftOut[0].Reason)))
 	}
-	if n, classes := a.countAlone(); n > 0 {
-		fmt.Fprintf(w, "; %d are alone in their class and not judged: %s", n, text.Line(nameFirstFive(classes)))
+	if lost := a.lostClasses(); len(lost) > 0 {
+		list = append(list, fmt.Sprintf("No image could be read of the classes %s.",
+			text.Line(nameFirstFive(lost))))
+	}
+	return list
+}
+
+// countAlone counts the images alone in their class, and names these classes. If no image is judged, they are all but
+// the largest class.
+func (a *Report) countAlone() (n int, classes []string) {
+	lone := a.loneClass()
+	for _, e := range a.Images {
+		if !e.Unjudged || e.Given == lone {
+			continue
+		}
+		if n++; !slices.Contains(classes, a.showClassName(e.Given)) {
+			classes = append(classes, a.showClassName(e.Given))
+		}
+	}
+	return n, classes
+}
+
+// loneClass returns the only class with two images or more, for which no image was judged; "": there are others.
+func (a *Report) loneClass() (class string) {
+	if len(a.Images) == 0 || a.Unjudged < len(a.Images) {
+		return ""
+	}
+	count := map[string]int{}
+	for _, e := range a.Images {
+		if count[e.Given]++; count[e.Given] > count[class] {
+			class = e.Given
+		}
+	}
+	return class
+}
+
+// lostClasses names the classes of which no image could be read.
+func (a *Report) lostClasses() (lost []string) {
+	if a.source == nil || len(a.LeftOut) == 0 {
+		return nil
+	}
+	left := map[string]bool{}
+	for _, l := range a.LeftOut {
+		left[l.Path] = true
+	}
+	images, unread := make([]int, len(a.source.Classes)), make([]int, len(a.source.Classes))
+	for i := range a.source.Samples {
+		if s := &a.source.Samples[i]; s.Label != datasets.Unlabelled {
+			if images[s.Label]++; left[s.Path] {
+				unread[s.Label]++
+			}
+		}
+	}
+	for class, n := range images {
+		if n > 0 && unread[class] == n {
+			lost = append(lost, a.source.Classes[class])
+		}
+	}
+	return lost
+}
+
+// formatWrongHeadline says how many labels look wrong.
+func (a *Report) formatWrongHeadline(called int) string {
+	judged := len(a.Images) - a.Unjudged
+	if c := a.Checked; c != nil { // the others
+		judged -= c.Right + c.Wrong
+	}
+	said := fmt.Sprintf("%d of %d labels look wrong", called, judged)
+	switch {
+	case a.loneClass() != "":
+		return fmt.Sprintf("No label can be judged: only the class %s has two images or more, so there is none to "+
+			"compare it with.", text.Line(a.showClassName(a.loneClass())))
+	case a.Asked:
+		said = fmt.Sprintf("%d of %d labels are flagged, as many as asked for", called, judged)
+	case a.Blind:
+		return blind
+	case called == 0:
+		said = fmt.Sprintf("None of %d labels looks wrong", judged)
+	case called == 1:
+		said = fmt.Sprintf("1 of %d labels looks wrong", judged)
+	}
+	if a.Noise == nil {
+		return said + ". How many are wrong is not known."
+	}
+	return said + ". " + a.howMany(len(a.Images)-a.Unjudged) + "."
+}
+
+// howMany says how many labels are wrong, what is counted and what cannot be seen.
+func (a *Report) howMany(judged int) string {
+	n := a.Noise
+	if c := a.Checked; c != nil && c.Random != nil {
+		return fmt.Sprintf("Of all %d labels, between %s and %s %% are wrong (%.0f to %.0f), with 95 %% confidence: "+
+			"%d of %d drawn at random were", judged, formatPercent(n.Low), formatPercent(n.High), n.Low*float64(judged),
+			n.High*float64(judged), c.Random.Wrong, c.Random.Images)
+	}
+	said := fmt.Sprintf("Of all labels, between %s and %s %%", formatPercent(n.Low), formatPercent(n.High))
+	counts := fmt.Sprintf("%.0f to %.0f", n.Low*float64(judged), n.High*float64(judged))
+	if a.ExpectedWrong != nil {
+		counts = fmt.Sprintf("about %.0f expected, %s", *a.ExpectedWrong, counts)
+	}
+	if a.Alike {
+		return fmt.Sprintf("%s are wrong (%s), as the mistakes found go to all classes equally", said, counts)
+	}
+	said = fmt.Sprintf("%s may be wrong (%s): systematic mistakes cannot be distinguished from similar classes",
+		said, counts)
+	if a.Check != "" {
+		said += fmt.Sprintf("; %d checks of random images settle it: %s", Checked, a.Check)
+	}
+	return said
+}
+
+// rateKnown reports whether the audit knows how many labels are wrong in all, so that nobody need check random images.
+func (a *Report) rateKnown() bool {
+	return a.Noise != nil && (a.Alike || a.Checked != nil && a.Checked.Random != nil)
+}
+
+// Checked is the number of random images whose labels a person checks to learn how many are wrong.
+const Checked = 60
+
+// formatPercent returns a share in percent, with a decimal if that matters.
+func formatPercent(share float64) string {
+	if share > 0 && share < 0.0995 {
+		return fmt.Sprintf("%.1f", 100*share)
+	}
+	return fmt.Sprintf("%.0f", 100*share)
+}
+
+// howSure says how many of the labels flagged are expected to be wrong.
+func (a *Report) howSure(called []suspects.Suspect) string {
+	if !audit.Named(a.Scorer).Probability {
+		return fmt.Sprintf("Scores of %s only rank labels: they do not say how many of these are wrong.", a.Scorer)
+	}
+	wrong, certain := 0.0, 0
+	for _, e := range called {
+		wrong += 1 - e.Score
+		if e.Score < sure {
+			certain++
+		}
+	}
+	if len(called) == 1 {
+		return fmt.Sprintf("It is wrong with a probability of %.0f %%.", 100*wrong)
+	}
+	said := fmt.Sprintf("Expect about %.0f of these %d to be wrong (%.0f %%)", wrong, len(called),
+		100*wrong/float64(len(called)))
+	if certain == 0 {
+		return said + "."
+	}
+	return fmt.Sprintf("%s; for %d of them the probability is above 99 %%.", said, certain)
+}
+
+// listJudged returns the images that were judged.
+func (a *Report) listJudged() []suspects.Suspect {
+	return slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Suspect) bool {
+		return e.Unjudged || e.Checked != ""
+	})
+}
+
+// Worst is a class with labels that are flagged.
+type Worst struct {
+	Class          string
+	Images, Called int
+	Suggested      string // most often; "": none
+	Times          int
+}
+
+// Worst returns the classes with labels that are flagged, those with the most first.
+func (a *Report) Worst() (list []Worst) {
+	images := map[string]int{}
+	for _, e := range a.Images {
+		images[e.Given]++
+	}
+	for class, s := range mostSuggested(a.Images) {
+		if s.times < 2 && s.called > 1 { // once says little
+			s.label, s.times = "", 0
+		}
+		list = append(list, Worst{class, images[class], s.called, s.label, s.times})
+	}
+	slices.SortFunc(list, func(x, y Worst) int {
+		return cmp.Or(cmp.Compare(y.Called, x.Called), cmp.Compare(x.Images, y.Images), cmp.Compare(x.Class, y.Class))
+	})
+	return list
+}
+
+// Confusion counts how often one label is suggested in place of another.
+type Confusion struct {
+	Given, Suggested string
+	Times            int
+}
+
+// Confusions returns the confusions of the labels flagged, the most frequent first.
+func (a *Report) Confusions() (list []Confusion) {
+	times := map[[2]string]int{}
+	for _, e := range a.Called() {
+		if e.Suggested != e.Given {
+			times[[2]string{e.Given, e.Suggested}]++
+		}
+	}
+	for pair, n := range times {
+		list = append(list, Confusion{pair[0], pair[1], n})
+	}
+	slices.SortFunc(list, func(x, y Confusion) int {
+		return cmp.Or(cmp.Compare(y.Times, x.Times), cmp.Compare(x.Given, y.Given),
+			cmp.Compare(x.Suggested, y.Suggested))
+	})
+	return list
+}
+
+// WriteText writes for people how many labels look wrong and how certain that is, in which classes most are, the top
+// most suspect images as examples, and how many findings of each kind there are.
+func (a *Report) WriteText(w io.Writer, top int) {
+	for _, s := range a.Sentences() {
+		fmt.Fprintln(w, s)
+	}
+	if list := a.Worst(); len(list) > 0 {
+		var most []string
+		for _, k := range text.First(list, shownImages) {
+			most = append(most, fmt.Sprintf("%s (%d of %d)", a.showClassName(k.Class), k.Called, k.Images))
+		}
+		fmt.Fprintf(w, "Most are in %s.\n", strings.Join(most, ", "))
+	}
+	title, list := "most suspect", text.First(a.Called(), top)
+	if len(list) == 0 && !a.Blind { // these are still worth a look
+		title, list = "least certain, not flagged", text.First(a.listJudged(), min(top, fewest))
+	}
+	if len(list) > 0 {
+		rows, certain := [][]string{{title, "given", "suggested", "score"}}, audit.Named(a.Scorer).Probability
+		if certain {
+			rows[0][3] = "given is right"
+		}
+		for _, e := range list {
+			rows = append(rows, []string{shownPath(e.Path), a.showClassName(e.Given), a.formatSuggested(e),
+				scoreText(e.Score, certain)})
+		}
+		fmt.Fprintln(w)
+		text.Aligned(w, rows, 0, 1, 2)
+	}
+	lead := "\n"
+	for _, o := range a.Oddities() {
+		if o.N > 0 {
+			fmt.Fprintf(w, "%s%s: %d, for example %s\n", lead, o.What, o.N, text.Line(o.First[0]))
+			lead = ""
+		}
+	}
+	fmt.Fprintf(w, "\n%s judged by %s", text.Plural(len(a.Images), "image"), a.Scorer)
+	if a.Why != "" {
+		fmt.Fprintf(w, ": %s", a.Why)
 	}
 	fmt.Fprintln(w)
-	if a.Checked != nil {
-		for _, s := range a.Checked.Sentences() {
-			fmt.Fprintln(w, s)
-		}
+}
+
+// shownPath returns the end of a long path, so that a table stays narrow.
+func shownPath(path string) string {
+	letters := []rune(path)
+	if n := len(letters) - widestPath; n > 0 {
+		return "…" + string(letters[n+1:])
 	}
-	if n := len(a.Unlabelled); n > 0 {
-		fmt.Fprintf(w, "%s without a label; the first, %s, looks like %s\n", text.Plural(n, "image"),
-			text.Line(a.Unlabelled[0].Path), a.Likely(a.Unlabelled[0]))
+	return path
+}
+
+// Source returns the folder, the .zip file or the manifest that was judged.
+func (a *Report) Source() location.Source { return a.from }
+
+// Root returns the folder or the .zip file of the images.
+func (a *Report) Root() location.Source { return imageroot.Resolve(a.root, a.from) }
+
+// formatSuggested returns the suggested label as text: – if none fits better, or that the image fits none.
+func (a *Report) formatSuggested(e suspects.Suspect) string {
+	switch {
+	case e.Suggested != e.Given:
+		return a.showClassName(e.Suggested)
+	case e.Outlier:
+		return "fits no class"
 	}
-	if a.Sampled > 0 {
-		fmt.Fprintf(w, "fitted to %d of them; nearest images were not looked for\n", a.Sampled)
-	}
-	if a.Why != "" {
-		fmt.Fprintf(w, "%s used %s\n", a.Scorer, a.Why)
-	}
-	if a.Noise != nil && !a.Blind {
-		fmt.Fprintf(w, "wrong labels: about %s\n", a.Noise)
-	}
-	if d := a.Detection; d != nil && d.Wrong == 0 {
-		fmt.Fprintf(w, "the manifest knows: none of %d labels is wrong\n", d.Samples)
-	} else if d != nil {
-		fmt.Fprintf(w, "the manifest knows: %d of %d labels are wrong; AUROC %.4f, AP %.4f\n", d.Wrong, d.Samples,
-			d.AUROC, d.AP)
-		fmt.Fprintf(w, "precision %.1f %% of the labels flagged, recall %.1f %% of the wrong labels, F1 %.3f; "+
-			"%.1f %% of the labels kept are right\n", 100*d.Precision, 100*d.Recall, d.F1, 100*d.FilterAccuracy)
-		fmt.Fprintf(w, "recall among the most suspect 1 %%: %.1f %%, 5 %%: %.1f %%, as many as are wrong: %.1f %%\n",
-			100*d.Found1, 100*d.Found5, 100*d.FoundAll)
-	}
-	printClasses(w, a)
-	if list := a.Oddities(); len(list) > 0 {
-		fmt.Fprintln(w)
-		for _, o := range list {
-			fmt.Fprintf(w, "%s: %s\n", o.What, o)
-		}
-	}
+	return "–"
 }
 
 // showClassName returns the name of a class for a line of text.
 func (a *Report) showClassName(label string) string {
 	return text.Shortened(a.Names.Of(label), nameWidth)
-}
-
-// printSuspects prints a table of images.
-func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {
-	if len(list) == 0 {
-		return
-	}
-	certain, suggestsCertain := audit.Named(a.Scorer).Probability, audit.Named(cmp.Or(a.Suggests, a.Scorer)).Probability
-	rows := [][]string{{"rank", "given", "score", "suggested", "score", "image"}}
-	if certain {
-		rows[0][2] = "right"
-	}
-	if suggestsCertain {
-		rows[0][4] = "right"
-	}
-	for _, e := range list {
-		row := []string{
-			fmt.Sprint(e.Rank),
-			a.showClassName(e.Given),
-			scoreText(e.Score, certain),
-			a.formatSuggested(e),
-			"",
-			e.Path,
-		}
-		if e.Unjudged {
-			row[2] = suspects.Unjudged
-		}
-		if e.Suggested != e.Given && e.SuggestedScore != nil {
-			row[4] = scoreText(*e.SuggestedScore, suggestsCertain)
-		}
-		rows = append(rows, row)
-	}
-	text.Aligned(w, rows, 1, 3, 5)
-	if !certain {
-		fmt.Fprintf(w, "%s\n", Ranks(a.Scorer))
-	}
-	if certain || suggestsCertain {
-		by := "the other images"
-		if audit.Named(a.Scorer).Kind == audit.ByProxies {
-			by = "the run's proxies, which have learnt from this image too"
-		}
-		fmt.Fprintf(w, "right: the probability that the label before it is right, by %s\n", by)
-	}
-	fmt.Fprintln(w)
 }
 
 // scoreText returns a score as text, a probability in percent.
@@ -133,30 +349,6 @@ func scoreText(v float64, probability bool) string {
 		return text.Chance(v)
 	}
 	return text.Score(v)
-}
-
-// printClasses prints the classes with the largest estimated shares of wrong labels, and the most frequent suggestions.
-func printClasses(w io.Writer, a *Report) {
-	list := slices.Clone(a.Classes)
-	slices.SortStableFunc(list, func(x, y Class) int { return cmp.Compare(x.Purity, y.Purity) })
-	list = slices.DeleteFunc(list, func(k Class) bool { return math.IsNaN(k.Purity) || k.Purity >= 1 })
-	if len(list) == 0 {
-		return
-	}
-	instead := mostSuggested(a.Images)
-	rows := [][]string{{"class", "images", "wrong", "95 %", "flagged", "most often suggested there"}}
-	for _, k := range text.First(list, shownClasses) {
-		s := instead[k.Class]
-		row := []string{a.showClassName(k.Class), fmt.Sprint(k.Images),
-			fmt.Sprintf("%.0f %%", 100*(1-k.Purity)), fmt.Sprintf("%.0f to %.0f %%", 100*(1-k.High), 100*(1-k.Low)),
-			fmt.Sprint(s.called), ""}
-		if s.times > 0 {
-			row[5] = fmt.Sprintf("%s (%d)", a.showClassName(s.label), s.times)
-		}
-		rows = append(rows, row)
-	}
-	fmt.Fprintf(w, "\nclasses with the most wrong labels, by the estimate\n")
-	text.Aligned(w, rows, 0, 5)
 }
 
 // suggestedMost is the most frequent suggestion for the images of a class that are flagged.
@@ -220,9 +412,6 @@ func (a *Report) Oddities() []oddity {
 	if len(a.Images) > findings.AllCompared {
 		some = " (95 % of such pairs are found in a set this large)"
 	}
-	if a.Sampled > 0 {
-		some = " (nine in ten such pairs are found by a sample)"
-	}
 	faulty, which := a.listProblems()
 	if which != "" {
 		which = " (" + which + ")"
@@ -252,13 +441,4 @@ func formatCounted(n int, list []string) string {
 		all += ", …"
 	}
 	return all
-}
-
-// Ranks explains the scores of a scorer that gives no probability of a label.
-func Ranks(scorer string) string {
-	if scorer == audit.Probabilities {
-		return "scores by given probabilities rank labels, the lowest most suspect; how well they are calibrated is " +
-			"not known"
-	}
-	return "scores of " + scorer + " rank labels, the lowest most suspect; they are no probabilities"
 }

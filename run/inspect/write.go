@@ -1,17 +1,15 @@
 package inspect
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
+	"maps"
 
 	"winnow/audit"
 	"winnow/audit/suspects"
+	"winnow/datasets"
 	"winnow/internal/atomicfile"
 	"winnow/internal/interrupt"
 	"winnow/internal/text"
@@ -19,57 +17,51 @@ import (
 
 // Files are the files that an audit writes, and how.
 type Files struct {
-	Out, Classes, Clean string // "": none
-	Sheet               bool   // files are for spreadsheets
-	Cut                 audit.Cut
-	Relabel             bool // in Clean, instead of dropping
-	Top                 int  // suspects to print
+	Out, Clean string // "": none
+	Cut        audit.Cut
+	Relabel    bool // in Clean, instead of dropping
+	Top        int  // suspects to print
 }
 
 // Save writes the files.
-func (a *Report) Save(ctx context.Context, f Files, o Options, note func(format string, args ...any)) error {
-	if f.Classes != "" {
-		err := atomicfile.Write(f.Classes, func(w io.Writer) error { return a.writeClasses(w, f.Sheet) })
-		if err != nil {
-			return fmt.Errorf("audit: %s: %w", f.Classes, err)
-		}
-	}
+func (a *Report) Save(ctx context.Context, f Files, note func(format string, args ...any)) error {
 	if f.Clean != "" {
 		did, err := a.writeCorrected(ctx, f.Clean, f.Cut, f.Relabel)
 		if err != nil {
 			return err
 		}
-		lines := tellFixed(f.Clean, did, len(a.Images), f.Relabel, o.IncludeEval, a.Model != "")
-		if n := len(a.groupsByKind().look); n > 0 {
-			lines = append(lines, fmt.Sprintf("%s: labels of copies contradict each other in %s, and none is clearly "+
-				"likelier: these stay as they were, decide by eye", f.Clean, text.Plural(n, "group")))
+		what := "dropped"
+		if f.Relabel {
+			what = "relabelled"
 		}
-		for _, line := range lines {
-			note("%s", line)
+		note("%s: %d of %d judged images %s, %d rows", f.Clean, did.Dropped+did.Relabelled, len(a.Images), what,
+			did.Rows)
+		n := 0
+		for split, changed := range did.Changed {
+			if split != datasets.Train && split != "" {
+				n += changed
+			}
+		}
+		if n > 0 {
+			note("warning: %d of the changed images are for evaluation: measures on this manifest cannot be compared "+
+				"with those on the old labels", n)
+		}
+		if n := len(a.groupsByKind().look); n > 0 {
+			note("%s: labels of copies contradict each other in %s, and none is clearly likelier: these stay as they "+
+				"were, decide by eye", f.Clean, text.Plural(n, "group"))
 		}
 	}
 	if f.Out != "" {
-		if err := a.Write(ctx, f.Out, f.Sheet); err != nil {
+		if err := a.writeList(ctx, f.Out); err != nil {
 			return fmt.Errorf("audit: %s: %w", f.Out, err)
-		}
-		if len(a.Unlabelled) > 0 {
-			to := unlabelledFile(f.Out)
-			err := atomicfile.Write(to, func(w io.Writer) error { return a.writeUnlabelled(w, f.Sheet) })
-			if err != nil {
-				return fmt.Errorf("audit: %s: %w", to, err)
-			}
-			note("%s: the nearest classes of %s without a label", to, text.Plural(len(a.Unlabelled), "image"))
 		}
 	}
 	return nil
 }
 
-// Write writes the images to a file in the form that its name ends in ([suspects.FormatOf]), to .json the whole audit.
-// With sheet it writes CSV for spreadsheets.
-func (a *Report) Write(ctx context.Context, path string, sheet bool) error {
-	if sheet {
-		return suspects.WriteSpreadsheet(path, a.Images)
-	}
+// writeList writes the images to a file in the form that its name ends in ([suspects.FormatOf]), to .json the whole
+// audit.
+func (a *Report) writeList(ctx context.Context, path string) error {
 	format, err := suspects.FormatOf(path)
 	if err != nil {
 		return err
@@ -83,68 +75,56 @@ func (a *Report) Write(ctx context.Context, path string, sheet bool) error {
 	})
 }
 
-// WriteJSON writes the audit as indented JSON, one image at a time: the text of a million would not fit twice in
-// memory.
+// WriteJSON writes the audit as indented JSON.
 func (a *Report) WriteJSON(w io.Writer) error {
-	images, without := a.Images, *a
-	without.Images = []suspects.Suspect{}
-	var frame bytes.Buffer
-	whole := json.NewEncoder(&frame)
-	whole.SetIndent("", "  ")
-	whole.SetEscapeHTML(false)
-	if err := whole.Encode(&without); err != nil {
-		return err
+	whole := *a
+	whole.Images = make([]suspects.Suspect, 0, len(a.Images))
+	for e := range suspects.Summed(a.Images) {
+		whole.Images = append(whole.Images, *e)
 	}
-	const none = "\n  \"images\": []"
-	before, after, found := bytes.Cut(frame.Bytes(), []byte(none))
-	if !found || len(images) == 0 {
-		_, err := w.Write(frame.Bytes())
-		return err
-	}
-	out := bufio.NewWriter(w)
-	_, _ = out.Write(before) // Flush returns the error, here and below
-	var text bytes.Buffer
-	to := json.NewEncoder(&text)
-	to.SetIndent("    ", "  ")
+	to := json.NewEncoder(w)
+	to.SetIndent("", "  ")
 	to.SetEscapeHTML(false)
-	lead := none[:len(none)-1]
-	for e := range suspects.Summed(images) {
-		text.Reset()
-		if err := to.Encode(e); err != nil {
-			return err
-		}
-		_, _ = out.WriteString(lead + "\n    ")
-		_, _ = out.Write(bytes.TrimRight(text.Bytes(), "\n"))
-		lead = ","
-	}
-	_, _ = out.WriteString("\n  ]")
-	_, _ = out.Write(after)
-	return out.Flush()
+	return to.Encode(&whole)
 }
 
-// writeClasses writes a table of the classes as CSV; sheet makes it safe for spreadsheets.
-func (a *Report) writeClasses(w io.Writer, sheet bool) error {
-	name := func(s string) string { return s }
-	out := csv.NewWriter(w)
-	header := []string{"class", "images", "kappa", "purity", "purity_low", "purity_high", "most_like", "likeness",
-		"looks_like_the_same", "sides_alike", "looks_like_two"}
-	var mark []string
-	if sheet {
-		name, header, mark = suspects.Cell, append(header, suspects.SheetColumn), []string{suspects.SheetMark}
+// writeCorrected writes the manifest that was judged to a file ([datasets.FixTo]), without the images that a
+// cut takes or with the labels suggested for them. Labels that people found wrong are fixed as they decided. All other
+// rows and columns stay as they are.
+func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Fixed, error) {
+	taken, err := a.result.Take(cut)
+	if err != nil {
+		return datasets.Fixed{}, err
 	}
-	if err := out.Write(header); err != nil {
-		return err
+	if len(taken) == len(a.source.Samples) && !relabel {
+		return datasets.Fixed{}, fmt.Errorf("audit: clean: all %d images of %s would be dropped, expected "+
+			"some that stay", len(taken), a.from)
 	}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
-	for _, k := range a.Classes {
-		err := out.Write(append([]string{
-			name(k.Class), strconv.Itoa(k.Images), number(k.Kappa), number(k.Purity), number(k.Low), number(k.High),
-			name(k.Like), number(k.Alike), strconv.FormatBool(k.Same), number(k.Groups), strconv.FormatBool(k.Two),
-		}, mark...))
+	made := map[int]datasets.Decision{}
+	maps.Copy(made, a.decided)
+	if a.Checked != nil {
+		m, err := a.checks.Match(a.source)
 		if err != nil {
-			return err
+			return datasets.Fixed{}, err
+		}
+		maps.Copy(made, m.Decisions())
+	}
+	for _, s := range taken {
+		if s.Checked != "" { // people's decisions stand
+			continue
+		}
+		if s.CopyVerdict == suspects.Look || s.CopyVerdict == suspects.Kept { // never the right one with the wrong
+			continue
+		}
+		if !relabel {
+			made[a.ids[s.Row]] = datasets.Decision{Drop: true}
+		} else if s.Suggested != s.Given {
+			made[a.ids[s.Row]] = datasets.Decision{Label: s.Suggested}
 		}
 	}
-	out.Flush()
-	return out.Error()
+	did, err := datasets.FixTo(ctx, to, a.from, a.source, made)
+	if err != nil {
+		return did, fmt.Errorf("audit: %s: %w", to, err)
+	}
+	return did, nil
 }

@@ -4,6 +4,7 @@ package audit
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -12,16 +13,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/audit"
-	"winnow/audit/crossfit"
-	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/backbone"
-	"winnow/cluster"
 	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
-	"winnow/filters/noiserate"
 	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/report/review"
@@ -29,61 +26,37 @@ import (
 	"winnow/run/inspect"
 )
 
+//go:embed help.txt
+var helpText string
+
 // Command returns winnow audit.
 func Command() *cli.Command { return newAuditCommand(runAudit) }
 
 func newAuditCommand(call term.Call[Options]) *cli.Command {
-	usual := inspect.Usual()
 	return &cli.Command{
 		Name:        "audit",
 		Usage:       "find the wrong labels of photos, of stored features or of a run, and suggest better ones",
 		ArgsUsage:   "PHOTOS | RUN",
-		Description: auditHelp(),
+		Description: helpText,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model", DefaultText: "the best one installed",
-				Usage: "embed the images with the backbone `NAME` (winnow models list) or an ONNX file; with " +
-					"several: A,B"},
-			&cli.StringFlag{Name: "split", DefaultText: "all",
-				Usage: "of photos, judge only the `SPLITS` train, validation, test, …"},
+				Usage: "embed the images with the backbone `NAME` (winnow models list) or an ONNX file"},
+			&cli.StringFlag{Name: "split", DefaultText: "all images; of --features or --probs train",
+				Usage: "judge only the `SPLITS` train, validation, test, …"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "suspects.csv for photos, else none",
-				Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl or .parquet; .json: all " +
-					"findings"},
+				Usage: "write all images, most suspect first, to `FILE`.csv; .json: all findings"},
 			&cli.StringFlag{Name: "scorer", DefaultText: judges.Default + ", of a run with its filter",
-				Usage: "judge labels with the scorer `NAME`: " + strings.Join(inspect.Scorers(), ", ")},
+				Usage: "judge labels with the scorer `NAME`: " + strings.Join(audit.Names(), ", ")},
 			&cli.StringFlag{Name: "probs",
-				Usage: "judge by class probabilities that any model gave, `FILE`.npy, .csv or .parquet: a row for " +
-					"each image of --labels, a column for each class; best out of fold"},
+				Usage: "judge by class probabilities that any model gave, `FILE`.npy or .csv: a row for each image " +
+					"of --labels, a column for each class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", DefaultText: "those that are likely wrong",
 				Usage: "flag this fraction `P` of the labels"},
-			&cli.BoolFlag{Name: "rate-only",
-				Usage: "with --features: estimate only how many labels are wrong, without training; --scorer " +
-					strings.Join(noiserate.Methods(), ", ") + " or all"},
-			&cli.IntFlag{Name: "top", Value: 20, DefaultText: "20; of photos 3, with --rate-only 5",
-				Usage: "print the `N` most suspect images, or classes with --rate-only"},
+			&cli.IntFlag{Name: "top", Value: examples, Usage: "print the `N` most suspect images"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			term.JSONFlag(),
-			&cli.BoolFlag{Name: "spreadsheet",
-				Usage: "--out and --classes: write labels and paths so that spreadsheets do not read them as " +
-					"formulas"},
 			term.NamesFlag(),
-			&cli.StringFlag{Name: "classes", Usage: "write a table of the classes to `FILE`.csv"},
-			&cli.Float64Flag{Name: "copies", DefaultText: fmt.Sprintf("%v, more for few values", findings.CopyBound),
-				Usage: "two images are near copies if their cosine is at least `S`"},
-			&cli.IntFlag{Name: "neighbours", Value: usual.Neighbours,
-				Usage: "scorer knn: `K` images vote"},
-			&cli.IntFlag{Name: "folds", DefaultText: fmt.Sprintf("5; of networks %d", crossfit.TunedFolds),
-				Usage: "scorers combined, self-confidence, confident and crossfit: divide the images into " +
-					"`K` parts; the others judge each"},
-			&cli.IntFlag{Name: "seeds", Value: usual.Rounds,
-				Usage: "scorers combined and crossfit: judge by the mean of `N` divisions into folds, each with " +
-					"its own seed"},
-			&cli.StringFlag{Name: "finetune",
-				Usage: "scorers combined and crossfit: judge also by networks fine-tuned on the other folds, and by " +
-					"how they learn each label; all of the network or from `STAGE` on, as in winnow train"},
-			&cli.StringFlag{Name: "augment", DefaultText: "by the images",
-				Usage: "--finetune: vary images by the recipe `NAME`, as in winnow train"},
-			&cli.Uint64Flag{Name: "seed", Value: usual.Seed,
-				Usage: "seed `N` of the folds and of the resampling behind the interval"},
+			term.SeedFlag("seed `N` of the folds and of the resampling behind the interval"),
 			&cli.StringFlag{Name: "decisions",
 				Usage: "use what people decided in winnow review, `FILE`.decisions.db: checked labels are certain, " +
 					"are never flagged again, and improve the scores of the others"},
@@ -93,17 +66,9 @@ func newAuditCommand(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave the wrong labels' images out"},
 			&cli.BoolFlag{Name: "relabel", Usage: "--clean: replace flagged labels by the suggested ones (default)"},
 			&cli.Float64Flag{Name: "share", Usage: "--clean: fix the most suspect share `P` of the judged images"},
-			&cli.Float64Flag{Name: "below", Usage: "--clean: fix images with a score below `SCORE`"},
 			&cli.Float64Flag{Name: "precision",
 				Usage: "--clean: fix as many as possible while the expected share of wrong labels among them is " +
 					"at least `P`"},
-			&cli.IntFlag{Name: "fit-sample", DefaultText: fmt.Sprintf("all, or %d of more than a million",
-				audit.Fitted),
-				Usage: "with photos or --features, scorers " + strings.Join(audit.Shardable(), ", ") +
-					": fit to `N` images drawn by --seed, and sums over all, so that many images need little " +
-					"memory"},
-			term.ShardFlag("images"),
-			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: also judge and fix validation and test images"},
 		}, append(term.ColumnFlags(), term.Renamed(term.DataFlags, "manifest", "labels")...)...),
 		Action: term.CheckedAction(readAudit, call),
 	}
@@ -118,15 +83,12 @@ func Photos(ctx context.Context, p *term.Program, in inspect.Input, out, next st
 
 func runAudit(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Audit.MaxMem)()
-	if o.RateOnly {
-		return printRate(ctx, p, o)
-	}
 	end := func() {}
 	h, watch := inspect.Host{Host: p.Host()}, p.Watch
 	if !p.Quiet {
 		line := progress.New(p.Err, "steps", time.Now)
-		h.Stage = func(name string, guess, after time.Duration) {
-			line.Stage(name, map[string]string{"extract": "images", "judge": "steps"}[name], guess, after)
+		h.Stage = func(name string, expected time.Duration) {
+			line.Stage(name, map[string]string{"extract": "images", "judge": "steps"}[name], expected, 0)
 		}
 		h.Images = func() (func(backbone.Progress), func()) {
 			return func(at backbone.Progress) { line.At(at.Done, at.Total, at.Resumed, "") }, line.End
@@ -135,81 +97,50 @@ func runAudit(ctx context.Context, p *term.Program, o Options) error {
 			line.Stage("write", "pictures", 0, 0)
 			return func(done, total int) { line.At(done, total, 0, "") }, line.End
 		}
-		h.Told = func(done, total, kept int, where string) { line.At(done, total, kept, "  "+where) }
+		h.Told = func(done, total int, where string) { line.At(done, total, 0, "  "+where) }
 		end = line.End
 	}
-	a, made, err := judgeInput(ctx, p, o, h)
+	a, err := judgeInput(ctx, p, o, h)
 	end()
-	if !o.Shard.Whole() {
-		return p.Result(made, o.JSON, err)
-	}
 	if err != nil {
 		return err
 	}
 	return printAudit(ctx, p, o, a, watch)
 }
 
-// printRate estimates how many labels are wrong, and prints it.
-func printRate(ctx context.Context, p *term.Program, o Options) error {
-	if err := o.checkFiles(p, o.In.Manifest); err != nil {
-		return err
-	}
-	rt, err := p.OpenRuntime()
-	if err != nil {
-		return err
-	}
-	defer rt.Close()
-	at, end := p.Watch("stages")
-	r, err := inspect.Rate(ctx, o.In, o.Methods, o.Top, o.Audit.Seed, at, p.Note)
-	end()
-	return p.Result(r, o.JSON, err)
-}
-
-// judgeInput audits the input, or makes a part of its audit.
-func judgeInput(ctx context.Context, p *term.Program, o Options,
-	h inspect.Host) (a *inspect.Report, made cluster.Made, err error) {
+// judgeInput audits the input.
+func judgeInput(ctx context.Context, p *term.Program, o Options, h inspect.Host) (*inspect.Report, error) {
 	manifest, root := cmp.Or(o.In.Images, o.In.Manifest), o.In.Root
+	var err error
 	if o.Run != "" {
 		o.Open.Host = p.Host()
 		if o.In.Run, err = folder.Open(ctx, o.Run, o.Open); err != nil {
-			return nil, made, err
+			return nil, err
 		}
 		manifest, root = o.In.Run.ManifestFile, o.In.Run.ImageRoot()
 	}
 	if err := o.checkFiles(p, manifest); err != nil {
-		return nil, made, err
+		return nil, err
 	}
 	if o.Decisions != "" {
 		if o.In.Checks, err = review.Outcomes(ctx, o.Decisions, root, manifest); err != nil {
-			return nil, made, err
+			return nil, err
 		}
 	}
 	if o.In.Run != nil || o.In.Features != "" { // there is something to multiply
 		rt, err := p.OpenRuntime()
 		if err != nil {
-			return nil, made, err
+			return nil, err
 		}
 		defer rt.Close()
 	}
-	if !o.Shard.Whole() {
-		made, err = inspect.StorePart(ctx, o.In, o.Audit, h, o.Files, p.Dealt(o.Shard), term.Version())
-		return nil, made, err
-	}
-	a, err = inspect.Judge(ctx, o.In, o.Audit, h)
-	return a, made, err
+	return inspect.Judge(ctx, o.In, o.Audit, h)
 }
 
 // printAudit writes and prints an audit. watch shows how many pictures are written.
 func printAudit(ctx context.Context, p *term.Program, o Options, a *inspect.Report,
 	watch func(what string) (at func(done, total int), end func())) error {
-	if o.Cut.By == audit.Precision && !audit.Named(a.Scorer).Probability {
-		other := ", or --scorer " + judges.Default
-		if a.Scorer == audit.Probabilities {
-			other = "" // not with --probs
-		}
-		return term.Misused("--precision: %s: take --share or --below%s", inspect.Ranks(a.Scorer), other)
-	}
-	if err := a.Save(ctx, o.Files, o.Audit, p.Note); err != nil {
+	if err := a.Save(ctx, o.Files, p.Note); err != nil {
 		return err
 	}
 	next := cmp.Or(o.Next, o.reviewCommand(a.Store))
@@ -223,11 +154,10 @@ func printAudit(ctx context.Context, p *term.Program, o Options, a *inspect.Repo
 	if o.JSON {
 		return a.WriteJSON(p.Data)
 	}
+	a.WriteText(p.Out, o.Top)
 	if o.Page == "" {
-		a.WriteText(p.Out, o.Top)
 		return nil
 	}
-	a.WriteSummary(p.Out, o.Top)
 	fmt.Fprintf(p.Out, "\nall images, most suspect first: %s\nreport: %s\nnext: %s\n", o.Out, o.Page, next)
 	return nil
 }

@@ -10,12 +10,9 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/suspects"
-	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
-	"winnow/features"
-	"winnow/filters/noiserate"
 	"winnow/internal/catalog"
 	"winnow/report/review"
 	"winnow/run/folder"
@@ -28,10 +25,6 @@ type Options struct {
 	Run   string         // folder of a run; "": none
 	Open  folder.Options // of the run
 	Audit inspect.Options
-	Shard cluster.Shard
-
-	RateOnly bool     // estimate only how many labels are wrong
-	Methods  []string // of that estimate
 
 	inspect.Files
 	Page      string // HTML file for images
@@ -53,30 +46,16 @@ func readAudit(c *cli.Context) (o Options, err error) {
 	if err := readRanges(c); err != nil {
 		return o, err
 	}
-	o = Options{JSON: c.Bool("json"), Decisions: c.String("decisions"), RateOnly: c.Bool("rate-only"),
-		Files: inspect.Files{
-			Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"),
-			Relabel: c.Bool("relabel") || c.IsSet("clean") && !c.Bool("drop"),
-			Top:     c.Int("top"), Sheet: c.Bool("spreadsheet"),
-		},
-		Audit: inspect.Options{
-			IncludeEval: c.Bool("include-eval"), FitSample: c.Int("fit-sample"),
-			Together: c.IsSet("neighbours") || c.IsSet("fit-sample") && c.Int("fit-sample") == 0,
-			Tuning:   inspect.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")},
-			Options: audit.Options{
-				Rounds: c.Int("seeds"), Scorer: c.String("scorer"), Neighbours: c.Int("neighbours"),
-				Folds: c.Int("folds"), Copies: c.Float64("copies"), Seed: c.Uint64("seed"),
-				Rate: term.Given(c, "noise-rate", c.Float64),
-			},
-		}}
-	for flag, by := range map[string]audit.By{"share": audit.Share, "below": audit.Below,
-		"precision": audit.Precision} {
+	o = Options{JSON: c.Bool("json"), Decisions: c.String("decisions"),
+		Files: inspect.Files{Out: c.String("out"), Clean: c.String("clean"), Top: c.Int("top"),
+			Relabel: c.Bool("relabel") || c.IsSet("clean") && !c.Bool("drop")},
+		Audit: inspect.Options{Scorer: c.String("scorer"), Seed: c.Uint64("seed"),
+			Rate: term.Given(c, "noise-rate", c.Float64)},
+	}
+	for flag, by := range map[string]audit.By{"share": audit.Share, "precision": audit.Precision} {
 		if c.IsSet(flag) {
 			o.Cut = audit.Cut{By: by, At: c.Float64(flag)}
 		}
-	}
-	if o.Shard, err = term.Shard(c); err != nil {
-		return o, err
 	}
 	if o.Audit.MaxMem, err = term.Size(c, "max-mem"); err != nil {
 		return o, err
@@ -84,14 +63,8 @@ func readAudit(c *cli.Context) (o Options, err error) {
 	if err := o.readInput(c, what); err != nil || o.Out == "" {
 		return o, err
 	}
-	if format, err := suspects.FormatOf(o.Out); err != nil {
+	if _, err := suspects.FormatOf(o.Out); err != nil {
 		return o, term.Misused("--out: %w", err)
-	} else if o.Sheet && format != suspects.CSV {
-		return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv, not .%s", o.Out,
-			suspects.Cleanlab)
-	}
-	if c.IsSet("finetune") {
-		o.Audit.Tuning.Kept = stemOf(o.Out) + ".finetune"
 	}
 	return o, nil
 }
@@ -126,42 +99,28 @@ func readKind(c *cli.Context) string {
 type exclusion struct {
 	flags  string // names
 	inputs []string
-	with   string // names of other flags
+	with   string // another flag
 	unless string // a flag that allows them
 	advice string
 }
 
 // exclusions lists the flags that do not go together; the first that applies is reported.
 var exclusions = []exclusion{
-	{flags: "rate-only", inputs: []string{images, aRun}, advice: "give --labels FILE and --features DIR"},
-	{flags: "out classes clean spreadsheet decisions probs finetune augment seeds folds neighbours copies noise-rate " +
-		"names fit-sample shard", with: "rate-only", advice: "it scores no single label; an audit with --fit-sample " +
-		"also prints the noise rate"},
-	{flags: "manifest features probs view include-eval shard", inputs: []string{images},
+	{flags: "manifest features probs view", inputs: []string{images},
 		advice: "for stored data give --labels FILE with --features DIR or --probs FILE"},
 	{flags: "last", inputs: []string{images, stored}, advice: "name a run"},
-	{flags: "root model", inputs: []string{stored}, unless: "finetune", advice: "it reads no images"},
-	{flags: "split", inputs: []string{stored, aRun}, advice: "name a folder of images, a .zip file or a manifest"},
-	{flags: "model finetune augment seeds", inputs: []string{aRun}, advice: "name images, or give --labels FILE and " +
-		"--features DIR"},
-	{flags: "fit-sample shard probs", inputs: []string{aRun}, advice: "give --labels FILE and --features DIR, which " +
-		"winnow extract writes"},
-	{flags: "path-column label-column split-column true-column", inputs: []string{aRun}, advice: "name a table"},
-	{flags: "neighbours", with: "fit-sample", advice: "it compares all images with each other"},
+	{flags: "root model", inputs: []string{stored}, advice: "it reads no images"},
+	{flags: "split model probs path-column label-column split-column true-column", inputs: []string{aRun},
+		advice: "name images, or give --labels FILE and --features DIR"},
 	{flags: "scorer", with: "probs", advice: "probabilities are the scores"},
-	{flags: "decisions", with: "shard", advice: "decisions are about all images"},
-	{flags: "drop relabel share below precision include-eval", inputs: []string{images, stored, aRun},
-		unless: "clean", advice: "it needs --clean FILE"},
+	{flags: "drop relabel share precision", inputs: []string{images, stored, aRun}, unless: "clean",
+		advice: "it needs --clean FILE"},
 	{flags: "drop", with: "relabel", advice: "choose one"},
-	{flags: "share", with: "below precision", advice: "choose one"},
-	{flags: "below", with: "precision", advice: "choose one"},
+	{flags: "share", with: "precision", advice: "choose one"},
 }
 
 // readConflicts refuses flags that do not go with the input, or with each other.
 func readConflicts(c *cli.Context, input string) error {
-	given := func(flag string) bool {
-		return c.IsSet(flag) && (flag != "fit-sample" || c.Int(flag) != 0) // 0: no sample
-	}
 	for _, e := range exclusions {
 		if e.unless != "" && c.IsSet(e.unless) {
 			continue
@@ -169,11 +128,11 @@ func readConflicts(c *cli.Context, input string) error {
 		with := ""
 		if slices.Contains(e.inputs, input) {
 			with = input
-		} else if others := strings.Fields(e.with); slices.ContainsFunc(others, given) {
-			with = "--" + others[slices.IndexFunc(others, given)]
+		} else if e.with != "" && c.IsSet(e.with) {
+			with = "--" + e.with
 		}
 		flags := strings.Fields(e.flags)
-		if at := slices.IndexFunc(flags, given); at >= 0 && with != "" {
+		if at := slices.IndexFunc(flags, c.IsSet); at >= 0 && with != "" {
 			return term.Misused("--%s does not go with %s: %s", flags[at], with, e.advice)
 		}
 	}
@@ -182,26 +141,13 @@ func readConflicts(c *cli.Context, input string) error {
 
 // readRanges refuses values out of range.
 func readRanges(c *cli.Context) error {
-	share := func(flag string) bool { p := c.Float64(flag); return p >= 0 && p <= 1 }
-	for _, r := range []struct {
-		flag string
-		ok   bool
-		want string
-	}{
-		{"copies", share("copies") && c.Float64("copies") > 0, "a cosine above 0, at most 1"},
-		{"folds", c.Int("folds") >= 2, "2 or more"},
-		{"fit-sample", c.Int("fit-sample") >= 0, "1 or more, or 0 for all together"},
-		{"neighbours", c.Int("neighbours") >= 1, "1 or more"},
-		{"seeds", c.Int("seeds") >= 1, "1 or more"},
-		{"top", c.Int("top") >= 0, "0 or more"},
-		{"noise-rate", share("noise-rate") && c.Float64("noise-rate") < 1, "a share from 0 to below 1"},
-		{"share", share("share"), "0 to 1"},
-		{"precision", share("precision"), "0 to 1"},
-		{"decisions", c.String("decisions") != "", "the file that winnow review keeps"},
-	} {
-		if c.IsSet(r.flag) && !r.ok {
-			return term.Misused("--%s: found %v, expected %s", r.flag, c.Value(r.flag), r.want)
+	for _, flag := range []string{"noise-rate", "share", "precision"} {
+		if p := c.Float64(flag); c.IsSet(flag) && !(p >= 0 && p <= 1 && (p < 1 || flag != "noise-rate")) {
+			return term.Misused("--%s: found %v, expected a share from 0 to 1", flag, p)
 		}
+	}
+	if c.Int("top") < 0 {
+		return term.Misused("--top: found %d, expected 0 or more", c.Int("top"))
 	}
 	return nil
 }
@@ -210,18 +156,10 @@ func readRanges(c *cli.Context) error {
 func (o *Options) readInput(c *cli.Context, what string) (err error) {
 	o.In.Names = c.String("names")
 	if what == aRun {
-		if name := o.Audit.Scorer; name != "" && audit.Named(name).Trains {
-			return term.Misused("--scorer: %s trains for itself and judges stored features: give --labels and "+
-				"--features, and no run", name)
-		}
 		if o.Run, err = term.RunArgument(c); err != nil {
 			return err
 		}
-		splits := []string{datasets.Train, datasets.Validation}
-		if o.Audit.IncludeEval {
-			splits = nil // all
-		}
-		o.Open, err = term.RunOptions(c, splits...)
+		o.Open, err = term.RunOptions(c, datasets.Train, datasets.Validation)
 		return err
 	}
 	if _, err := term.RunOptions(c); err != nil { // --view
@@ -236,52 +174,19 @@ func (o *Options) readInput(c *cli.Context, what string) (err error) {
 		o.Out = cmp.Or(o.Out, "suspects.csv")
 		o.Page = pageOf(o.Out)
 		o.In.Images, o.In.Features = location.At(c.Args().First()), stemOf(o.Out)+".features"
-		if !c.IsSet("top") {
-			o.Top = examples
-		}
-		if c.IsSet("split") {
-			for name := range strings.SplitSeq(c.String("split"), ",") {
-				split, err := datasets.ParseSplit(strings.TrimSpace(name))
-				if err != nil {
-					return term.Misused("--split: %w", err)
-				}
-				o.In.Splits = append(o.In.Splits, split)
+	}
+	if c.IsSet("split") {
+		for name := range strings.SplitSeq(c.String("split"), ",") {
+			split, err := datasets.ParseSplit(strings.TrimSpace(name))
+			if err != nil {
+				return term.Misused("--split: %w", err)
 			}
+			o.In.Splits = append(o.In.Splits, split)
 		}
 	}
-	if o.RateOnly {
-		return o.readMethods(c)
-	}
-	return o.checkScorer()
-}
-
-// readMethods reads the ways of an audit of the rate alone.
-func (o *Options) readMethods(c *cli.Context) error {
-	if o.Methods = []string{noiserate.Auto}; o.Audit.Scorer != "" {
-		o.Methods[0] = o.Audit.Scorer
-	}
-	all := noiserate.Methods()
-	if o.Methods[0] == "all" {
-		o.Methods = all
-	}
-	if m := o.Methods[0]; !slices.Contains(all, m) {
-		return term.Misused("--scorer: %q does not estimate the rate alone%s, expected %s or all", m,
-			catalog.Ask(m, all), strings.Join(all, ", "))
-	}
-	if !c.IsSet("top") {
-		o.Top = 5
-	}
-	return nil
-}
-
-// checkScorer refuses scorers that cannot judge features.
-func (o *Options) checkScorer() error {
-	if name, all := o.Audit.Scorer, audit.Alone(); name != "" && !slices.Contains(all, audit.Named(name).Name) {
-		if other := audit.Instead(name); other != "" {
-			return term.Misused("--scorer: %q is gone, expected %q in its place", name, other)
-		}
+	if name := o.Audit.Scorer; name != "" && !slices.Contains(audit.Names(), audit.Named(name).Name) {
 		return term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name,
-			catalog.Ask(name, all), strings.Join(all, ", "))
+			catalog.Ask(name, audit.Names()), strings.Join(audit.Names(), ", "))
 	}
 	return nil
 }
@@ -289,16 +194,10 @@ func (o *Options) checkScorer() error {
 // examples is the number of suspects in a summary.
 const examples = 3
 
-// checkFiles refuses, before long reading, a feature store as the manifest, a name for the corrected manifest
+// checkFiles refuses, before long reading, a name for the corrected manifest
 // that stands for another form than that of its source, two outputs to one file, and an output over the
 // judged manifest, whose labels would be lost.
 func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
-	if o.Run == "" {
-		if _, err := features.Open(manifest.Path()); err == nil { // would be read as a folder of images
-			return term.Misused("--labels: %s is a feature store, expected a manifest: --features %s --labels FILE",
-				manifest, manifest)
-		}
-	}
 	if o.Clean != "" {
 		form, err := datasets.FormOf(manifest)
 		if err != nil {
@@ -313,8 +212,8 @@ func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
 		}
 	}
 	var to []term.Target
-	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "classes", Path: o.Classes},
-		{Flag: "clean", Path: o.Clean}, {Flag: "out", Path: o.Page}} {
+	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "clean", Path: o.Clean},
+		{Flag: "out", Path: o.Page}} {
 		if f.Path != "" {
 			to = append(to, f)
 		}

@@ -12,7 +12,6 @@ import (
 	"winnow/datasets/location"
 	"winnow/run/embedding"
 	"winnow/run/extraction"
-	"winnow/run/inspect"
 	"winnow/run/measure"
 )
 
@@ -23,8 +22,7 @@ type Options struct {
 }
 
 // jobs are the jobs whose parts can be joined.
-var jobs = []cluster.Joiner{checking.Job, extraction.Job, embedding.Job, measure.Job,
-	inspect.Job}
+var jobs = []cluster.Joiner{checking.Job, extraction.Job, embedding.Job, measure.Job}
 
 // Command returns the "winnow join" command.
 func Command() *cli.Command { return newJoinCommand(runJoinParts) }

@@ -142,7 +142,7 @@ func describeMetric(e eval.Entry) Entry {
 
 func newScorersCommand() *cli.Command {
 	return newCommand("scorers", "list the ways of winnow audit to score labels, or describe one",
-		"winnow audit --scorer NAME chooses one. Those that need no run score any set of labelled vectors.",
+		"winnow audit --scorer NAME chooses one.",
 		fromCatalog(func() []audit.Scorer { return audit.Scorers }, findScorer, describeScorer))
 }
 
@@ -152,10 +152,9 @@ func findScorer(name string) (audit.Scorer, error) {
 }
 
 func describeScorer(s audit.Scorer) Entry {
-	needs := map[audit.Kind]string{audit.ByProxies: "a run", audit.ByWeights: "a run", audit.ByRecord: "a run",
-		audit.ByGiven: "--probs FILE"}[s.Kind]
-	if needs == "" {
-		needs = "images or features"
+	needs := "images or features"
+	if s.Kind == audit.ByGiven {
+		needs = "--probs FILE"
 	}
 	scores := "numbers that rank"
 	if s.Probability {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/audit"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/classnames"
@@ -17,7 +18,6 @@ import (
 	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/run/folder"
-	"winnow/run/inspect"
 )
 
 // Command returns winnow report.
@@ -40,7 +40,7 @@ func newReportCommand(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation",
 				Usage: "the `SPLIT` to measure, show and draw"},
 			&cli.StringFlag{Name: "scorer", DefaultText: "as winnow audit RUN",
-				Usage: "rank the suspects by `NAME`: " + strings.Join(inspect.RunScorers(), ", ")},
+				Usage: "rank the suspects by `NAME`: " + strings.Join(audit.Names(), ", ")},
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
 			term.NamesFlag(),
 			term.JSONFlag(),
@@ -68,7 +68,7 @@ func readReport(c *cli.Context) (o Options, err error) {
 	if o.Dir, err = term.OneArgument(c, "one run folder"); err != nil {
 		return o, err
 	}
-	switch scorers := inspect.RunScorers(); {
+	switch scorers := audit.Names(); {
 	case filepath.Ext(o.Out) != ".html":
 		return o, term.Misused("--out: %q does not end in .html", o.Out)
 	case c.IsSet("scorer") && !slices.Contains(scorers, o.Scorer):
