@@ -227,7 +227,7 @@ func TestRunByProxies(t *testing.T) {
 			features.Row(p.Matrix(), 2*z.Labels[i])[j] -= v
 		}
 	}
-	for _, scorer := range []string{"proxysim", "sub_center"} {
+	for _, scorer := range []string{"proxysim"} {
 		r, err := Auditor{Proxies: p}.Run(t.Context(), z, Options{Scorer: scorer, Classes: 10})
 		if err != nil {
 			t.Fatalf("%s: %v", scorer, err)

@@ -17,10 +17,9 @@ import (
 	"winnow/head"
 	"winnow/internal/catalog"
 	"winnow/train"
-	"winnow/train/samples"
 )
 
-// Names of scorers outside packages judges, filters and train/samples.
+// Names of scorers outside packages judges and filters.
 const (
 	Crossfit      = "crossfit"      // heads that the audit trains
 	SelfPaced     = "selfpaced"     // the final weights of a run
@@ -37,7 +36,6 @@ const (
 	ByFilter              // a filter's scorer, with the set as its memory bank
 	ByProxies             // a filter's scorer, with the proxies of a run's loss
 	ByWeights             // the final weights of a run that weighed its samples
-	ByRecord              // the record of a training
 	ByGiven               // scores from elsewhere
 )
 
@@ -84,13 +82,6 @@ func listScorers() (list []Scorer) {
 	}
 	return append(list,
 		Scorer{Name: SelfPaced, Kind: ByWeights, Help: "the final weights of a run that weighed its samples"},
-		Scorer{Name: samples.SmallLoss, Kind: ByRecord,
-			Help: "minus the loss of the image alone, averaged over the last half of a run's steps (scores.window)"},
-		Scorer{Name: samples.Ensemble, Kind: ByRecord,
-			Help: "P_clean of the run's filter, or of scores.watch, averaged likewise, without the image's own " +
-				"vectors in the bank"},
-		Scorer{Name: samples.Forgetting, Kind: ByRecord,
-			Help: "1/(1 + how often a run stopped believing the label); 0: it never believed it"},
 		Scorer{Name: Probabilities, Kind: ByGiven})
 }
 
@@ -102,7 +93,8 @@ func resolveScorer(name string) (Scorer, error) {
 
 // Instead names what replaces a scorer that is gone; "" if it never was one.
 func Instead(name string) string {
-	return map[string]string{"1nn": "knn", "margin": judges.Confident, "simifeat-v": "knn", "simifeat-r": "knn"}[name]
+	return map[string]string{"1nn": "knn", "margin": judges.Confident, "simifeat-v": "knn", "simifeat-r": "knn",
+		"small-loss": judges.Default, "ensemble": judges.Default, "forgetting": judges.Default}[name]
 }
 
 // Named returns the scorer of a name, [judges.Default] for "". For an unknown name it returns a scorer with only

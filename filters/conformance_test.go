@@ -206,11 +206,8 @@ var options = map[string]map[string]func(*Config){
 	"vmf": {
 		"printed": func(c *Config) { c.Printed = true },
 		"sra":     func(c *Config) { c.Kappa = "sra" },
-		"debias":  func(c *Config) { c.Debias = true },
-		"pooled":  func(c *Config) { c.MinMembers = 5 },
 		"all":     func(c *Config) { c.Denominator = DenominatorAll },
 	},
-	"knn":           {"5": func(c *Config) { c.Neighbours = 5 }},
 	"avgsim":        {"all": func(c *Config) { c.Denominator = DenominatorAll }},
 	"avgsim_direct": {"all": func(c *Config) { c.Denominator = DenominatorAll }},
 }

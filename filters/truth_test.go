@@ -20,21 +20,14 @@ func TestFilterFindsWrongLabels(t *testing.T) {
 		for seed := uint64(1); seed <= 4; seed++ {
 			s := newStream(seed, 32, 10, 0.6)
 			f := mustNew(t, s.world, func(c *Config) {
-				c.Scorer, c.Rate, c.Window, c.AvgSimSteps, c.Neighbours = entry.Name, 0.4, 10, 10, 30
-				if entry.Bar > 0 {
-					c.Threshold, c.Fixed = ThresholdFixed, entry.Bar
-				}
+				c.Scorer, c.Rate, c.Window, c.AvgSimSteps = entry.Name, 0.4, 10, 10
 			})
 			bank := features.NewBank(600, 32, 10)
 			var kept, right int
 			for i := range 60 {
 				z, truth := s.batch(40, 0.4)
 				rows, _ := f.Keep(z, bank)
-				if f.NeedsAll() {
-					bank.Push(z)
-				} else {
-					bank.Push(z.Rows(rows))
-				}
+				bank.Push(z.Rows(rows))
 				if i < 30 {
 					continue
 				}

@@ -14,7 +14,6 @@ import (
 	"winnow/internal/text"
 	"winnow/report/chart"
 	"winnow/report/page"
-	"winnow/run/inspect"
 )
 
 // worstClasses is how many classes are shown at once; allClasses is how many the folded table of all shows at
@@ -138,8 +137,6 @@ func (r *Run) describeLabels() page.Section {
 func namedScores(h chart.Histogram, scorer string) chart.Histogram {
 	if scorer == audit.SelfPaced {
 		h.Title, h.X = "Weights of the given labels at the end of the training", "weight of an image"
-	} else if inspect.Recorded(scorer) != "" {
-		h.Title, h.X = "Scores of the given labels, by "+scorer, "score, over the last part of the training"
 	} else if audit.Named(scorer).Kind < audit.ByFilter {
 		h.Title = "How right the given labels look"
 		if h.X = "score by " + scorer; audit.Named(scorer).Probability {
@@ -286,9 +283,6 @@ func scorerSentence(scorer string) string {
 		return "Here the final weights of the samples, 0 to 1. " +
 			"The training found them with every image included, " +
 			"so they see less than a judgement that leaves each image out."
-	}
-	if record := inspect.Recorded(scorer); record != "" {
-		return "Here by " + scorer + ": " + record + "."
 	}
 	if s := audit.Named(scorer); s.Kind < audit.ByFilter {
 		said := "Here, each image left out of its own judgement, by " + s.Name + ": " + s.Help

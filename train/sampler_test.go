@@ -4,15 +4,12 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"winnow/internal/testing/memory"
 )
 
 // checkEpoch describes what is wrong with an epoch of PK batches, or returns "".
@@ -114,38 +111,6 @@ func TestSamplerProperties(t *testing.T) {
 			t.Fatal("the same epoch drawn again differs")
 		}
 	})
-}
-
-// A check that cannot fail proves nothing: each way of spoiling an epoch is detected.
-func TestCheckEpochSeesFaults(t *testing.T) {
-	labels := []int{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, -1}
-	s, err := NewSampler(Groups{Classes: 2, Images: 2}, labels, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
-	clean := s.Epoch(0)
-	if wrong := checkEpoch(clean, labels, 2, 2, 3, true); wrong != "" {
-		t.Fatal(wrong)
-	}
-	for name, spoil := range map[string]func(e [][]int) [][]int{
-		"a batch lost":        func(e [][]int) [][]int { return e[1:] },
-		"a row lost":          func(e [][]int) [][]int { e[0] = e[0][:3]; return e },
-		"a row repeated":      func(e [][]int) [][]int { e[0][1] = e[0][0]; return e },
-		"classes mixed":       func(e [][]int) [][]int { e[0][0], e[0][2] = e[0][2], e[0][0]; return e },
-		"a class twice":       func(e [][]int) [][]int { copy(e[0][2:], e[0][:2]); return e },
-		"an unlabelled row":   func(e [][]int) [][]int { e[0][0] = 12; return e },
-		"a batch of another":  func(e [][]int) [][]int { e[0] = e[1]; return e },
-		"rows left out":       func(e [][]int) [][]int { e[2] = slices.Clone(e[0]); return e },
-		"one row for another": func(e [][]int) [][]int { e[1][3] = 0; return e },
-	} {
-		epoch := make([][]int, len(clean))
-		for i := range clean {
-			epoch[i] = slices.Clone(clean[i])
-		}
-		if checkEpoch(spoil(epoch), labels, 2, 2, 3, true) == "" {
-			t.Errorf("%s: not seen", name)
-		}
-	}
 }
 
 func TestSamplerDrawsDiffer(t *testing.T) {
@@ -294,40 +259,6 @@ func BenchmarkSamplerEpoch(b *testing.B) {
 	}
 	for i := 0; b.Loop(); i++ {
 		s.Epoch(i)
-	}
-}
-
-// A sampler takes 4 bytes per row, and an epoch as many for each row it visits; all other allocations depend on
-// classes and batches only.
-func TestSamplerMemory(t *testing.T) {
-	memory.Exactly(t)
-	const rows, classes = 1 << 20, 1 << 10
-	labels := make([]int, rows)
-	for i := range labels {
-		labels[i] = i * 7 % classes
-	}
-	allocated := func(do func()) float64 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		do()
-		runtime.ReadMemStats(&after)
-		return float64(after.TotalAlloc-before.TotalAlloc) / rows
-	}
-	for _, how := range []Sampling{Groups{Classes: 8, Images: 4}, Uniform{Classes: 8, Images: 4}, Shuffle{Rows: 32}} {
-		var s *Sampler
-		made, most := allocated(func() { s, _ = NewSampler(how, labels, 1) }), 4.5
-		if _, ok := how.(Shuffle); ok {
-			most += 4 // by class once, then unchanged
-		}
-		begun := allocated(func() {
-			for range s.Each(0) {
-				break
-			}
-		})
-		if made > most || begun > 4.5 {
-			t.Errorf("%T: %.2f bytes a row to make, %.2f to begin an epoch, expected at most %v and 4.5", how, made,
-				begun, most)
-		}
 	}
 }
 

@@ -86,13 +86,6 @@ func TestReproduceWinnowsOwn(t *testing.T) {
 	}{
 		{[]string{"audit-judges", "--columns", "glyphs, symmetric 20", "--rows", "fitted"},
 			map[string][]string{"fitted": {"auroc", "ap", "found", "mended", "expected"}}},
-		{[]string{"audit-samples", "--columns", "glyphs, 20", "--rows", "prism, ensemble", "--rows", "prism, vmf",
-			"--set", "length=2 epochs"},
-			map[string][]string{"prism, ensemble": {"auroc", "ap", "found"}, "prism, vmf": {"auroc", "ap", "found"}}},
-		{[]string{"beyond-rate", "--columns", "glyphs, 30", "--rows", "ranks"}, map[string][]string{"ranks": {"rate"}}},
-		{[]string{"beyond-correct", "--columns", "glyphs, 50", "--rows", "whitened", "--rows", "3 visits", "--set",
-			"length=60 steps"},
-			map[string][]string{"whitened": {"p@1", "map@r"}, "3 visits, 0.99": {"p@1", "corrected"}}},
 	} {
 		code, out, stderr := call(t.Context(), append([]string{"--quiet", "reproduce", "--data", "glyphs", "--classes",
 			"24", "--images", "12", "--seeds", "1", "--out", at}, tt.args...)...)
@@ -223,8 +216,6 @@ func TestReproduceFilters(t *testing.T) {
 		args []string
 	}{
 		{"no label known to be wrong", 1, []string{"--data", "own=" + unknown + "," + store}},
-		{"correct.visits: found 3 beside the filter's accuracy", 1, []string{"--data", "own=" + manifest + "," + store,
-			"--rows", "vMF", "--set", "correct.visits=3"}},
 		{"at is [2]", 2, []string{"--data", "own=" + manifest + "," + store, "--at", "2"}},
 	} {
 		fails(t, tt.code, tt.want, append([]string{"reproduce", "prism-figure2", "--out", out}, tt.args...)...)

@@ -262,7 +262,6 @@ func TestFlippedBits(t *testing.T) {
 		{s.run, "result.json metrics.jsonl diagnostics.jsonl", [][]string{reported}},
 		{screened, "checkpoint.winnow screened.csv config.yaml run.json",
 			[][]string{{"train", "--out", x, "--resume"}}},
-		{s.run, "samples.csv", [][]string{{"audit", x, "--scorer", "forgetting", "--out", out + ".csv"}}},
 	} {
 		for i, file := range strings.Fields(c.files) {
 			if err := errors.Join(os.RemoveAll(x), os.CopyFS(x, os.DirFS(c.folder))); err != nil {

@@ -74,8 +74,6 @@ var rooms = []Room{
 
 	{"filters", "judges during training which given labels look right",
 		"features"},
-	{"filters/correction", "corrects the labels that the filter keeps dropping",
-		"features filters"},
 	{"filters/detectors", "judges the labels of a whole set as Sel-CL (votes of neighbours) and TCL (class centres, " +
 		"mixture) do",
 		"features internal/spread"},
@@ -89,11 +87,9 @@ var rooms = []Room{
 	{"head", "turns features into unit embeddings and their gradients into gradients of weights; holds Gorgonia",
 		"features internal/eigen"},
 	{"train", "runs the loop: sampler, terms, solvers, schedules, checkpoints, observers",
-		"backbone/graph features filters filters/correction filters/selfpaced head internal/spread " +
-			"internal/tfevents losses train/archive train/samples"},
+		"backbone/graph features filters filters/selfpaced head internal/spread " +
+			"internal/tfevents losses train/archive"},
 	{"train/archive", "writes and reads a state and arrays of numbers in one checked file", ""},
-	{"train/samples", "keeps what a training saw of each of its samples, for audits",
-		"features filters"},
 	{"train/peers", "trains classifiers under noise: Co-teaching and its relatives, F-correction",
 		"features head losses train"},
 	{"train/selective", "trains with Sel-CL and TCL, on frozen features or a backbone that learns too",
@@ -130,7 +126,7 @@ var rooms = []Room{
 
 	{"audit", "finds which given labels of a whole set are wrong, and which of them to drop or replace",
 		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout " +
-			"filters/noiserate head train train/samples"},
+			"filters/noiserate head train"},
 	{"audit/judges", "is the catalog of ways to judge the labels of a whole set at once",
 		"eval features filters/leaveout filters/noiserate internal/eigen"},
 	{"audit/crossfit", "judges labels with heads trained on the spot, none of them on what it judges",
@@ -145,14 +141,14 @@ var rooms = []Room{
 
 	{"run", "turns a configuration and data into a training run and its folder",
 		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters " +
-			"filters/correction filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
+			"filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
 			"internal/budget internal/hint internal/lookup losses models run/comparison run/config run/dealt run/folder " +
-			"run/tuning train train/peers train/samples train/selective"},
+			"run/tuning train train/peers train/selective"},
 	{"run/grid", "runs many trainings, of a study or a sweep: several at once, each kept when it is done; estimates " +
 		"and shows their time",
 		"backbone/ort internal/budget internal/hint run"},
 	{"run/config", "is the configuration of a training run",
-		"audit/judges filters filters/correction filters/selfpaced head internal/document losses train train/peers " +
+		"audit/judges filters filters/selfpaced head internal/document losses train train/peers " +
 			"train/selective"},
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
@@ -164,7 +160,7 @@ var rooms = []Room{
 			"run/folder"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot run/extraction features filters/noiserate head internal/hint " +
-			"internal/lookup models run/trial run/comparison run/config train train/samples"},
+			"internal/lookup models run/trial run/comparison run/config train"},
 	{"run/fetching", "brings the files of backbones that are known by name",
 		"internal/fetch internal/hint models run/trial"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
@@ -178,7 +174,7 @@ var rooms = []Room{
 			"datasets/classnames datasets/imageroot datasets/location eval run/extraction features filters " +
 			"filters/leaveout filters/noiserate filters/selfpaced head internal/budget internal/hint internal/lookup " +
 			"internal/parquetguard losses " +
-			"models run run/config run/dealt run/folder run/tuning train train/samples"},
+			"models run run/config run/dealt run/folder run/tuning train"},
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/classnames datasets/imageroot eval eval/tsne " +
@@ -209,7 +205,7 @@ var rooms = []Room{
 			"datasets/imageroot eval eval/tsne run/extraction features filters filters/noiserate head " +
 			"internal/hint internal/lookup internal/spread models run/recipes papers/studies " +
 			"papers/theory report run run/inspect run/grid run/comparison run/config " +
-			"run/measure run/folder train train/samples"},
+			"run/measure run/folder train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds, and the error of estimates of a " +
 		"class's concentration",
 		"filters"},

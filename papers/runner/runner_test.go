@@ -177,7 +177,7 @@ func knownMeasure(name string) bool {
 	_, known := studyMeasures[name]
 	others := slices.Concat(judgements, estimates,
 		[]string{seconds, maw, sdaw, studies.Hits10, meanSilhouette, worstSilhouette, probeEncoder})
-	return recall || known || isCorrection(name) || isFilterMeasure(name) || slices.Contains(others, name)
+	return recall || known || isFilterMeasure(name) || slices.Contains(others, name)
 }
 
 // A text with commas is a list unless a name has it; a text that no name has is refused.

@@ -25,11 +25,11 @@ import (
 )
 
 // RunScorers lists the scorers that need a run, or nothing but its embedding and a filter.
-func RunScorers() []string { return audit.Names(audit.ByFilter, audit.ByWeights, audit.ByRecord) }
+func RunScorers() []string { return audit.Names(audit.ByFilter, audit.ByWeights) }
 
 // Scorers lists the scorers that judge without the proxies of a loss.
 func Scorers() []string {
-	return audit.Names(audit.BySet, audit.ByHeads, audit.ByFilter, audit.ByWeights, audit.ByRecord)
+	return audit.Names(audit.BySet, audit.ByHeads, audit.ByFilter, audit.ByWeights)
 }
 
 // ofRun judges the training labels of a run by the scorer asked for, else by the run's weights, filter or proxies.
@@ -54,8 +54,8 @@ func ofRun(ctx context.Context, r *folder.Run, o auditing) (*Report, error) {
 	switch {
 	case by.Kind == audit.BySet:
 		a, err = byJudge(ctx, r, o)
-	case by.Kind == audit.ByRecord || by.Kind == audit.ByWeights:
-		a, err = byRecord(ctx, r, by, o)
+	case by.Kind == audit.ByWeights:
+		a, err = byWeights(ctx, r, by, o)
 	default:
 		a, err = byFilter(ctx, r, o, whole)
 	}

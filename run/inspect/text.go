@@ -31,11 +31,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 		fmt.Fprintf(w, ", labels suggested by %s", a.Suggests)
 	}
 	if n := len(a.LeftOut); n > 0 {
-		why := "unreadable"
-		if audit.Named(a.Scorer).Kind == audit.ByRecord {
-			why = "unreadable or not seen by the training's last part"
-		}
-		fmt.Fprintf(w, "; %d left out: %s", n, why)
+		fmt.Fprintf(w, "; %d left out: unreadable", n)
 	}
 	if n, classes := a.countAlone(); n > 0 {
 		fmt.Fprintf(w, "; %d are alone in their class and not judged: %s", n, text.Line(nameFirstFive(classes)))
