@@ -59,12 +59,3 @@ func TestFilterFindsWrongLabels(t *testing.T) {
 	}
 }
 
-// The filter must be what finds them: one that ignores its input keeps what chance keeps.
-func TestChanceIsSeen(t *testing.T) {
-	s := newStream(1, 32, 10, 0) // no class stands out
-	f := mustNew(t, s.world, func(c *Config) { c.Scorer, c.Rate = "avgsim", 0.4 })
-	z, truth := s.batch(600, 0.4)
-	if a := auroc(f.Scorer().Score(nil, z, features.BankOf(z, 10), true), truth); a > 0.6 {
-		t.Errorf("labels that nothing tells apart have an AUROC of %.3f", a)
-	}
-}

@@ -131,30 +131,6 @@ func TestSamplerDrawsDiffer(t *testing.T) {
 	}
 }
 
-// Uniform gives each class the same chance, whatever its size.
-func TestUniformIgnoresClassSize(t *testing.T) {
-	var labels []int
-	for class, n := range []int{2, 10, 100, 300} {
-		for range n {
-			labels = append(labels, class)
-		}
-	}
-	s, _ := NewSampler(Uniform{Classes: 2, Images: 2}, labels, 3)
-	counts, all := make([]float64, 4), 0.0
-	for e := range 60 {
-		for _, batch := range s.Epoch(e) {
-			counts[labels[batch[0]]]++
-			counts[labels[batch[2]]]++
-			all += 2
-		}
-	}
-	for class, n := range counts {
-		if share := n / all; math.Abs(share-0.25) > 0.02 {
-			t.Errorf("class %d has a share of %.3f, expected 0.25 ± 0.02", class, share)
-		}
-	}
-}
-
 // An epoch of shuffled rows has each labelled row at most once, in whole batches, in another order than the
 // next epoch; rows left out of one epoch are in another.
 func TestShuffledRows(t *testing.T) {
@@ -414,19 +390,6 @@ func TestBalanceBoundsTheEpoch(t *testing.T) {
 		if _, err := NewSampler(how, labels, 1); err == nil ||
 			!strings.Contains(err.Error(), "makes an epoch of 1991") {
 			t.Errorf("%T: %v", how, err)
-		}
-	}
-}
-
-// The zero literals draw batches of the usual sizes.
-func TestSamplerZero(t *testing.T) {
-	labels := make([]int, 400)
-	for i := range labels {
-		labels[i] = i % 20
-	}
-	for how, size := range map[Sampling]int{Groups{}: 64, Uniform{}: 64, Shuffle{}: 128} {
-		if s, err := NewSampler(how, labels, 1); err != nil || s.Size() != size {
-			t.Errorf("%T: found %v, %v, expected batches of %d", how, s, err, size)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (t *Trainer) trainStep() (*Step, error) {
 	}
 	f.Skipped = !active && !t.StepIdle
 	if t.held && t.chooser == nil && !f.Skipped {
-		err = t.descendNoting(z, seen, known, kept)
+		err = t.descendNoting(z, seen, kept)
 	} else {
 		if !f.Skipped {
 			err = t.descendGroups(z, seen)
@@ -54,7 +54,7 @@ func (t *Trainer) trainStep() (*Step, error) {
 			f.Kept = t.chooser.Chosen()
 		}
 		if err == nil {
-			t.noteRows(known, kept)
+			t.noteRows(kept)
 		}
 	}
 	if err != nil {
@@ -68,20 +68,17 @@ func (t *Trainer) trainStep() (*Step, error) {
 }
 
 // descendNoting notes the rows during the descent, which on a device mostly waits and changes nothing that is noted.
-func (t *Trainer) descendNoting(z, seen, known, kept features.Set) error {
+func (t *Trainer) descendNoting(z, seen, kept features.Set) error {
 	var noting sync.WaitGroup
-	noting.Go(func() { t.noteRows(known, kept) })
+	noting.Go(func() { t.noteRows(kept) })
 	err := t.descendGroups(z, seen)
 	noting.Wait()
 	return err
 }
 
 // noteRows pushes a batch, as it was embedded before the step, into the memory.
-func (t *Trainer) noteRows(known, kept features.Set) {
+func (t *Trainer) noteRows(kept features.Set) {
 	f := &t.fact
-	if t.diagnosesFilter() && t.diagnosesAfter(f.Number) {
-		t.drift = measureDrift(known, t.Bank)
-	}
 	if t.Bank != nil {
 		t.Bank.Push(kept)
 		f.Bank = t.Bank.Len()

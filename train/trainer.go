@@ -160,7 +160,6 @@ type Trainer struct {
 	dz      blas32.General
 	fact    Step
 	judged  []judged             // since the last diagnosis
-	drift   *drift               // for the next diagnosis
 	kappas  []filters.ClassKappa // memory of the last diagnosis
 	journal *journal
 }

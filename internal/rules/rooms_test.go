@@ -72,11 +72,16 @@ var rooms = []Room{
 	{"losses", "computes numbers and their gradients",
 		"features"},
 
+	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
+		"features internal/spread"},
+	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
+		"eval features internal/eigen"},
+
 	{"filters", "judges during training which given labels look right",
 		"features"},
 	{"filters/detectors", "judges the labels of a whole set as Sel-CL (votes of neighbours) and TCL (class centres, " +
 		"mixture) do",
-		"features internal/spread"},
+		"eval features internal/spread"},
 	{"filters/leaveout", "compares every image with every class, the image itself left out of what it is compared with",
 		"features"},
 	{"filters/noiserate", "estimates how many given labels of a whole set are wrong",
@@ -118,11 +123,6 @@ var rooms = []Room{
 	{"run/extraction", "turns a list of images into a feature store",
 		"backbone backbone/ort cluster datasets datasets/glyphs/names datasets/location features filters/leaveout " +
 			"filters/noiserate internal/budget internal/hint models run/trial"},
-
-	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
-		"datasets features filters internal/spread"},
-	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
-		"eval features"},
 
 	{"audit", "finds which given labels of a whole set are wrong, and which of them to drop or replace",
 		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout " +
