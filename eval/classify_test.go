@@ -343,4 +343,3 @@ func TestLBFGSBearsNoise(t *testing.T) {
 		t.Error("NaN was let through")
 	}
 }
-

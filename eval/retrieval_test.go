@@ -537,4 +537,3 @@ func TestRetrieveSameKTwice(t *testing.T) {
 		t.Errorf("(-once +twice):\n%s", diff)
 	}
 }
-

@@ -226,4 +226,3 @@ func TestConformance(t *testing.T) {
 		}
 	}
 }
-

@@ -58,4 +58,3 @@ func TestFilterFindsWrongLabels(t *testing.T) {
 		}
 	}
 }
-
