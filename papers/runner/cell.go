@@ -93,8 +93,6 @@ func (r *reproduction) tryCell(
 	switch {
 	case row.Recipe != "":
 		err = r.trainAndMeasureCell(ctx, &o, t, row, cell, at)
-	case row.Estimate != "":
-		err = estimateRate(ctx, &o, t, row.Estimate)
 	case row.Untrained != "":
 		var embed embedder
 		if embed, err = newUntrainedEmbedder(ctx, row.Untrained, t); err == nil {

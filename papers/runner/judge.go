@@ -11,10 +11,7 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
-	"winnow/filters/noiserate"
-	"winnow/head"
 	"winnow/papers/studies"
-	"winnow/train"
 )
 
 // judgements are the measures of how well wrong labels are found. Those after mended need scores that are
@@ -122,25 +119,4 @@ func compareReliability(to map[string]float64, list []suspects.Suspect, wrong []
 		off += math.Abs(sum) / n
 	}
 	to["error"] = off
-}
-
-// estimates are the measures of an estimated noise rate: the rate, its error, and whether its interval contains the
-// true rate.
-var estimates = []string{"rate", "rate-error", "rate-inside"}
-
-func estimateRate(ctx context.Context, o *studies.Outcome, t training, method string) error {
-	z, err := head.WhitenSet(ctx, t.data.Train, head.Widest)
-	if err != nil {
-		return err
-	}
-	e, err := noiserate.NewEstimate(ctx, z, len(t.data.Classes), method, train.Rand(o.Seed, "noise rate", 0))
-	if err != nil {
-		return err
-	}
-	o.Measures["rate"], o.Measures["rate-error"] = e.Rate, math.Abs(e.Rate-o.NoiseRate)
-	o.Measures["rate-inside"] = 0
-	if e.Low <= o.NoiseRate && o.NoiseRate <= e.High {
-		o.Measures["rate-inside"] = 1
-	}
-	return nil
 }

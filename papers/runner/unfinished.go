@@ -24,8 +24,8 @@ var errLost = errors.New("the cell's files do not fit together")
 // cellDir is where a cell that trains a network keeps its checkpoint until it is done.
 func (r *reproduction) cellDir(key string) string { return filepath.Join(r.Dir, "unfinished", key) }
 
-// resolveTraining resolves a cell's training. dir is the folder for the checkpoint of a network. If another study
-// trains the same network now, this one keeps no checkpoint. end closes the training.
+// resolveTraining resolves a cell's training. dir is its folder, if it has one, for the checkpoint of a network. If
+// another study trains the same network now, this one keeps no checkpoint. end closes the training.
 func (r *reproduction) resolveTraining(ctx context.Context, t training, cell studies.Cell) (
 	plan *run.Training, dir string, end func(), err error) {
 	opts, in := r.newTrainingOptions(), run.Input{Data: &t.data}
@@ -46,10 +46,8 @@ func (r *reproduction) resolveTraining(ctx context.Context, t training, cell stu
 		}
 		opts.Dir, opts.Resume = "", false
 	}
-	if plan, err = run.Resolve(ctx, t.cfg, in, opts); err != nil {
-		return nil, "", nil, err
-	}
-	return plan, opts.Dir, func() { plan.Close() }, nil
+	plan, err = run.Resolve(ctx, t.cfg, in, opts)
+	return plan, "", func() { plan.Close() }, err
 }
 
 // seenAt is the file, in the folder of an unfinished cell, of what the recorder saw of its training up to a step.
