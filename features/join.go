@@ -224,8 +224,8 @@ func copyRows(to io.Writer, s *Store, first bool, like *npyHeader, rows int) err
 		return fmt.Errorf("%s: %w", s.Dir, err)
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != s.Sum {
-		return damaged("%s: sha256 %.12s…, expected %.12s…: the file has changed since it was written", VectorsFile, got,
-			s.Sum)
+		return damaged("%s: sha256 %.12s…, expected %.12s…: the file has changed since it was written", VectorsFile,
+			got, s.Sum)
 	}
 	return nil
 }

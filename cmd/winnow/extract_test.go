@@ -171,10 +171,10 @@ func TestExtractCommand(t *testing.T) {
 	other := filepath.Join(a.dir, "other.onnx")
 	smallNet(t, other, 0.25)
 	for want, flags := range map[string][]string{
-		"made with model": {"--model", other},
-		"made with preprocessing resize 18, asked for resize 20": {"--resize", "20"},
-		"exif true, asked for exif false":                        {"--exif=false"},
-		"made with tensor pool, asked for scores":                {"--output", "scores"},
+		"made with model":                         {"--model", other},
+		`made with preprocessing {"resize":18`:    {"--resize", "20"},
+		`"exif":true}, asked for {"resize":18`:    {"--exif=false"},
+		"made with tensor pool, asked for scores": {"--output", "scores"},
 	} {
 		code, _, errs = a.extract(t, t.Context(), flags...)
 		if code != 1 || !strings.Contains(errs, want) || !strings.Contains(errs, "--overwrite") {
@@ -403,7 +403,7 @@ func TestExtractDecoder(t *testing.T) {
 		t.Errorf("the store does not name its decoder: %s", fast["store.json"])
 	}
 	if code, _, errs := a.extract(t, t.Context()); code != 1 || !strings.Contains(errs,
-		`made with decoder "fast 1", asked for decoder "exact 2"`) || !strings.Contains(errs, "--overwrite") {
+		"made with decoder fast 1, asked for exact 2") || !strings.Contains(errs, "--overwrite") {
 		t.Errorf("exact after fast: exit code %d: %s", code, errs)
 	}
 	a.mustExtract(t, "--decoder", "exact", "--overwrite")

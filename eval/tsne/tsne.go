@@ -7,7 +7,7 @@
 // forces on a point in a fixed order. A map shows which points are near each other; sizes of groups and
 // distances between them mean little.
 //
-// It imports eval (the exact nearest neighbours), features and internal/eigen.
+// It imports eval (the exact nearest neighbours), features and head/leading.
 package tsne
 
 import (

@@ -72,10 +72,15 @@ var rooms = []Room{
 	{"losses", "computes numbers and their gradients",
 		"features"},
 
+	{"head", "turns features into unit embeddings and their gradients into gradients of weights; holds Gorgonia",
+		"features head/leading"},
+	{"head/leading", "finds the largest eigenvalues of a symmetric matrix and their vectors",
+		"internal/eigen"},
+
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"features internal/spread"},
 	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
-		"eval features internal/eigen"},
+		"eval features head/leading"},
 
 	{"filters", "judges during training which given labels look right",
 		"features"},
@@ -89,8 +94,6 @@ var rooms = []Room{
 	{"filters/selfpaced", "weighs every training sample (BSPML)",
 		"features"},
 
-	{"head", "turns features into unit embeddings and their gradients into gradients of weights; holds Gorgonia",
-		"features internal/eigen"},
 	{"train", "runs the loop: sampler, terms, solvers, schedules, checkpoints, observers",
 		"backbone/graph features filters filters/selfpaced head internal/spread " +
 			"internal/tfevents losses train/archive"},

@@ -1,4 +1,5 @@
-package eigen
+// Package leading finds the largest eigenvalues of a symmetric matrix and their eigenvectors.
+package leading
 
 import (
 	"math"
@@ -6,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"winnow/internal/eigen"
 )
 
 const (
@@ -18,9 +21,9 @@ const (
 	maxStretch = 1e10 // how far a filter may stretch directions before rounding loses the short ones
 )
 
-// Top returns the k largest eigenvalues of a positive semidefinite matrix, in falling order, and their
+// Eigen returns the k largest eigenvalues of a positive semidefinite matrix, in falling order, and their
 // eigenvectors as columns (d×k). The matrix is finite and not zero.
-func Top(c *mat.SymDense, k int) ([]float64, *mat.Dense) {
+func Eigen(c *mat.SymDense, k int) ([]float64, *mat.Dense) {
 	d := c.SymmetricDim()
 	wide := k + max(k/8, 32)
 	if d <= exactRows || wide >= d*9/10 {
@@ -31,9 +34,9 @@ func Top(c *mat.SymDense, k int) ([]float64, *mat.Dense) {
 
 // whole decomposes the matrix and keeps the top k.
 func whole(c mat.Symmetric, k int) ([]float64, *mat.Dense) {
-	rising, rows, ok := Symmetric(c)
+	rising, rows, ok := eigen.Symmetric(c)
 	if !ok {
-		panic("eigen: the symmetric eigenproblem did not converge on finite numbers") // never seen
+		panic("leading: the symmetric eigenproblem did not converge on finite numbers") // never seen
 	}
 	d := c.SymmetricDim()
 	values, vectors := make([]float64, k), mat.NewDense(d, k, nil)
