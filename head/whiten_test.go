@@ -278,15 +278,6 @@ func TestWhitenRefuses(t *testing.T) {
 	}
 }
 
-func mustMean(t testing.TB, x blas32.General) []float64 {
-	t.Helper()
-	mean, err := columnMeans(t.Context(), features.Set{X: x})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mean
-}
-
 // fingerprint trains a little and hashes the bits of every weight.
 func fingerprint(t testing.TB) string {
 	t.Helper()
