@@ -445,11 +445,11 @@ func TestExtendRefuses(t *testing.T) {
 		return e
 	}
 	for want, e := range map[string]Embedder{
-		"made with model aa, asked for other":                     change(func(e *Embedder) { e.Model = "other" }),
-		"made with head bb…, asked for none":                      change(func(e *Embedder) { e.Head = "" }),
-		`made of tensor "embedding", asked for "x"`:               change(func(e *Embedder) { e.Output = "x" }),
-		"made with preprocessing {}, asked for []":                change(func(e *Embedder) { e.Preprocessing = "[]" }),
-		`made with decoder "exact 1", asked for decoder "fast 1"`: change(func(e *Embedder) { e.Decoder = "fast 1" }),
+		"made with model aa, asked for other":         change(func(e *Embedder) { e.Model = "other" }),
+		"made with head bb…, asked for none":          change(func(e *Embedder) { e.Head = "" }),
+		"made with tensor embedding, asked for x":     change(func(e *Embedder) { e.Output = "x" }),
+		"made with preprocessing {}, asked for []":    change(func(e *Embedder) { e.Preprocessing = "[]" }),
+		"made with decoder exact 1, asked for fast 1": change(func(e *Embedder) { e.Decoder = "fast 1" }),
 	} {
 		var other *OtherEmbedder
 		if _, err := Extend(dir, e, 4, names(12)); !errors.As(err, &other) || !strings.Contains(err.Error(), want) {

@@ -171,10 +171,10 @@ func TestExtractCommand(t *testing.T) {
 	other := filepath.Join(a.dir, "other.onnx")
 	smallNet(t, other, 0.25)
 	for want, flags := range map[string][]string{
-		"made with model": {"--model", other},
-		"made with preprocessing resize 18, asked for resize 20": {"--resize", "20"},
-		"exif true, asked for exif false":                        {"--exif=false"},
-		`made of tensor "pool", asked for "scores"`:              {"--output", "scores"},
+		"made with model":                         {"--model", other},
+		`made with preprocessing {"resize":18`:    {"--resize", "20"},
+		`"exif":true}, asked for {"resize":18`:    {"--exif=false"},
+		"made with tensor pool, asked for scores": {"--output", "scores"},
 	} {
 		code, _, errs = a.extract(t, t.Context(), flags...)
 		if code != 1 || !strings.Contains(errs, want) || !strings.Contains(errs, "--overwrite") {
@@ -260,7 +260,7 @@ func TestExtractPrecision(t *testing.T) {
 	if !strings.Contains(stdout, "computed in float16") || !strings.Contains(stderr, "gains nothing") {
 		t.Errorf("float16: %s%s", stdout, stderr)
 	}
-	a.fails(t, 1, "computed in float16, asked for float32")
+	a.fails(t, 1, "made with precision float16, asked for float32")
 	a.fails(t, 1, "compute in float32 or float16", "--precision", "bfloat16", "--overwrite")
 	a.fails(t, 2, "--check and --dry-run", "--check", "--dry-run")
 	a.fails(t, 1, "nothing to check", "--check")
@@ -403,7 +403,7 @@ func TestExtractDecoder(t *testing.T) {
 		t.Errorf("the store does not name its decoder: %s", fast["store.json"])
 	}
 	if code, _, errs := a.extract(t, t.Context()); code != 1 || !strings.Contains(errs,
-		`made with decoder "fast 1", asked for decoder "exact 2"`) || !strings.Contains(errs, "--overwrite") {
+		"made with decoder fast 1, asked for exact 2") || !strings.Contains(errs, "--overwrite") {
 		t.Errorf("exact after fast: exit code %d: %s", code, errs)
 	}
 	a.mustExtract(t, "--decoder", "exact", "--overwrite")
@@ -420,7 +420,7 @@ func TestExtractDecoder(t *testing.T) {
 	}
 	write(t, filepath.Join(a.out, "store.json"), unsealed(t, old))
 	if code, _, errs := a.extract(t, t.Context()); code != 1 || !strings.Contains(errs,
-		"made with a decoder of an earlier winnow") || !strings.Contains(errs, "--overwrite") {
+		"made with decoder ") || !strings.Contains(errs, "--overwrite") {
 		t.Errorf("an old store: exit code %d: %s", code, errs)
 	}
 	a.fails(t, 2, `--decoder: found "quick", expected exact or fast`, "--decoder", "quick")

@@ -269,11 +269,10 @@ func TestFinetuneWithBatchNorm(t *testing.T) {
 		"--out frozen")
 	args := func(out string, more ...string) []string {
 		return tuneArgs(out, "all", append([]string{"--model", "bn.onnx", "--features", "frozen", "--set",
-			"finetune.batch_norm=train", "--backbone-lr", "1e-3", "--set", "average.horizon=4 steps", "--set",
-			"bank.fill=false", "--set", "finetune.refit=0 steps"}, more...)...)
+			"finetune.batch_norm=train", "--backbone-lr", "1e-3", "--set", "bank.fill=false", "--set",
+			"finetune.refit=0 steps"}, more...)...)
 	}
 	_, stderr := mustCall(t, args("whole")...)
-	averageIsLooked(t, stderr)
 	if !strings.Contains(stderr, "batch normalization train") {
 		t.Error(stderr)
 	}
@@ -303,47 +302,11 @@ func TestFinetuneWithBatchNorm(t *testing.T) {
 	if len(was) != 36 || slices.Equal(was, is) {
 		t.Errorf("running means %v, expected that they have moved from %v", is, was)
 	}
-	mustCall(t, args("plain", "--set", "average.horizon=0")...)
-	if readFile(t, "plain/last.onnx") != readFile(t, "whole/last.onnx") {
-		t.Error("the last network differs from that of a run that averages nothing")
-	}
 	_, stderr = mustCall(t, args("frozen_run", "--set", "finetune.batch_norm=frozen")...)
 	if !slices.Equal(was, statistics("frozen_run/last.onnx")) {
 		t.Errorf("frozen running means have moved\n%s", stderr)
 	}
 	mustCall(t, "export", "whole", "--last", "--onnx", "x.onnx")
-}
-
-// averageIsLooked checks that the run whole saved the better of its weights and their average.
-func averageIsLooked(t *testing.T, stderr string) {
-	t.Helper()
-	var best float64
-	list, err := train.ReadMetrics("whole")
-	if err != nil {
-		t.Fatal(err)
-	}
-	apart := false
-	for _, m := range list {
-		if m.Validation == nil {
-			continue
-		}
-		if (m.Averaged != nil) != (m.Step > 0) {
-			t.Errorf("step %d: the average was scored: %v", m.Step, m.Averaged != nil)
-		}
-		if best = max(best, *m.Validation); m.Averaged != nil {
-			best, apart = max(best, *m.Averaged), apart || *m.Averaged != *m.Validation
-		}
-	}
-	out, _ := mustCall(t, "eval", "whole", "--split", "validation", "--json")
-	var result measure.Result
-	if err := json.Unmarshal([]byte(out), &result); err != nil || math.Abs(result.PrecisionAt1-best) > 1e-9 || !apart {
-		t.Errorf("%v: P@1 of what was kept is %v, the best of the validations %v, weights and average score apart: %v",
-			err, result.PrecisionAt1, best, apart)
-	}
-	if !strings.Contains(stderr, "averaged over about 4 steps") || !strings.Contains(stderr,
-		", average of the weights 0.") {
-		t.Errorf("standard error says nothing of the average:\n%s", stderr)
-	}
 }
 
 // lossesOf returns the losses of a run's steps.

@@ -212,17 +212,8 @@ func TestReproduceFilters(t *testing.T) {
 		t.Errorf("a run's diagnostics contain the truth: %s", text)
 	}
 	unknown := filepath.Join(filepath.Dir(manifest), "list.csv")
-	for _, tt := range []struct {
-		want string
-		code int
-		args []string
-	}{
-		{"no label known to be wrong", 1, []string{"--data", "own=" + unknown + "," + store}},
-		{"correct.visits: found 3 beside the filter's accuracy", 1, []string{"--data", "own=" + manifest + "," + store,
-			"--rows", "vMF", "--set", "correct.visits=3"}},
-	} {
-		fails(t, tt.code, tt.want, append([]string{"reproduce", "prism-figure2", "--out", out}, tt.args...)...)
-	}
+	fails(t, 1, "no label known to be wrong", "reproduce", "prism-figure2", "--out", out, "--data",
+		"own="+unknown+","+store)
 }
 
 // Studies without data run without --data: steps are timed for every row and shown beside the paper's seconds;

@@ -205,7 +205,7 @@ peers: {rate: 0.2, gradual: 10 epochs, exponent: 1, warm_up: 20 epochs}
 // filesOfAnyRun returns the files that every run on stored features writes.
 func filesOfAnyRun() []string {
 	return slices.DeleteFunc(folder.Files(), func(name string) bool {
-		return strings.HasSuffix(name, ".onnx") || slices.Contains([]string{folder.WeightsFile, folder.CorrectionsFile,
+		return strings.HasSuffix(name, ".onnx") || slices.Contains([]string{folder.WeightsFile,
 			folder.ScreenedFile, folder.DecisionsFile, folder.RangeFile, train.DiagnosticsFile}, name)
 	})
 }

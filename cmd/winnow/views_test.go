@@ -68,7 +68,7 @@ func TestExtractViewsCommand(t *testing.T) {
 	for want, other := range map[string][]string{
 		"made with views [center flip prism.1@7 prism.2@7], asked for [center]": {"--views", "center"},
 		"asked for [center flip prism.1@8 prism.2@8]":                           {"--seed", "8"},
-		"made of float16 numbers, asked for float32":                            {"--dtype", "float32"},
+		"made with numbers float16, asked for float32":                          {"--dtype", "float32"},
 	} {
 		if code, _, errs := a.extract(t, t.Context(), append(slices.Clone(flags), other...)...); code != 1 ||
 			!strings.Contains(errs, want) || !strings.Contains(errs, "--overwrite") {

@@ -52,13 +52,21 @@ var rooms = []Room{
 	{"losses", "computes numbers and their gradients",
 		"features"},
 
+	{"head", "turns features into unit embeddings and their gradients into gradients of weights; holds Gorgonia",
+		"features head/leading"},
+	{"head/leading", "finds the largest eigenvalues of a symmetric matrix and their vectors",
+		"internal/eigen"},
+
+	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
+		"features internal/spread"},
+	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
+		"eval features head/leading"},
+
 	{"filters", "judges during training which given labels look right",
 		"features"},
-	{"filters/correction", "corrects the labels that the filter keeps dropping",
-		"features filters"},
 	{"filters/detectors", "judges the labels of a whole set as Sel-CL (votes of neighbours) and TCL (class centres, " +
 		"mixture) do",
-		"features internal/spread"},
+		"eval features internal/spread"},
 	{"filters/leaveout", "compares every image with every class, the image itself left out of what it is compared with",
 		"features"},
 	{"filters/noiserate", "estimates how many given labels of a whole set are wrong",
@@ -66,14 +74,10 @@ var rooms = []Room{
 	{"filters/selfpaced", "weighs every training sample (BSPML)",
 		"features"},
 
-	{"head", "turns features into unit embeddings and their gradients into gradients of weights; holds Gorgonia",
-		"features internal/eigen"},
 	{"train", "runs the loop: sampler, terms, solvers, schedules, checkpoints, observers",
-		"backbone/graph features filters filters/correction filters/selfpaced head internal/spread " +
-			"internal/tfevents losses train/archive train/samples"},
+		"backbone/graph features filters filters/selfpaced head internal/spread " +
+			"internal/tfevents losses train/archive"},
 	{"train/archive", "writes and reads a state and arrays of numbers in one checked file", ""},
-	{"train/samples", "keeps what a training saw of each of its samples, for audits",
-		"features filters"},
 	{"train/peers", "trains classifiers under noise: Co-teaching and its relatives, F-correction",
 		"features head losses train"},
 	{"train/selective", "trains with Sel-CL and TCL, on frozen features or a backbone that learns too",
@@ -103,11 +107,6 @@ var rooms = []Room{
 		"backbone backbone/ort cluster datasets datasets/classnames datasets/location features filters/leaveout " +
 			"filters/noiserate internal/budget internal/hint models run/trial"},
 
-	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
-		"datasets features filters internal/spread"},
-	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
-		"eval features"},
-
 	{"audit", "finds which given labels of a whole set are wrong, and which of them to drop or replace",
 		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout " +
 			"filters/noiserate head train"},
@@ -132,7 +131,7 @@ var rooms = []Room{
 		"and shows their time",
 		"backbone/ort internal/budget internal/hint run"},
 	{"run/config", "is the configuration of a training run",
-		"audit/judges filters filters/correction filters/selfpaced head internal/document losses train train/peers " +
+		"audit/judges filters filters/selfpaced head internal/document losses train train/peers " +
 			"train/selective"},
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
@@ -141,7 +140,7 @@ var rooms = []Room{
 			"run/folder"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot run/extraction features filters/noiserate head internal/hint " +
-			"internal/lookup models run/trial run/comparison run/config train train/samples"},
+			"internal/lookup models run/trial run/comparison run/config train"},
 	{"run/fetching", "brings the files of backbones that are known by name",
 		"internal/fetch internal/hint models run/trial"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
@@ -184,7 +183,7 @@ var rooms = []Room{
 			"datasets/imageroot eval eval/tsne run/extraction features filters filters/noiserate head " +
 			"internal/hint internal/lookup internal/spread models run/recipes papers/studies " +
 			"papers/theory report run run/inspect run/grid run/comparison run/config " +
-			"run/measure run/folder train train/samples"},
+			"run/measure run/folder train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds, and the error of estimates of a " +
 		"class's concentration",
 		"filters"},

@@ -55,7 +55,7 @@ func describeLoss(e loss.Entry) Entry {
 		text    string
 	}{
 		{e.Params, "learns parameters of its own (loss_solver, loss_schedule)"},
-		{e.Proxied, "its vectors serve the filters proxysim and sub_center"},
+		{e.Proxied, "its vectors serve the filter proxysim"},
 		{e.Unlabelled, "also learns from images without a label (sampler.unlabelled=N in a batch)"},
 		{e.Weighted, "takes a weight in [0, 1] for each sample"},
 		{e.Draws, "draws at random if its settings ask for it, as a function of seed and step"},
@@ -79,7 +79,6 @@ the step: the share given by --noise-rate, or the one that auto estimates. winno
 filter, --set filter.SETTING=VALUE a setting of it; with --filter none every label takes part.
 
 Other ways to handle noisy labels: --screen leaves out, before training, the labels that winnow audit would flag;
---set correct.visits=3 gives an image that the filter keeps dropping the label on which the memory bank agrees.
 
    winnow train --manifest noisy.csv --features features --filter avgsim --noise-rate 0.3 --out run
 `, fromCatalog(func() []filtering.Entry { return filtering.Catalog }, filtering.Find, describeFilter))

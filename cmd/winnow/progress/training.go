@@ -54,16 +54,10 @@ func (p *Training) Stepped(s train.Step) {
 func (p *Training) Validated(v train.Validation) {
 	p.End()
 	best := ""
-	switch {
-	case v.BestAveraged:
-		best = "  best so far: the average"
-	case v.Best:
+	if v.Best {
 		best = "  best so far"
 	}
 	measure, more := "P@1", ""
-	if v.Averaged != nil {
-		more = fmt.Sprintf(", average of the weights %.4f", *v.Averaged)
-	}
 	if u := p.plan.Untrained; u != nil {
 		more += fmt.Sprintf(" (frozen %.4f, whitened %.4f)", u.Frozen, u.Whitened)
 	}

@@ -1,11 +1,10 @@
-package head
+// Package leading finds the largest eigenvalues of a symmetric matrix and their eigenvectors.
+package leading
 
 import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
@@ -13,31 +12,31 @@ import (
 )
 
 const (
-	// exactEigen is the largest dimension decomposed completely. That takes a fifth of a second at 640, and
+	// exactRows is the largest dimension decomposed completely. That takes a fifth of a second at 640, and
 	// eight times as long at twice that.
-	exactEigen = 640
+	exactRows  = 640
 	plainSteps = 3    // products with the matrix before the filter knows the unwanted part of the spectrum
 	rounds     = 4    // applications of the filter
 	maxDegree  = 4    // of the filter
 	maxStretch = 1e10 // how far a filter may stretch directions before rounding loses the short ones
 )
 
-// topEigen returns the k largest eigenvalues of a positive semidefinite matrix, in falling order, and their
+// Eigen returns the k largest eigenvalues of a positive semidefinite matrix, in falling order, and their
 // eigenvectors as columns (d×k). The matrix is finite and not zero.
-func topEigen(c *mat.SymDense, k int) ([]float64, *mat.Dense) {
+func Eigen(c *mat.SymDense, k int) ([]float64, *mat.Dense) {
 	d := c.SymmetricDim()
 	wide := k + max(k/8, 32)
-	if d <= exactEigen || wide >= d*9/10 {
-		return wholeEigen(c, k)
+	if d <= exactRows || wide >= d*9/10 {
+		return whole(c, k)
 	}
-	return subspaceEigen(c, k, wide)
+	return subspace(c, k, wide)
 }
 
-// wholeEigen decomposes the matrix and keeps the top k.
-func wholeEigen(c mat.Symmetric, k int) ([]float64, *mat.Dense) {
+// whole decomposes the matrix and keeps the top k.
+func whole(c mat.Symmetric, k int) ([]float64, *mat.Dense) {
 	rising, rows, ok := eigen.Symmetric(c)
 	if !ok {
-		panic("head: the symmetric eigenproblem did not converge on finite numbers") // never seen
+		panic("leading: the symmetric eigenproblem did not converge on finite numbers") // never seen
 	}
 	d := c.SymmetricDim()
 	values, vectors := make([]float64, k), mat.NewDense(d, k, nil)
@@ -48,7 +47,7 @@ func wholeEigen(c mat.Symmetric, k int) ([]float64, *mat.Dense) {
 	return values, vectors
 }
 
-// subspaceEigen is block subspace iteration, accelerated by a Chebyshev filter, with a final Rayleigh-Ritz
+// subspace is block subspace iteration, accelerated by a Chebyshev filter, with a final Rayleigh-Ritz
 // step. Almost all of its time is spent in float64 matrix products, 2·d²·wide each. Well separated eigenpairs
 // are exact. Pairs near index k with almost equal eigenvalues may be mixed, but whitening by Ritz pairs is
 // still a whitening: VᵀCV is diagonal by construction. The start is a fixed random block, so the result depends
@@ -56,7 +55,7 @@ func wholeEigen(c mat.Symmetric, k int) ([]float64, *mat.Dense) {
 //
 // Sources: Halko, Martinsson & Tropp, SIAM Review 2011, algorithm 4.4; Zhou & Saad, SIAM J. Matrix Anal. Appl.
 // 2007, algorithm 3.1 (the filter: T_m maps the unwanted [0, a] into [-1, 1] and grows fast above).
-func subspaceEigen(c *mat.SymDense, k, wide int) ([]float64, *mat.Dense) {
+func subspace(c *mat.SymDense, k, wide int) ([]float64, *mat.Dense) {
 	d := c.SymmetricDim()
 	full := mat.DenseCopyOf(c) // as a general matrix: the product of a symmetric one has no fast kernel
 	rng := rand.New(rand.NewPCG(0x77686974656e, uint64(d)))
@@ -68,7 +67,7 @@ func subspaceEigen(c *mat.SymDense, k, wide int) ([]float64, *mat.Dense) {
 	}
 	for range plainSteps {
 		y.Mul(full, q)
-		conditionBasis(q, y)
+		q, y = orthonormalBasis(y), q
 	}
 	var bounds mat.EigenSym
 	bounds.Factorize(ritzMatrix(full, q), false)
@@ -79,13 +78,12 @@ func subspaceEigen(c *mat.SymDense, k, wide int) ([]float64, *mat.Dense) {
 		degree++
 	}
 	for range rounds {
-		conditionBasis(q, filterChebyshev(full, q, edge, degree))
+		q = orthonormalBasis(filterChebyshev(full, q, edge, degree))
 	}
-	basis := orthonormalBasis(q)
-	values, inner := wholeEigen(ritzMatrix(full, basis), k)
-	y.Reset()
-	y.Mul(basis, inner)
-	return values, y
+	values, inner := whole(ritzMatrix(full, q), k)
+	var vectors mat.Dense
+	vectors.Mul(q, inner)
+	return values, &vectors
 }
 
 // ritzMatrix returns qᵀ·c·q.
@@ -123,44 +121,6 @@ func filterChebyshev(c, q *mat.Dense, edge float64, degree int) *mat.Dense {
 	return now
 }
 
-// conditionBasis writes to q a nearly orthonormal basis of the columns of y: it applies y·R⁻¹ twice, where
-// RᵀR = yᵀy + shift·I. All of it is matrix products. The shift keeps the factor defined if y has lost directions
-// to rounding, or never had them. (Fukaya et al., SIAM J. Sci. Comput. 2020, shifted Cholesky QR.)
-func conditionBasis(q, y *mat.Dense) {
-	for range 2 {
-		var gram, factor mat.Dense
-		gram.Mul(y.T(), y)
-		inverseFactor(&factor, &gram)
-		q.Mul(y, &factor)
-		y.Copy(q)
-	}
-}
-
-// inverseFactor writes R⁻¹ of the shifted Cholesky factor of gram to out.
-func inverseFactor(out, gram *mat.Dense) {
-	p := gram.RawMatrix().Cols
-	for shift := 1e-14 * mat.Trace(gram); ; shift *= 100 {
-		sym := mat.NewSymDense(p, nil)
-		for i := range p {
-			for j := i; j < p; j++ {
-				sym.SetSym(i, j, gram.At(i, j))
-			}
-			sym.SetSym(i, i, gram.At(i, i)+shift)
-		}
-		var chol mat.Cholesky
-		if !chol.Factorize(sym) {
-			continue
-		}
-		var upper, inverse mat.TriDense
-		chol.UTo(&upper)
-		if err := inverse.InverseTri(&upper); err != nil && shift < mat.Trace(gram) {
-			continue // too badly conditioned: use a larger shift
-		}
-		out.CloneFrom(&inverse)
-		return
-	}
-}
-
 // orthonormalBasis returns an orthonormal basis of the columns of q, by Householder reflections in place.
 func orthonormalBasis(q *mat.Dense) *mat.Dense {
 	raw := q.RawMatrix()
@@ -169,6 +129,3 @@ func orthonormalBasis(q *mat.Dense) *mat.Dense {
 	lapack64.Orgqr(raw, tau, work, len(work))
 	return q
 }
-
-// multiplyInto overwrites c with a·b.
-func multiplyInto(c, a, b blas32.General) { blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, a, b, 0, c) }
