@@ -41,7 +41,7 @@ func TestChoose(t *testing.T) {
 	if e, gone := r.Missing(); !gone || e.Name != "gone" {
 		t.Errorf("found %q missing, %v", e.Name, gone)
 	}
-	network, err := architecture.Embedded("lenet")
+	network, err := architecture.Find("lenet")
 	if err != nil {
 		t.Fatal(err)
 	}

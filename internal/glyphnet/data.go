@@ -35,11 +35,6 @@ func (s *stream) drawGlyph(x []float32, number int, order []int) int {
 	return class
 }
 
-// newFreshStream returns a stream of the same characters and conditions whose images never appear in s.
-func (s *stream) newFreshStream() *stream {
-	return &stream{s.renderer, s.characters, s.conditions, ^s.seed}
-}
-
 // drawBatch renders the images first … first+n-1 of the stream.
 func (s *stream) drawBatch(x []float32, classes []int, first, n int) {
 	orders := map[int][]int{}

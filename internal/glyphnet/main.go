@@ -1,12 +1,10 @@
 // Command glyphnet trains winnow's smallest backbone, models/glyphnet.onnx, from scratch: a convolutional
 // network. It learns to name the Pretrain characters of datasets/glyphs from an endless stream of new
-// renderings, and is then cut off at its features. It never sees a character of the dataset. With -measure it
-// does not train but evaluates an existing model on a split of the dataset.
+// renderings, and is then cut off at its features. It never sees a character of the dataset.
 //
 //	go run ./internal/glyphnet -out models/glyphnet.onnx
-//	go run ./internal/glyphnet -measure models/glyphnet.onnx -split validation
 //
-// The network is the embedded description glyphnet of models/architecture, drawn from the seed. It is trained
+// The network is glyphnet of models/architecture, drawn from the seed. It is trained
 // as winnow fine-tunes any backbone: graph/gradient differentiates it, ONNX Runtime runs both passes, and
 // train's AdamW updates it. This package has the rest: the images, the classifier, the folding of the trained
 // normalisations, the evaluation. Everything is float32 on the CPU; the same seed gives the same file on the
@@ -26,7 +24,6 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/internal/atomicfile"
-	"winnow/internal/regular"
 	"winnow/models/architecture"
 )
 
@@ -54,15 +51,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.Float64Var(&s.Smooth, "smooth", 0.05, "label smoothing")
 	flags.Uint64Var(&s.Seed, "seed", 1, "of weights and images")
 	found := flags.Bool("found", false, "train on pictures as hard as the dataset's, instead of on printed ones")
-	out := flags.String("out", "", "train and write the model to this file")
-	model := flags.String("measure", "", "evaluate this model instead of training")
-	split := flags.String("split", datasets.Validation, "split to evaluate on")
+	out := flags.String("out", "", "write the model to this file")
 	library := flags.String("ort-lib", os.Getenv("WINNOW_ORT_LIB"), "ONNX Runtime's shared library")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if flags.NArg() > 0 || (*out == "") == (*model == "") {
-		return errors.New("glyphnet: expected either -out FILE or -measure FILE, and no argument")
+	if flags.NArg() > 0 || *out == "" {
+		return errors.New("glyphnet: expected -out FILE and no argument")
 	}
 	s.Conditions = glyphs.Printed()
 	if *found {
@@ -72,16 +67,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if *model != "" {
-		return measureFile(rt, *model, *split, stdout)
-	}
 	return trainFile(ctx, rt, *out, s, stdout, stderr)
 }
 
-// trainFile trains a network, writes it, and prints the accuracy of the file on new images and on the
-// validation classes.
+// trainFile trains a network, writes it, and prints its P@1 on the validation classes.
 func trainFile(ctx context.Context, rt *ort.Runtime, path string, s settings, stdout, stderr io.Writer) error {
-	described, err := architecture.Embedded("glyphnet")
+	described, err := architecture.Find("glyphnet")
 	if err != nil {
 		return err
 	}
@@ -109,35 +100,12 @@ func trainFile(ctx context.Context, rt *ort.Runtime, path string, s settings, st
 	if err != nil {
 		return err
 	}
-	accuracy, err := heldOut(e, n.classifier, data.newFreshStream(), 10000)
+	p, err := precisionAt1(e, datasets.Validation, 0)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%d steps of %d images of %d characters: accuracy on fresh images %.4f\n",
-		s.Steps, s.Batch, len(characters), accuracy)
-	r, err := measureSplit(e, datasets.Validation, 0)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "%s: %v\n", datasets.Validation, r)
-	return nil
-}
-
-// measureFile evaluates an existing model with ONNX Runtime.
-func measureFile(rt *ort.Runtime, path, split string, stdout io.Writer) error {
-	model, err := regular.ReadFile(path, regular.Most)
-	if err != nil {
-		return err
-	}
-	e, err := openModel(rt, model)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	r, err := measureSplit(e, split, 0)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "%s: %v\n", split, r)
+	fmt.Fprintf(stdout, "%d steps of %d images of %d characters: P@1 %.4f on the split %s\n", s.Steps, s.Batch,
+		len(characters), p, datasets.Validation)
 	return nil
 }
 

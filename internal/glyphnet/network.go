@@ -23,7 +23,7 @@ type network struct {
 const averages = 0.95
 
 // newNetwork draws the weights of a backbone and of a classifier from a seed, and loads the backbone.
-func newNetwork(rt *ort.Runtime, described *architecture.Network, classes int, seed uint64) (*network, error) {
+func newNetwork(rt *ort.Runtime, described architecture.Network, classes int, seed uint64) (*network, error) {
 	model := described.Model(seed)
 	var weights []string
 	for _, w := range gradient.Weights(model, architecture.Output) {

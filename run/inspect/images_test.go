@@ -349,7 +349,7 @@ func TestPhotosChange(t *testing.T) {
 func TestPhotosBackbones(t *testing.T) {
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
 	dir, wrong := drawChecked(t, flat)
-	net, err := architecture.Embedded("lenet5")
+	net, err := architecture.Find("lenet5")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func drawnAs(t *testing.T, arch string, change func(*graph.Model)) (cfg config.R
 			t.Fatal(err)
 		}
 	}
-	net, err := architecture.Embedded(arch)
+	net, err := architecture.Find(arch)
 	if err != nil {
 		t.Fatal(err)
 	}
