@@ -7,7 +7,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"math"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -108,25 +107,6 @@ func TestBytesAreBounded(t *testing.T) {
 	} {
 		if p, err := (DecodeOptions{}).planDecoding(c.data); err != nil || p.bytes != c.want {
 			t.Errorf("%s: %d bytes, %v, expected %d", name, p.bytes, err, c.want)
-		}
-	}
-}
-
-// TestSpaceForPictures: if the address space is limited, pictures that do not fit into it are refused.
-func TestSpaceForPictures(t *testing.T) {
-	for limit, want := range map[uint64]int64{0: math.MaxInt64, 8 << 30: 25 << 27, 3 << 30: 5 << 27,
-		2 << 30: 1 << 27, 1 << 30: 16 << 20} {
-		if got := spaceWithin(limit); got != want {
-			t.Errorf("of %d bytes: %d, expected %d", limit, got, want)
-		}
-	}
-	before := spaceForPictures
-	defer func() { spaceForPictures = before }()
-	spaceForPictures = 1 << 20
-	for _, pixels := range []int{0, 1 << 30} {
-		if _, err := (DecodeOptions{MaxPixels: pixels}).planDecoding(pngHead(1000, 1000, 8, 2, 0)); err == nil ||
-			!strings.Contains(err.Error(), "take 4000000 bytes to decode, expected at most 1048576") {
-			t.Errorf("at most %d pixels: %v", pixels, err)
 		}
 	}
 }

@@ -108,14 +108,6 @@ func (r *Report) Write(out io.Writer) error {
 	if f := r.Feature; f != nil {
 		line("feature", "%s, %s numbers (%s)", f.Tensor, Numbers(f.Dim), f.Why)
 	}
-	for i, c := range r.Choices {
-		key := ""
-		if i == 0 {
-			key = "--output"
-		}
-		fmt.Fprintf(w, "%s\t%s: %s numbers, of %s\n", key, c.Name, Numbers(c.Dim), c.Tensor)
-	}
-	tensorLines(w, "candidates", r.Candidates)
 	for i, s := range r.Stages {
 		key := ""
 		if i == 0 {

@@ -1,5 +1,3 @@
-//go:build !windows
-
 package ort
 
 /*
@@ -21,6 +19,8 @@ static const ort_base *base_of(void *handle) {
 	get_base get = (get_base)dlsym(handle, "OrtGetApiBase");
 	return get ? get() : NULL;
 }
+
+static const void *table_of(const ort_base *base) { return base->GetApi(1); }
 
 static const char *version_of(const ort_base *base) { return base->GetVersionString(); }
 
@@ -60,9 +60,6 @@ func open(name string) (unsafe.Pointer, error) {
 
 // libraryBase opens a library and returns its entry point, or an error that says why the file is not ONNX Runtime.
 func libraryBase(path string) (*C.ort_base, error) {
-	if err := whole(path); err != nil {
-		return nil, fmt.Errorf("ort: %s: %w", path, err)
-	}
 	handle, err := open(path)
 	if err != nil {
 		return nil, fmt.Errorf("ort: %s: not a library this system can load: %w", path, err)
@@ -116,4 +113,17 @@ func openBeside(folder, name string) error {
 		return nil
 	}
 	return err
+}
+
+// apiTable returns ONNX Runtime's table of functions from a loaded library.
+func apiTable(library string) (unsafe.Pointer, error) {
+	base, err := libraryBase(library)
+	if err != nil {
+		return nil, err
+	}
+	table := C.table_of(base)
+	if table == nil {
+		return nil, fmt.Errorf("ort: %s: no table of functions, expected ONNX Runtime's", library)
+	}
+	return unsafe.Pointer(table), nil
 }

@@ -21,8 +21,6 @@ type LiveOptions struct {
 	// Resident makes a [Place] for the weights, as a device has one, also on the CPU, where it gains nothing: a
 	// rehearsal.
 	Resident bool
-
-	Profile string // as in [SessionOptions], followed by ".forward" and ".backward"
 }
 
 // Live is a backbone whose weights can change: a derivative run by ONNX Runtime. It implements
@@ -122,17 +120,10 @@ func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err e
 		return nil, err
 	}
 	l.joined = true
-	profiled := func(pass string) SessionOptions {
-		with := l.options
-		if o.Profile != "" {
-			with.Profile = o.Profile + "." + pass
-		}
-		return with
-	}
-	if l.forward, err = newProgram(rt, d.Forward, profiled("forward"), false); err != nil {
+	if l.forward, err = newProgram(rt, d.Forward, l.options, false); err != nil {
 		return nil, err
 	}
-	if l.backward, err = newProgram(rt, inMemoryOrder(d.Backward), profiled("backward"), true); err != nil {
+	if l.backward, err = newProgram(rt, inMemoryOrder(d.Backward), l.options, true); err != nil {
 		return nil, err
 	}
 	if l.memory, err = newMemory(rt.library, rt.sessionDevice(l.options), l.forward.run); err != nil {
@@ -149,7 +140,7 @@ func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err e
 
 // Place returns where the weights can be trained without leaving the device, or nil: in Go's memory alone.
 func (l *Live) Place() features.Place {
-	if l.place == nil || l.rt.gpu.Host {
+	if l.place == nil {
 		return nil
 	}
 	return l.place
