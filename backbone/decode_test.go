@@ -312,11 +312,9 @@ func FuzzDecode(f *testing.F) {
 		"webp-alpha.webp", "webp-lossless.webp"} {
 		f.Add(readFile(f, "testdata/pil/"+name))
 	}
-	progressive, lossless := readFile(f, "testdata/scaled/420-progressive.jpg"),
-		readFile(f, "testdata/pil/webp-lossless.webp")
+	progressive := readFile(f, "testdata/scaled/420-progressive.jpg")
 	f.Add(progressive)
 	f.Add(manyScans(progressive, 101))
-	f.Add(animated(lossless, image.Pt(2, 2), image.Pt(100, 90)))
 	f.Add([]byte(clearBeyond))
 	f.Add(pngHead(200, 200, 16, 6, 1, chunk("tRNS", []byte{0, 1})))
 	q, err := NewPreprocessor(Preprocessing{Resize: 12, Crop: 9, Interpolation: "bilinear", Channels: "RGB", Scale: 1,

@@ -1,10 +1,8 @@
 package models
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -34,17 +32,16 @@ func (r *Registry) List() []Listed {
 			Found:   found,
 			Path:    path,
 			Checked: r.describeChecked(e),
-			Why:     r.meritOf(e),
+			Why:     "yours",
+		}
+		if at := knownAt(e.Name); at >= 0 {
+			m.Why = readKnown()[at].Why
 		}
 		if pub, ok := e.Published(); ok {
 			m.Published = &pub
 		}
 		list = append(list, m)
 	}
-	slices.SortStableFunc(
-		list,
-		func(a, b Listed) int { return cmp.Compare(r.entryRank(a.Entry), r.entryRank(b.Entry)) },
-	)
 	return list
 }
 

@@ -115,12 +115,10 @@ func missingError(list []Missing) error {
 // cudaProvider is ONNX Runtime's name for its CUDA provider.
 const cudaProvider = "CUDAExecutionProvider"
 
-// cudaNeeds are the system libraries that the CUDA 13 build of the provider needs: NVIDIA's CUDA runtime, cuDNN
-// and the driver. If the provider's file exists, the list in it is used instead.
-var cudaNeeds = []string{"libcublasLt.so.13", "libcublas.so.13", "libcudart.so.13", "libcurand.so.10"}
-
-// cudaHidden are needed too. The provider's file does not list cuDNN, because it is loaded at the first convolution.
-var cudaHidden = []string{"libcudnn.so.9", "libcuda.so.1"}
+// cudaNeeds are the system libraries that the CUDA 13 build of the provider needs: NVIDIA's CUDA runtime, cuDNN and the
+// driver.
+var cudaNeeds = []string{"libcublasLt.so.13", "libcublas.so.13", "libcudart.so.13", "libcurand.so.10", "libcudnn.so.9",
+	"libcuda.so.1"}
 
 // The provider's files, in the library's folder.
 const (
@@ -143,27 +141,14 @@ func (r *Runtime) MissingCUDA() []Missing {
 }
 
 // missingIn checks the provider's files in a folder and all that they need.
-func missingIn(folder string) []Missing {
-	var missing []Missing
-	needs := cudaNeeds
+func missingIn(folder string) (missing []Missing) {
 	for _, name := range []string{sharedProvider, cudaLibrary} {
-		imported, err := listImports(filepath.Join(folder, name))
-		switch {
-		case errors.Is(err, os.ErrNotExist):
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
 			missing = append(missing, Missing{name, "not beside the runtime"})
-		case err != nil:
-			missing = append(missing, Missing{name, err.Error()})
-		case name == cudaLibrary:
-			needs = imported
 		}
 	}
-	for _, name := range cudaHidden {
-		if !slices.Contains(needs, name) {
-			needs = append(slices.Clip(needs), name)
-		}
-	}
-	for _, name := range needs {
-		if err := openBeside(folder, name); err != nil && name != sharedProvider {
+	for _, name := range cudaNeeds {
+		if err := openBeside(folder, name); err != nil {
 			missing = append(missing, Missing{name, err.Error()})
 		}
 	}

@@ -5,7 +5,6 @@ var (
 	GemmModel     = gemmModel
 	ReadSignature = readSignature
 	AtLeast       = atLeast
-	MissingIn     = missingIn
 	KeepSignals   = keepSignals
 	InMemoryOrder = inMemoryOrder
 )
@@ -19,11 +18,4 @@ func (l *Live) Kept() (sum int64) {
 		sum += b.size
 	}
 	return sum
-}
-
-// DropShape forgets what inference knows of the kept tensors, as if it had no rule for an operator.
-func (l *Live) DropShape(n int) int {
-	known, _ := l.shapes.shapesFor(n)
-	clear(known)
-	return len(l.saved)
 }

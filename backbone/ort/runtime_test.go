@@ -106,55 +106,6 @@ func TestCUDAWithoutProvider(t *testing.T) {
 	}
 }
 
-func TestMissingNamesEachLibrary(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the names are Linux's")
-	}
-	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "libonnxruntime_providers_shared.so"), []byte("not ELF"),
-		0o644); err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]string{}
-	for _, m := range ort.MissingIn(folder) {
-		found[m.Name] = m.Reason
-	}
-	if !strings.Contains(found["libonnxruntime_providers_shared.so"], "not a shared library") {
-		t.Errorf("broken provider: found %q", found["libonnxruntime_providers_shared.so"])
-	}
-	if found["libonnxruntime_providers_cuda.so"] != "not beside the runtime" {
-		t.Errorf("absent provider: found %q", found["libonnxruntime_providers_cuda.so"])
-	}
-
-	// The provider's own list of needs is used: a library that exists is not missing, one that does not is
-	// named, and one next to the provider counts as existing.
-	compile(t, filepath.Join(folder, "libwinnowbeside.so.7"), "int beside(void) { return 7; }",
-		"-Wl,-soname,libwinnowbeside.so.7")
-	compile(t, filepath.Join(folder, "libwinnownowhere.so.3"), "int nowhere(void) { return 3; }",
-		"-Wl,-soname,libwinnownowhere.so.3")
-	compile(t, filepath.Join(folder, "libonnxruntime_providers_shared.so"), "int shared(void) { return 1; }")
-	compile(t, filepath.Join(folder, "libonnxruntime_providers_cuda.so"),
-		"int nowhere(void); int beside(void); int cuda(void) { return nowhere() + beside(); }",
-		filepath.Join(folder, "libwinnowbeside.so.7"), filepath.Join(folder,
-			"libwinnownowhere.so.3"), "-Wl,--no-as-needed", "-lm")
-	if err := os.Remove(filepath.Join(folder, "libwinnownowhere.so.3")); err != nil {
-		t.Fatal(err)
-	}
-	clear(found)
-	for _, m := range ort.MissingIn(folder) {
-		found[m.Name] = m.Reason
-	}
-	if _, ok := found["libwinnownowhere.so.3"]; !ok {
-		t.Errorf("found %v, expected libwinnownowhere.so.3 among them", found)
-	}
-	for _, name := range []string{"libwinnowbeside.so.7", "libm.so.6", "libc.so.6",
-		"libonnxruntime_providers_shared.so", "libonnxruntime_providers_cuda.so"} {
-		if reason, ok := found[name]; ok {
-			t.Errorf("%s is called missing: %s", name, reason)
-		}
-	}
-}
-
 // compile makes a shared library with the C compiler that cgo needs anyway.
 func compile(t *testing.T, path, source string, flags ...string) {
 	t.Helper()

@@ -72,20 +72,6 @@ func TestFinetune(t *testing.T) {
 	exportTuned(t, "whole")
 }
 
-// TestFinetuneOnDevices checks that two devices, here sessions on the CPU, that share the features for validation and
-// evaluation give the bytes of one.
-func TestFinetuneOnDevices(t *testing.T) {
-	atelier(t)
-	mustCall(t, append([]string{"--device", "cpu"}, tuneArgs("one", "stage3")...)...)
-	mustCall(t, append([]string{"--device", "cpu,cpu"}, tuneArgs("two", "stage3")...)...)
-	sameFiles(t, "one", "two", folder.BestHeadFile, folder.BestBackboneFile, folder.LastBackboneFile, train.MetricsFile)
-	a, _ := mustCall(t, "--device", "cpu", "embed", "one", "drawn", "--out", "one.npy")
-	b, _ := mustCall(t, "--device", "cpu,cpu", "embed", "two", "drawn", "--out", "two.npy")
-	if readFile(t, "one.npy") != readFile(t, "two.npy") || readFile(t, "one.ids.csv") != readFile(t, "two.ids.csv") {
-		t.Errorf("vectors of one device and two differ:\n%s%s", a, b)
-	}
-}
-
 // weightsApart returns the largest difference of a weight from glyphnet's.
 func weightsApart(t *testing.T, file string) float64 {
 	t.Helper()

@@ -18,10 +18,8 @@ const headSize = 64
 func platformOf(head []byte) (platform, bool) {
 	switch {
 	case len(head) >= 20 && string(head[:4]) == "\x7fELF" && head[4] == 2 && head[5] == 1:
-		return findPlatform(
-			"linux",
-			map[uint16]string{62: "amd64", 183: "arm64"}[binary.LittleEndian.Uint16(head[18:])],
-		)
+		return findPlatform("linux", map[uint16]string{62: "amd64",
+			183: "arm64"}[binary.LittleEndian.Uint16(head[18:])])
 	case len(head) >= 8 && binary.LittleEndian.Uint32(head) == 0xfeedfacf:
 		processors := map[uint32]string{0x01000007: "amd64", 0x0100000c: "arm64"}
 		return findPlatform("darwin", processors[binary.LittleEndian.Uint32(head[4:])])

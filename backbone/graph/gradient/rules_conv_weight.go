@@ -64,10 +64,8 @@ func (v *convolution) weightsByColumns() string {
 // channelsFirst converts the gradient [O, taps·C/g] to [O, C/g, kernel…]. Its last node moves the numbers: a
 // node that only reshapes them would need another copy into the output memory.
 func (v *convolution) channelsFirst(sum string) string {
-	sum = v.addOp(
-		"Reshape",
-		[]string{sum, v.constInts(slices.Concat([]int64{v.to}, v.kernel, []int64{v.from / v.groups})...)},
-	)
+	sum = v.addOp("Reshape", []string{sum, v.constInts(slices.Concat([]int64{v.to}, v.kernel,
+		[]int64{v.from / v.groups})...)})
 	perm := []int64{0, int64(len(v.kernel)) + 1}
 	for i := range v.kernel {
 		perm = append(perm, int64(i)+1)

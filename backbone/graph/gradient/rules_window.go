@@ -122,10 +122,8 @@ func (c *call) takeTap(padded string, w *window, at []int64) string {
 	if axes == nil {
 		return padded
 	}
-	return c.addOp(
-		"Slice",
-		[]string{padded, c.constInts(starts...), c.constInts(ends...), c.constInts(axes...), c.constInts(steps...)},
-	)
+	return c.addOp("Slice", []string{padded, c.constInts(starts...), c.constInts(ends...), c.constInts(axes...),
+		c.constInts(steps...)})
 }
 
 // channelCount returns the known size of axis 1.
