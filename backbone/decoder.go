@@ -1,8 +1,8 @@
 package backbone
 
-// exactVersion is the version of the decoders, whose JPEG photographs equal libjpeg's and PIL's in every pixel. It is part
-// of a store's key, so that one store never holds vectors of pictures decoded in two ways: raise the number when any
-// pixel changes. Stores without a version are older than this distinction.
+// exactVersion is the version of the decoders, whose JPEG photographs equal libjpeg's and PIL's in every pixel. It is
+// part of a store's key, so that one store never holds vectors of pictures decoded in two ways: raise the number when
+// any pixel changes. Stores without a version are older than this distinction.
 const exactVersion = "exact 2"
 
 // DecoderVersion returns the name and version of the decoder.

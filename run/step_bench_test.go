@@ -192,8 +192,8 @@ func enlarged(b *testing.B, zip string, paths []string) string {
 	return dir
 }
 
-// residualNetwork is the network of 18 layers of He et al. 2016, table 1.
-var residualNetwork = architecture.Network{Name: "resnet18", Channels: 3, Side: 224, Layers: func(p *architecture.Plan) {
+// resnet18 is the network of 18 layers of He et al. 2016, table 1.
+var resnet18 = architecture.Network{Name: "resnet18", Channels: 3, Side: 224, Layers: func(p *architecture.Plan) {
 	p.Conv(64, 7, 2, 3, false)
 	p.BatchNorm()
 	p.Relu()
@@ -210,7 +210,7 @@ func networkFile(b *testing.B, name string) string {
 		Mean: [3]float32{.485, .456, .406}, Std: [3]float32{.229, .224, .225}}
 	var m *graph.Model
 	if name == "resnet" {
-		m = residualNetwork.Model(1)
+		m = resnet18.Model(1)
 	} else {
 		data, err := os.ReadFile(reference.Asset(b, "models/mobilenetv2-features.onnx"))
 		if err == nil {

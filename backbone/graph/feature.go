@@ -46,8 +46,8 @@ func FeatureTensor(m *Model) (Feature, error) {
 		out := g.Outputs[0].Name
 		switch shape := facts[out].shape; {
 		case len(shape) == 2 && shape[1].Known() && shape[1].Size <= answers:
-			return Feature{}, fmt.Errorf("graph: output %q has %d numbers for each image, an answer, expected features: "+
-				"name a tensor before it with --output: %s", out, shape[1].Size, g.suggestTensors(""))
+			return Feature{}, fmt.Errorf("graph: output %q has %d numbers for each image, an answer, expected "+
+				"features: name a tensor before it with --output: %s", out, shape[1].Size, g.suggestTensors(""))
 		case len(shape) == 2 && w.makers[out] != nil:
 			return Feature{out, fmt.Sprintf("output %q, a vector with no classifier before it", out)}, nil
 		}

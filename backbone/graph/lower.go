@@ -11,9 +11,9 @@ var wide = []string{"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear
 // wideInputs are the inputs that stay float32 when the rest of an operator becomes smaller.
 var wideInputs = map[string][]int{"Resize": {1, 2}}
 
-// Lower returns a model that computes in float16 between inputs and outputs of float32. Initializers stay float32 in the
-// model; the runtime converts them once, when it loads it. Operators that compute with float32 alone stay so. Numbers
-// beyond float16's largest, 65,504, become ±∞.
+// Lower returns a model that computes in float16 between inputs and outputs of float32. Initializers stay float32 in
+// the model; the runtime converts them once, when it loads it. Operators that compute with float32 alone stay so.
+// Numbers beyond float16's largest, 65,504, become ±∞.
 func Lower(m *Model) (*Model, error) {
 	l := &lowering{b: Extend(m), facts: inferModel(m), wide: map[string]string{}, narrow: map[string]string{},
 		outputs: map[string]string{}}

@@ -23,8 +23,8 @@ func OutOfMemory(err error) bool {
 func GPUHint(err error, otherwise string) string {
 	switch {
 	case OutOfMemory(err):
-		return "there is not enough memory: take a smaller --batch; on a GPU also a larger --gpu-memory, or end other " +
-			"programs that compute there (nvidia-smi)"
+		return "there is not enough memory: take a smaller --batch; on a GPU also a larger --gpu-memory, or end " +
+			"other programs that compute there (nvidia-smi)"
 	case err != nil && strings.Contains(err.Error(), "CUDA failure"):
 		return "check that nvidia-smi lists the GPU and a driver of 580 or newer; or compute with --device cpu"
 	}

@@ -41,7 +41,9 @@ static void release_status(const ort_base *base, void *status) {
 import "C"
 
 import (
+	"debug/elf"
 	"fmt"
+	"os"
 	"path/filepath"
 	"unsafe"
 )
@@ -60,6 +62,9 @@ func open(name string) (unsafe.Pointer, error) {
 
 // libraryBase opens a library and returns its entry point, or an error that says why the file is not ONNX Runtime.
 func libraryBase(path string) (*C.ort_base, error) {
+	if err := checkWhole(path); err != nil {
+		return nil, err
+	}
 	handle, err := open(path)
 	if err != nil {
 		return nil, fmt.Errorf("ort: %s: not a library this system can load: %w", path, err)
@@ -69,6 +74,22 @@ func libraryBase(path string) (*C.ort_base, error) {
 		return nil, fmt.Errorf("ort: %s: a library without OrtGetApiBase, expected ONNX Runtime", path)
 	}
 	return base, nil
+}
+
+// checkWhole refuses a library whose file was cut short, because loading it ends the process.
+func checkWhole(path string) error {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil // dlopen says what it is
+	}
+	defer f.Close()
+	info, err := os.Stat(path)
+	for _, part := range f.Progs {
+		if err == nil && part.Off+part.Filesz > uint64(info.Size()) {
+			return fmt.Errorf("ort: %s: the file is cut short: install it again", path)
+		}
+	}
+	return nil
 }
 
 // libraryVersion asks a library for its version before the wrapper, which cannot load an old one, opens it.

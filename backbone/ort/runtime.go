@@ -127,8 +127,8 @@ func (r *Runtime) Device() Device { return r.device }
 // TF32 reports whether products on this device may round to TF32.
 func (r *Runtime) TF32() bool { return r.device.CUDA && r.gpu.TF32 }
 
-// Where names the device, with the option that can change a result, such as "cuda:0+tf32". It is written into files that
-// must only be continued in the same way.
+// Where names the device, with the option that can change a result, such as "cuda:0+tf32". It is written into files
+// that must only be continued in the same way.
 func (r *Runtime) Where() string {
 	if r.TF32() {
 		return r.device.String() + "+tf32"

@@ -181,11 +181,11 @@ func exportTuned(t *testing.T, run string) {
 // The frozen part runs once and is cached, or for every batch if the cache is too small: both give the same run.
 func TestFinetuneFromAStage(t *testing.T) {
 	atelier(t)
-	_, kept := mustCall(t, tuneArgs("kept", "block5*")...)
+	_, kept := mustCall(t, tuneArgs("kept", "stage3")...)
 	_, staged := mustCall(t, tuneArgs("staged", "stage2", "--features", "kept/features")...)
-	_, small := mustCall(t, tuneArgs("small", "block5*", "--features", "kept/features", "--cache-limit", "1KiB")...)
-	_, none := mustCall(t, tuneArgs("none", "block5*", "--features", "kept/features", "--cache-limit", "0")...)
-	_, chunked := mustCall(t, tuneArgs("chunked", "block5*", "--features", "kept/features", "--set",
+	_, small := mustCall(t, tuneArgs("small", "stage3", "--features", "kept/features", "--cache-limit", "1KiB")...)
+	_, none := mustCall(t, tuneArgs("none", "stage3", "--features", "kept/features", "--cache-limit", "0")...)
+	_, chunked := mustCall(t, tuneArgs("chunked", "stage3", "--features", "kept/features", "--set",
 		"finetune.chunk=5")...)
 	for text, want := range map[string]string{
 		kept:    "the frozen part was run once over 72 images: ",
@@ -212,7 +212,7 @@ func TestFinetuneFromAStage(t *testing.T) {
 	for _, w := range was.Graph.Initializers {
 		before, _ := w.Float32s()
 		after, _ := is.Graph.Initializer(w.Name).Float32s()
-		if same := slices.Equal(before, after); same == strings.HasPrefix(w.Name, "block5") {
+		if same := slices.Equal(before, after); same == (w.Name >= "block4") {
 			t.Errorf("%s: unchanged %v", w.Name, same)
 		}
 	}
@@ -381,8 +381,7 @@ func TestFinetuneMisuse(t *testing.T) {
 		{tuneArgs("run", "all", "--augment", "blur"), 2, `augmentation "blur" is unknown: known are none, flip`},
 		{tuneArgs("run", "all", "--cache-limit", "much"), 2,
 			`--cache-limit: found "much", expected for example "2 GiB"`},
-		{tuneArgs("run", "nosuch*"), 1, "found no such stage, and none of the 10 weights or their nodes is named so"},
-		{tuneArgs("run", "layer9"), 1, "or one of the stages stage1, stage2, stage3\nwinnow: winnow models show " +
+		{tuneArgs("run", "layer9"), 1, "or one of stage1, stage2, stage3\nwinnow: winnow models show " +
 			"glyphnet says how large the stages are"},
 		{tuneArgs("run", "all", "--root", "nowhere"), 1, "name their folder with --root"},
 		{tuneArgs("run", "all", "--root", "empty"), 1, "none of the first 64 images can be read"},

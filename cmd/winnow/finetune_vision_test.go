@@ -9,7 +9,7 @@ import (
 	"winnow/internal/testing/exports"
 )
 
-// TestFinetuneVision fine-tunes the last layer of vision transformers as exporters write them: it and what follows moves, and nothing before it.
+// TestFinetuneVision fine-tunes a transformer's last layer: it and what follows moves, and nothing before it.
 func TestFinetuneVision(t *testing.T) {
 	atelier(t)
 	t.Setenv("WINNOW_MODELS", "models.json")

@@ -32,20 +32,13 @@ func TestModelsNew(t *testing.T) {
 		t.Errorf("show: found %+v", report)
 	}
 
-	// A user's own description: one that the program prints, changed.
-	code, text, _ := modelsRun(t, "architectures", "cifar_resnet8")
-	own := filepath.Join(dir, "own.yaml")
-	if err := os.WriteFile(own, []byte(strings.ReplaceAll(text, "out: 64", "out: 48")), 0o644); err != nil ||
-		code != 0 {
-		t.Fatal(code, err)
-	}
 	for _, again := range []string{"a", "b"} {
-		if code, _, errs = modelsRun(t, "new", again, "--arch", own, "--seed", "7", "--out",
+		if code, _, errs = modelsRun(t, "new", again, "--arch", "cifar_resnet8", "--seed", "7", "--out",
 			filepath.Join(dir, again)); code != 0 {
 			t.Fatal(errs)
 		}
 	}
-	code, _, errs = modelsRun(t, "new", "c", "--arch", own, "--seed", "8", "--out", filepath.Join(dir, "c"))
+	code, _, errs = modelsRun(t, "new", "c", "--arch", "cifar_resnet8", "--seed", "8", "--out", filepath.Join(dir, "c"))
 	if code != 0 {
 		t.Fatal(errs)
 	}
@@ -103,8 +96,7 @@ func TestModelsNewWrong(t *testing.T) {
 		{[]string{"new", "x", "--arch", "lenett"}, 1, `"lenett" is unknown (did you mean "lenet"?): known are`},
 		{[]string{"new", "../x", "--arch", "lenet"}, 1, "expected a word without spaces, slashes"},
 		{[]string{"new", "glyphnet", "--arch", "glyphnet"}, 1, `name "glyphnet" is taken`},
-		{[]string{"architectures", "lenett"}, 1, `"lenett" is unknown (did you mean "lenet"?): known are`},
-		{[]string{"architectures", "a", "b"}, 2, "found 2 arguments"},
+		{[]string{"architectures", "a"}, 2, "expected none"},
 	} {
 		code, out, errs := modelsRun(t, c.args...)
 		if code != c.code || !strings.Contains(errs, c.want) || out != "" {

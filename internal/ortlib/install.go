@@ -90,8 +90,8 @@ func (o InstallOptions) completeInstall() (InstallOptions, error) {
 
 // downloadMissing fetches the missing files from their npm packages.
 func (o InstallOptions) downloadMissing(ctx context.Context, missing []string) error {
-	work := filepath.Join(o.Folder, ".fetch")                                      // on the cache's disk, because /tmp is often small
-	if err := errors.Join(os.RemoveAll(work), os.Mkdir(work, 0o755)); err != nil { // a killed install left it
+	work := filepath.Join(o.Folder, ".fetch") // on the cache's disk, because /tmp is often small
+	if err := errors.Join(os.RemoveAll(work), os.Mkdir(work, 0o755)); err != nil {
 		return fmt.Errorf("ortlib: install: %w", err)
 	}
 	defer os.RemoveAll(work)

@@ -53,7 +53,8 @@ func Names() (names []string) {
 
 // Find returns a network by name.
 func Find(name string) (Network, error) {
-	n, err := catalog.Find("architecture: network", name, networks, func(n Network) []string { return []string{n.Name} })
+	names := func(n Network) []string { return []string{n.Name} }
+	n, err := catalog.Find("architecture: network", name, networks, names)
 	if err != nil {
 		return n, err
 	}

@@ -48,9 +48,9 @@ var networks = []Network{
 	//
 	// Not stated, and taken from Caffe's LeNet for MNIST, as the paper works with Caffe: 20 and 50 channels without
 	// padding, 500 hidden units, maximum over 2×2, weights after Caffe's "xavier", biases 0, slopes 0.25, bytes times
-	// 1/256 without a mean. Also not stated: where the activations stand; here after every layer with weights, as the
-	// plural asks (Caffe's LeNet has one, after the 500). Caffe rounds the size of a pooled map up (6×6 after the second
-	// one), this network down (5×5).
+	// 1/256 without a mean. Also not stated: where the activations stand; here after every layer with weights,
+	// as the plural asks (Caffe's LeNet has one, after the 500). Caffe rounds the size of a pooled map
+	// up (6×6 after the second one), this network down (5×5).
 	{Name: "lenet", About: "LeNet with 3×3 filters and PReLU, for 28×28 digits (Yu et al., ECCV 2018)", Channels: 1,
 		Side: 28, Preprocessing: greyOf(28, 1./256, 0, 1), Init: LecunUniform, Layers: func(p *Plan) {
 			for _, out := range []int{20, 50} {

@@ -115,8 +115,8 @@ func (t *Live) chooseKernels() gradient.Options {
 		t.Note(alone+", here %.2f times as fast as cuDNN's", 1/by)
 	default:
 		t.chosen = o
-		t.Note("gradients are computed by cuDNN and winnow's kernels: %.2f times as fast as by ONNX's operators alone, "+
-			"with differences of %.1g", by, found.off)
+		t.Note("gradients are computed by cuDNN and winnow's kernels: %.2f times as fast as by ONNX's operators "+
+			"alone, with differences of %.1g", by, found.off)
 	}
 	return t.chosen
 }

@@ -85,9 +85,9 @@ func New(cfg Config) (*Live, error) {
 		return nil, hint.With(fmt.Errorf("finetune: %s takes batches of exactly %d images", t.Backbone.Name, n),
 			"export it with a free batch, or for one image")
 	case n == 1 && norm && t.Settings.BatchNorm == config.TrainNorm:
-		return nil, hint.With(fmt.Errorf("finetune: %s takes one image at a time, and batch normalization cannot learn "+
-			"its statistics from such batches", t.Backbone.Name), "export it with a free batch, or leave the statistics "+
-			"as they are: %s", config.Key("finetune.batch_norm=frozen"))
+		return nil, hint.With(fmt.Errorf("finetune: %s takes one image at a time, and batch normalization cannot "+
+			"learn its statistics from such batches", t.Backbone.Name), "export it with a free batch, or leave the "+
+			"statistics as they are: %s", config.Key("finetune.batch_norm=frozen"))
 	case n == 1:
 		t.Note("%s takes one image at a time: the gradients of a batch are added up", t.Backbone.Name)
 	}

@@ -91,8 +91,8 @@ func TestWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := one.Share(); len(one.Weights()) == 0 || len(one.Weights()) >= len(all.Weights()) || s.Trained >= s.Of || s.Of != all.Share().Of ||
-		one.frozen == nil {
+	if s := one.Share(); len(one.Weights()) == 0 || len(one.Weights()) >= len(all.Weights()) ||
+		s.Trained >= s.Of || s.Of != all.Share().Of || one.frozen == nil {
 		t.Errorf("%s: %+v, %v", last, s, one.Weights())
 	}
 	if e := one.Extraction("store"); e.Out != "store" || !slices.Equal(e.Paths, paths) ||

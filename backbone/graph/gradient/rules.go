@@ -40,7 +40,7 @@ var rules = map[string]rule{
 	// Over axes.
 	"ReduceSum": reduceRule("spread(dy)"), "ReduceMean": reduceRule("spread(dy/count)"),
 	"ReduceSumSquare": overSome("x*(2*dy)"),
-	"ReduceL1":        overSome("Sign(x)*dy"), "ReduceL2": overSome("x*Where(y > 0, dy/y, 0)"), // 0 where y is 0, as in torch
+	"ReduceL1":        overSome("Sign(x)*dy"), "ReduceL2": overSome("x*Where(y > 0, dy/y, 0)"),
 	"ReduceLogSum": overSome("spread(dy/Exp(y))"), "ReduceLogSumExp": overSome("dy*Exp(x - y)"),
 	// shared among all elements that are the largest, or smallest, as torch's amax does
 	"ReduceMax": reduceRule("t := cast(Equal(x, y)); t*(dy/total(t))"),

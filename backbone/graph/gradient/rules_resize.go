@@ -200,8 +200,8 @@ func (c *resizing) sourcePlace(i float64, in, out int, scale float64) (float64, 
 	case how == "align_corners":
 		return i * float64(in-1) / float64(out-1), nil
 	}
-	return 0, fmt.Errorf("found coordinate_transformation_mode %q, expected half_pixel, pytorch_half_pixel, asymmetric "+
-		"or align_corners", how)
+	return 0, fmt.Errorf("found coordinate_transformation_mode %q, expected half_pixel, pytorch_half_pixel, "+
+		"asymmetric or align_corners", how)
 }
 
 // roundings are the functions of nearest_mode.
