@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -312,51 +311,6 @@ func TestPrefix(t *testing.T) {
 	}
 	if err := p.Infer(nil, nil, 1); err == nil {
 		t.Error("nothing to feed was accepted")
-	}
-}
-
-func TestLiveRefuses(t *testing.T) {
-	m, weights := smallNet()
-	l := openLive(t, m, weights)
-	y, x := features.NewMatrix(2, 5), drawnFloats(1, 144)
-	for what, err := range map[string]error{
-		"Backward first":    l.Backward(y, false),
-		"no images":         l.Forward(features.NewMatrix(0, 5), [][]float32{nil}, 0, true),
-		"another dimension": l.Forward(features.NewMatrix(2, 4), [][]float32{x}, 2, true),
-		"too few floats":    l.Forward(y, [][]float32{x[:143]}, 2, true),
-		"two inputs":        l.Forward(y, [][]float32{x, x}, 2, true),
-	} {
-		if err == nil || !strings.HasPrefix(err.Error(), "ort: live: ") {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	if err := l.Forward(y, [][]float32{x}, 2, true); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Backward(features.NewMatrix(1, 5), false); err == nil {
-		t.Error("a gradient of one row for two was accepted")
-	}
-	if err := l.Backward(y, false); err != nil {
-		t.Error(err)
-	}
-	if err := l.Backward(y, false); err == nil {
-		t.Error("a second Backward was accepted")
-	}
-	if err := l.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := l.Forward(y, [][]float32{x}, 2, true); err == nil || !strings.Contains(err.Error(), "closed") {
-		t.Errorf("after Close: %v", err)
-	}
-	d, err := gradient.Differentiate(m, gradient.Options{Output: "features", Weights: weights})
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := graph.NewBuilder("other", 17).Model()
-	for what, o := range map[string]ort.LiveOptions{"no model": {}, "another model": {Model: other}} {
-		if _, err := ort.NewLive(orttest.Runtime(t), d, o); err == nil {
-			t.Errorf("%s: was accepted", what)
-		}
 	}
 }
 

@@ -312,23 +312,3 @@ cp `+store+`/"$name".tgz . && echo "$name".tgz`)
 	}
 	onlyWhole(t, to)
 }
-
-func TestNPMFails(t *testing.T) {
-	o := InstallOptions{Folder: t.TempDir(), platform: linuxX64}
-	fakeNPM(t, "echo 'npm warn something'  >&2; echo 'npm error code ENOTFOUND' >&2; echo more >&2; exit 1")
-	if _, err := Install(context.Background(), o); err == nil ||
-		!strings.Contains(err.Error(), "npm pack onnxruntime-node@1.29.0: exit status 1: npm error code ENOTFOUND") {
-		t.Errorf("found error %v", err)
-	}
-	onlyWhole(t, o.Folder)
-	fakeNPM(t, "exit 0")
-	if _, err := Install(context.Background(), o); err == nil ||
-		!strings.Contains(err.Error(), "found no onnxruntime-node-1.29.0.tgz") {
-		t.Errorf("an npm that writes nothing: found error %v", err)
-	}
-	t.Setenv("PATH", t.TempDir())
-	if _, err := Install(context.Background(), o); err == nil ||
-		!strings.Contains(err.Error(), "npm client is missing") || !strings.Contains(err.Error(), "--from") {
-		t.Errorf("no npm: found error %v", err)
-	}
-}
