@@ -7,7 +7,7 @@ KUBERNETES = internal/testing/kubernetestest
 SITE = internal/testing/site
 EXPERIMENTS = experiments
 
-.PHONY: build dist demo test consumer kubernetes experiments site cluster check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
+.PHONY: build dist demo test consumer kubernetes experiments site cluster check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures
 
 # Without what debuggers read (-s -w) the program is a quarter smaller; LDFLAGS= keeps it. Stack traces have names and lines either way.
 LDFLAGS ?= -s -w
@@ -136,18 +136,8 @@ fuzz: runtime
 		done; \
 	done
 
-# Everything that experiments/gpu needs on a machine with a GPU and without network, in parts: copy them there, then sh run.sh.
-gpu-bundle:
-	GO="$(GO)" sh experiments/gpu/bundle.sh gpu-bundle
-
-# ONNX Runtime's CUDA provider on a stand-in for CUDA: what winnow asks of it, without a GPU (internal/testing/nogpu). It needs gcc and readelf.
-gpu-rehearsal: runtime
-	bin/winnow runtime install --cuda
-	WINNOW_NOGPU=$$(dirname $$(bin/winnow runtime show | awk '/^path/ {print $$2}')) $(GO) test -count=1 -v -run 'TestNoGPU' ./backbone/ort
-	$(GO) -C $(EXPERIMENTS) run ./gpu -device cpu -small -out ../gpu-rehearsal
-
 bench: runtime
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
 
 clean:
-	rm -rf bin dist demo site gpu-bundle gpu-rehearsal gpu-results
+	rm -rf bin dist demo site

@@ -25,7 +25,7 @@ type Key struct {
 	// DType is Float16 if the numbers are stored as float16, and "" for float32, the original type.
 	DType string `json:"dtype,omitempty"`
 
-	// Precision is Float16 or BFloat16 if the network computed in it, and "" for float32. Whether the GPU rounded
+	// Precision is Float16 if the network computed in it, and "" for float32. Whether the GPU rounded
 	// float32 products to TF32 is part of the store's device.
 	Precision string `json:"precision,omitempty"`
 }
@@ -72,8 +72,8 @@ func (k Key) checkKey() error {
 	if k.DType != "" && k.DType != Float16 {
 		return fmt.Errorf("element type %q, expected %s or none, which is %s", k.DType, Float16, Float32)
 	}
-	if k.Precision != "" && k.Precision != Float16 && k.Precision != BFloat16 {
-		return fmt.Errorf("precision %q, expected %s, %s or none, which is %s", k.Precision, Float16, BFloat16, Float32)
+	if k.Precision != "" && k.Precision != Float16 {
+		return fmt.Errorf("precision %q, expected %s or none, which is %s", k.Precision, Float16, Float32)
 	}
 	if len(k.Views) > MaxViews {
 		return fmt.Errorf("%d views, expected at most %d", len(k.Views), MaxViews)

@@ -44,7 +44,7 @@ type Embedder struct {
 	Head          string `json:"head,omitempty"`      // sha256 of the head file; "" without a head
 	Preprocessing string `json:"preprocessing"`       // in canonical form
 	Decoder       string `json:"decoder"`             // the image decoder and its version
-	Precision     string `json:"precision,omitempty"` // features.Float16 or BFloat16; "" for float32
+	Precision     string `json:"precision,omitempty"` // features.Float16; "" for float32
 	Source        string `json:"source"`              // where the embedder was found: a hint, not part of the identity
 
 	// Place is the location of Source if that is a file or a folder; [Create] fills it in.

@@ -8,7 +8,6 @@ import (
 	"image/png"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -122,31 +121,6 @@ func TestWaitingPicture(t *testing.T) {
 		t.Errorf("a picture that does not answer: %v", err)
 	}
 	p.Prepare(nil) // waits for the background
-}
-
-func TestUnreadable(t *testing.T) {
-	g := newGratings(1, 12)
-	files, paths := folder(t, g)
-	files["set/e.png"] = &fstest.MapFile{Data: []byte("no picture")}
-	delete(files, "set/k.png")
-	p, err := live.NewPixels(live.PixelsConfig{Pictures: backbone.NewImageCache(files, paths, 0,
-		backbone.DecodeOptions{}), Preprocessing: greyInput()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, weights := network(2)
-	e := encode(t, g, open(t, m, weights, gradient.BatchNorm{}), p, 12, 0)
-	for _, c := range []struct {
-		rows []int
-		want string
-	}{{[]int{0, 4, 1}, "set/e.png"}, {[]int{10}, "set/k.png"}, {upTo(12), "set/e.png"}} {
-		if _, err := e.Forward(c.rows); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("rows %v: %v, expected %q", c.rows, err, c.want)
-		}
-	}
-	if _, err := e.Forward([]int{0, 1}); err != nil {
-		t.Errorf("after an error: %v", err)
-	}
 }
 
 // The last stage is trained alone: on pixels, after a frozen prefix run each time, and after a prefix run once.

@@ -72,20 +72,6 @@ func TestFinetune(t *testing.T) {
 	exportTuned(t, "whole")
 }
 
-// TestFinetuneOnDevices checks that two devices, here sessions on the CPU, that share the features for validation and
-// evaluation give the bytes of one.
-func TestFinetuneOnDevices(t *testing.T) {
-	atelier(t)
-	mustCall(t, append([]string{"--device", "cpu"}, tuneArgs("one", "stage3")...)...)
-	mustCall(t, append([]string{"--device", "cpu,cpu"}, tuneArgs("two", "stage3")...)...)
-	sameFiles(t, "one", "two", folder.BestHeadFile, folder.BestBackboneFile, folder.LastBackboneFile, train.MetricsFile)
-	a, _ := mustCall(t, "--device", "cpu", "embed", "one", "drawn", "--out", "one.npy")
-	b, _ := mustCall(t, "--device", "cpu,cpu", "embed", "two", "drawn", "--out", "two.npy")
-	if readFile(t, "one.npy") != readFile(t, "two.npy") || readFile(t, "one.ids.csv") != readFile(t, "two.ids.csv") {
-		t.Errorf("vectors of one device and two differ:\n%s%s", a, b)
-	}
-}
-
 // weightsApart returns the largest difference of a weight from glyphnet's.
 func weightsApart(t *testing.T, file string) float64 {
 	t.Helper()
@@ -195,18 +181,18 @@ func exportTuned(t *testing.T, run string) {
 // The frozen part runs once and is cached, or for every batch if the cache is too small: both give the same run.
 func TestFinetuneFromAStage(t *testing.T) {
 	atelier(t)
-	_, kept := mustCall(t, tuneArgs("kept", "block5*")...)
+	_, kept := mustCall(t, tuneArgs("kept", "stage3")...)
 	_, staged := mustCall(t, tuneArgs("staged", "stage2", "--features", "kept/features")...)
-	_, small := mustCall(t, tuneArgs("small", "block5*", "--features", "kept/features", "--cache-limit", "1KiB")...)
-	_, none := mustCall(t, tuneArgs("none", "block5*", "--features", "kept/features", "--cache-limit", "0")...)
-	_, chunked := mustCall(t, tuneArgs("chunked", "block5*", "--features", "kept/features", "--set",
+	_, small := mustCall(t, tuneArgs("small", "stage3", "--features", "kept/features", "--cache-limit", "1KiB")...)
+	_, none := mustCall(t, tuneArgs("none", "stage3", "--features", "kept/features", "--cache-limit", "0")...)
+	_, chunked := mustCall(t, tuneArgs("chunked", "stage3", "--features", "kept/features", "--set",
 		"finetune.chunk=5")...)
 	for text, want := range map[string]string{
 		kept:    "the frozen part was run once over 72 images: ",
 		small:   "more than the cache limit of 1.0 KiB: it is computed again for every batch",
 		none:    "nothing is cached: the frozen part runs for every batch",
 		staged:  "fine-tuning glyphnet: 384080 of its 384704 weights (more than 99 %), in 8 tensors",
-		chunked: "fine-tuning glyphnet: 221376 of its 384704 weights (58 %), in 2 tensors",
+		chunked: "fine-tuning glyphnet: 332096 of its 384704 weights (86 %), in 4 tensors",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("standard error lacks %q:\n%s", want, text)
@@ -226,7 +212,7 @@ func TestFinetuneFromAStage(t *testing.T) {
 	for _, w := range was.Graph.Initializers {
 		before, _ := w.Float32s()
 		after, _ := is.Graph.Initializer(w.Name).Float32s()
-		if same := slices.Equal(before, after); same == strings.HasPrefix(w.Name, "block5") {
+		if same := slices.Equal(before, after); same == (w.Name >= "block4") {
 			t.Errorf("%s: unchanged %v", w.Name, same)
 		}
 	}
@@ -358,8 +344,7 @@ func TestFinetuneMisuse(t *testing.T) {
 		{tuneArgs("run", "all", "--augment", "blur"), 2, `augmentation "blur" is unknown: known are none, flip`},
 		{tuneArgs("run", "all", "--cache-limit", "much"), 2,
 			`--cache-limit: found "much", expected for example "2 GiB"`},
-		{tuneArgs("run", "nosuch*"), 1, "found no such stage, and none of the 10 weights or their nodes is named so"},
-		{tuneArgs("run", "layer9"), 1, "or one of the stages stage1, stage2, stage3\nwinnow: winnow models show " +
+		{tuneArgs("run", "layer9"), 1, "or one of stage1, stage2, stage3\nwinnow: winnow models show " +
 			"glyphnet says how large the stages are"},
 		{tuneArgs("run", "all", "--root", "nowhere"), 1, "name their folder with --root"},
 		{tuneArgs("run", "all", "--root", "empty"), 1, "none of the first 64 images can be read"},

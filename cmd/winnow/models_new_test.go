@@ -32,20 +32,13 @@ func TestModelsNew(t *testing.T) {
 		t.Errorf("show: found %+v", report)
 	}
 
-	// A user's own description: one that the program prints, changed.
-	code, text, _ := modelsRun(t, "architectures", "cifar_resnet8")
-	own := filepath.Join(dir, "own.yaml")
-	if err := os.WriteFile(own, []byte(strings.ReplaceAll(text, "out: 64", "out: 48")), 0o644); err != nil ||
-		code != 0 {
-		t.Fatal(code, err)
-	}
 	for _, again := range []string{"a", "b"} {
-		if code, _, errs = modelsRun(t, "new", again, "--arch", own, "--seed", "7", "--out",
+		if code, _, errs = modelsRun(t, "new", again, "--arch", "cifar_resnet8", "--seed", "7", "--out",
 			filepath.Join(dir, again)); code != 0 {
 			t.Fatal(errs)
 		}
 	}
-	code, _, errs = modelsRun(t, "new", "c", "--arch", own, "--seed", "8", "--out", filepath.Join(dir, "c"))
+	code, _, errs = modelsRun(t, "new", "c", "--arch", "cifar_resnet8", "--seed", "8", "--out", filepath.Join(dir, "c"))
 	if code != 0 {
 		t.Fatal(errs)
 	}
@@ -82,7 +75,7 @@ func TestModelsArchitectures(t *testing.T) {
 		}
 	}
 	code, out, _ = modelsRun(t, "architectures", "--json")
-	var list []architecture.Listed
+	var list []architecture.Network
 	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list) != 6 || list[0].Dim != 64 ||
 		list[0].Parameters == 0 {
 		t.Errorf("code %d, %v, found %+v", code, err, list)
@@ -93,10 +86,6 @@ func TestModelsNewWrong(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("WINNOW_MODELS", filepath.Join(dir, "models.json"))
 	t.Setenv("WINNOW_MODEL_DIRS", "")
-	bad := filepath.Join(dir, "bad.yaml")
-	if err := os.WriteFile(bad, []byte("name: x\ninput: {channels: 1, side: 8}\nlayers: [relu]\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		args []string
 		code int
@@ -105,19 +94,16 @@ func TestModelsNewWrong(t *testing.T) {
 		{[]string{"new", "--arch", "lenet"}, 2, "found 0 arguments, expected one name"},
 		{[]string{"new", "x"}, 2, "--arch missing"},
 		{[]string{"new", "x", "--arch", "lenett"}, 1, `"lenett" is unknown (did you mean "lenet"?): known are`},
-		{[]string{"new", "x", "--arch", bad}, 1, "bad.yaml:3:9: layers: the network ends with maps 1×8×8"},
-		{[]string{"new", "x", "--arch", filepath.Join(dir, "none.yaml")}, 1, "no such file"},
 		{[]string{"new", "../x", "--arch", "lenet"}, 1, "expected a word without spaces, slashes"},
 		{[]string{"new", "glyphnet", "--arch", "glyphnet"}, 1, `name "glyphnet" is taken`},
-		{[]string{"architectures", "lenett"}, 1, `"lenett" is unknown (did you mean "lenet"?): known are`},
-		{[]string{"architectures", "a", "b"}, 2, "found 2 arguments"},
+		{[]string{"architectures", "a"}, 2, "expected none"},
 	} {
 		code, out, errs := modelsRun(t, c.args...)
 		if code != c.code || !strings.Contains(errs, c.want) || out != "" {
 			t.Errorf("%q: code %d, %q, %q, expected %d and %q", c.args, code, out, errs, c.code, c.want)
 		}
 	}
-	if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) != 1 {
+	if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) > 1 {
 		t.Errorf("left behind: %q, %v", left, err)
 	}
 }

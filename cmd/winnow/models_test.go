@@ -82,8 +82,8 @@ func TestModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, _ = modelsRun(t, "show", "--output", "Conv", "mine")
-	for _, want := range []string{"feature     Conv, 4 numbers", "input       image float32 [N,3,16,16]",
-		"mean [1 2 3]", "sha256      " + models.Sum(data)} {
+	for _, want := range []string{"feature  Conv, 4 numbers", "input    image float32 [N,3,16,16]",
+		"mean [1 2 3]", "sha256   " + models.Sum(data)} {
 		if code != 0 || !strings.Contains(out, "\n"+want) && !strings.Contains(out, ", "+want) {
 			t.Errorf("show: code %d, no %q in\n%s", code, want, out)
 		}

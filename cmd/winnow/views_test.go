@@ -245,7 +245,7 @@ func TestFinetuneOnViews(t *testing.T) {
 			"--views", views)
 	}
 	for _, run := range []string{"one", "three"} {
-		_, stderr := mustCall(t, tuneArgs("tuned-"+run, "block5*", "--features", run)...)
+		_, stderr := mustCall(t, tuneArgs("tuned-"+run, "stage3", "--features", run)...)
 		told := strings.Contains(stderr, "of the 3 stored views of each image only the centre is used")
 		if told != (run == "three") {
 			t.Errorf("%s: %s", run, stderr)

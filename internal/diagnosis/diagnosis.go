@@ -63,7 +63,7 @@ func Make(o Options) (*Diagnosis, error) {
 		Cores: runtime.NumCPU(), Threads: o.Compute.Threads,
 	}
 	d.Threads = cmp.Or(d.Threads, runtime.GOMAXPROCS(0))
-	asked, err := ort.ParseDevices(o.Compute.Device)
+	asked, err := ort.ParseDevice(o.Compute.Device)
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +71,7 @@ func Make(o Options) (*Diagnosis, error) {
 	if rt != nil {
 		d.addCheck(Check{Name: "products", OK: true, Found: ort.Doctor().String()})
 	}
-	for i, device := range asked {
-		if i == 0 || device.CUDA {
-			d.checkCUDA(rt, device, len(asked) > 1)
-		}
-	}
+	d.checkCUDA(rt, asked)
 	d.addCheck(Check{Name: "cuda options", OK: true, Found: gpuText(o.Compute.GPU)})
 	d.checkNPM()
 	d.checkCache()
@@ -123,9 +119,6 @@ func (d *Diagnosis) checkLibrary(o Options) *ort.Runtime {
 	run := Check{Name: "cpu", Required: true, OK: true, Found: "a matrix product ran"}
 	if err := rt.Check(); err != nil {
 		run.OK, run.Found, run.Fix = false, err.Error(), ortlib.InstallHint+" --overwrite"
-		if ort.Short(err) {
-			run.Fix = ort.ShortHint
-		}
 	}
 	d.addCheck(run)
 	if !run.OK {
@@ -134,13 +127,9 @@ func (d *Diagnosis) checkLibrary(o Options) *ort.Runtime {
 	return rt
 }
 
-// checkCUDA checks whether networks can run on a GPU and, if not, lists the missing libraries. several says that the
-// user named more than one device.
-func (d *Diagnosis) checkCUDA(rt *ort.Runtime, device ort.Device, several bool) {
+// checkCUDA checks whether networks can run on a GPU and, if not, lists the missing libraries.
+func (d *Diagnosis) checkCUDA(rt *ort.Runtime, device ort.Device) {
 	look := Check{Name: "cuda"}
-	if several && device.CUDA {
-		look.Name = device.String()
-	}
 	if rt == nil {
 		look.Found, look.Fix = "not checked without ONNX Runtime", ortlib.InstallHint
 		d.addCheck(look)
@@ -286,5 +275,5 @@ func gpuText(g ort.GPU) string {
 	if g.TF32 {
 		tf32 = "on"
 	}
-	return fmt.Sprintf("%s, TF32 %s, cuDNN search %s", memory, tf32, g.Search)
+	return fmt.Sprintf("%s, TF32 %s", memory, tf32)
 }

@@ -84,7 +84,7 @@ var rooms = []Room{
 		"features filters/detectors head train"},
 
 	{"backbone", "turns image files into vectors: decode, orient, resize, crop, augment, batch, infer",
-		"backbone/graph backbone/jfif datasets features internal/exif"},
+		"backbone/jfif datasets features internal/exif"},
 	{"backbone/checking", "decodes the images of a manifest and reports what stands in the way of training, on one " +
 		"machine or several",
 		"backbone cluster datasets datasets/imageroot datasets/location"},
@@ -94,13 +94,13 @@ var rooms = []Room{
 		"the only cgo",
 		"backbone features backbone/graph backbone/graph/gradient internal/ortlib"},
 	{"backbone/live", "trains a backbone with its head: rows to pixels to unit vectors, and gradients back",
-		"backbone features backbone/graph backbone/graph/gradient head"},
+		"backbone features head"},
 
 	{"models", "knows backbones and checks their files, keeps trained heads on disk",
 		// backbone: an entry holds its preprocessing
 		"backbone backbone/graph backbone/graph/gradient head internal/hint models/architecture"},
-	{"models/architecture", "builds untrained networks from a YAML description and a seed",
-		"backbone backbone/graph internal/document"},
+	{"models/architecture", "builds untrained networks by name and seed",
+		"backbone backbone/graph"},
 	{"run/trial", "runs a backbone on a few images before it is used",
 		"backbone backbone/graph backbone/ort features internal/hint models"},
 	{"run/extraction", "turns a list of images into a feature store",
@@ -227,9 +227,6 @@ var rooms = []Room{
 		""},
 	{"internal/catalog", "checks the settings of a catalog's entries and finds entries by name, or the nearest name",
 		""},
-	{"internal/glyphnet", "trains the embedded backbone and holds its weights",
-		"backbone/ort datasets datasets/glyphs eval features backbone/graph backbone/graph/gradient head " +
-			"models/architecture train"},
 	{"internal/diagnosis", "checks what winnow needs of a machine, and names what mends the rest",
 		"backbone/ort internal/ortlib run/config"},
 	{"internal/document", "parses YAML of bounded size and depth",
