@@ -217,7 +217,7 @@ func TestDealtRefuses(t *testing.T) {
 	} {
 		other := o
 		change(&other)
-		refused(what, make(other, 2), fmt.Sprintf("setting %q", what))
+		refused(what, make(other, 2), "setting "+what)
 	}
 	if err := make(o, 2); err != nil {
 		t.Fatal(err)
@@ -226,7 +226,7 @@ func TestDealtRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := o
-	second := cluster.Path(location.At(f.Out), 2, 2).Path()
+	second := cluster.Path(location.At(f.Out), 2, 2).Join("values.gob").Path()
 	whole, err := os.ReadFile(second)
 	if err != nil {
 		t.Fatal(err)

@@ -192,7 +192,7 @@ func judgeInput(ctx context.Context, p *term.Program, o Options,
 		defer rt.Close()
 	}
 	if !o.Shard.Whole() {
-		made, err = inspect.StorePart(ctx, o.In, o.Audit, h, o.Files, p.Dealt(o.Shard), term.Version())
+		made, err = inspect.StorePart(ctx, o.In, o.Audit, h, o.Files, o.Shard, term.Version())
 		return nil, made, err
 	}
 	a, err = inspect.Judge(ctx, o.In, o.Audit, h)
