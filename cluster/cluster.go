@@ -111,7 +111,7 @@ func quoteWords(words ...string) string {
 }
 
 // unquoted are words that need no quotes in any shell.
-var unquoted = regexp.MustCompile(`^[a-zA-Z0-9_./:,@%+-]+$`)
+var unquoted = regexp.MustCompile(`^[a-zA-Z0-9_./:,@%+=-]+$`)
 
 // WriteKubernetes returns the manifests of an Indexed Job, whose pods make the parts, and of a Job that waits for them
 // and joins them.
