@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,7 +22,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
-	"winnow/internal/testing/waiting"
 )
 
 // sums is a network whose vectors are moments of the pixels. It misbehaves at chosen runs.
@@ -341,41 +339,6 @@ func TestCancelKeepsWhatIsDone(t *testing.T) {
 	defer w.Close()
 	if w.Rows() != 20 {
 		t.Errorf("%d rows kept, expected 20", w.Rows())
-	}
-}
-
-// TestWaitingPicture ends an extraction while a picture does not answer, in the first batch that probes and in a later
-// one; the batches before are stored.
-func TestWaitingPicture(t *testing.T) {
-	files, paths := album(t, 30)
-	for at, rows := range map[int]int{0: 0, 13: 12} {
-		slow, dir := waiting.At(t, files, paths[at]), t.TempDir()
-		ctx, cancel := context.WithCancel(t.Context())
-		observe := func(p Progress) {
-			if p.Done == rows {
-				<-slow.Reached
-				cancel()
-			}
-		}
-		if rows == 0 {
-			go func() {
-				<-slow.Reached
-				cancel()
-			}()
-		}
-		err := extractTo(t, ctx, dir, newSums(), slow, paths, ExtractConfig{Preprocessing: tiny, Batch: 4}, observe)
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("image %d: %v", at, err)
-		}
-		w, err := features.Create(dir, plan(paths, 4), false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		left := func(b features.Bad) bool { return strings.Contains(b.Reason, "cancel") }
-		if w.Rows() != rows || slices.ContainsFunc(w.Bad(), left) {
-			t.Errorf("image %d: %d rows kept, expected %d; unreadable: %v", at, w.Rows(), rows, w.Bad())
-		}
-		w.Close()
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"winnow/audit"
@@ -39,27 +38,6 @@ func TestAuditCrossfit(t *testing.T) {
 	}
 	if _, other := audit("--seed", "2"); other == first {
 		t.Error("another seed divides the images alike")
-	}
-}
-
-func TestAuditCrossfitMisused(t *testing.T) {
-	t.Chdir(t.TempDir())
-	if err := os.Mkdir("some-run", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	write(t, "some-run/run.json", "{}")
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"audit", "some-run", "--scorer", "crossfit"}, "judges stored features"},
-		{[]string{"audit", "--manifest", "m.csv", "--features", "f", "--scorer", "crossfit", "--folds", "1"},
-			"--folds: found 1, expected 2 or more"},
-	} {
-		code, _, stderr := call(context.Background(), c.args...)
-		if code != 2 || !strings.Contains(stderr, c.want) || strings.Count(strings.TrimSpace(stderr), "\n") > 0 {
-			t.Errorf("%v: %d\n%s", c.args, code, stderr)
-		}
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -162,26 +161,6 @@ func given(d *datasets.Dataset, path string) string {
 	return ""
 }
 
-// Checks of images drawn at random say how many labels are wrong; an export of Label Studio does not.
-func TestAuditCountsRandomChecks(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 1, 0.3)
-	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	labels := w.answers(d, func(int) bool { return true }) // the drawn ones among them
-	for tab, want := range map[string]string{"page": "drawn at random were", made.Imported: "Nothing is known of how"} {
-		kept := filepath.Join(t.TempDir(), "kept.db")
-		decided(t, kept, tab, d, labels)
-		out, _ := mustCall(t, "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", "fitted",
-			"--decisions", kept)
-		if !strings.Contains(out, want) || !strings.Contains(out, fmt.Sprintf("%d of them wrong", len(w.wrong))) {
-			t.Errorf("%s: found\n%s, expected %q", tab, out, want)
-		}
-	}
-}
-
 func TestTrainOnDecisions(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
@@ -294,67 +273,5 @@ func TestAuditSuggestsLabels(t *testing.T) {
 		if rows := table(t, filepath.Join(w.dir, "s.unlabelled.csv")); len(rows) != 1+3*n || len(a.Images) != 280 {
 			t.Errorf("%d rows of %d images, %d judged", len(rows), n, len(a.Images))
 		}
-	}
-}
-
-// TestCheckedColumn: what the column checked of a manifest says is certain for an audit and for a training.
-func TestCheckedColumn(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 1, 0.3)
-	text, err := os.ReadFile(w.manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	lines[0] += ",checked"
-	checked := map[string]string{}
-	for i := 1; i < len(lines); i++ {
-		cells, said := strings.Split(lines[i], ","), ""
-		if i%3 == 0 && cells[2] == datasets.Train {
-			if said = "right"; w.wrong[cells[0]] {
-				said = "wrong"
-			}
-			checked[cells[0]] = said
-		}
-		lines[i] += "," + said
-	}
-	if err := os.WriteFile(w.manifest, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	audit := []string{"audit", "--manifest", w.manifest, "--features", w.store, "--scorer", "fitted", "--json"}
-	stdout, _ := mustCall(t, audit...)
-	var a inspect.Report
-	if err := json.Unmarshal([]byte(stdout), &a); err != nil {
-		t.Fatal(err)
-	}
-	if c := a.Checked; c == nil || c.Right+c.Wrong != len(checked) || c.Wrong < 10 || c.Other != len(checked) {
-		t.Fatalf("checked %+v of %d", a.Checked, len(checked))
-	}
-	for i, e := range a.Images {
-		said := checked[e.Path]
-		if string(e.Checked) != said || said != "" && e.Dropped || said == "right" && *e.GivenProbability != 1 ||
-			said == "wrong" && i >= a.Checked.Wrong {
-			t.Errorf("%d: %s is checked %q, said %q, flagged: %v", i, e.Path, said, e.Checked, e.Dropped)
-		}
-	}
-	out := filepath.Join(w.dir, "run")
-	mustCall(t, w.args(out, "--screen", "fitted", "--epochs", "2")...)
-	r, err := folder.Open(t.Context(), out, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range r.Manifest.Samples {
-		if checked[s.Path] == "wrong" && s.Label != datasets.Unlabelled {
-			t.Errorf("%s is trained on with its wrong label %s", s.Path, r.Manifest.LabelName(s))
-		}
-	}
-	mustCall(t, w.args(out, "--screen", "fitted", "--epochs", "2", "--resume")...)
-	bad := strings.Replace(strings.Join(lines, "\n"), ",right", ",yes", 1) + "\n"
-	if err := os.WriteFile(w.manifest, []byte(bad), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	code, _, stderr := call(context.Background(), audit...)
-	if code == 0 || !strings.Contains(stderr, w.manifest) || !strings.Contains(stderr, `found "yes", expected right`) {
-		t.Errorf("%d: %s", code, stderr)
 	}
 }

@@ -85,10 +85,6 @@ func TestAuditRateOnly(t *testing.T) {
 	fails(t, 1, "list.csv", "audit", "--rate-only", "--labels", "list.csv", "--features", "store")
 }
 
-func TestNoiseIsRenamed(t *testing.T) {
-	fails(t, 2, "winnow noise is now: winnow audit --rate-only", "noise", "list.csv", "--features", "store")
-}
-
 // --noise-rate auto trains as with the estimate given as a number: in the filter, in config.yaml, and when resumed.
 func TestTrainEstimatesTheRate(t *testing.T) {
 	needRuntime(t)

@@ -75,8 +75,8 @@ func Compare(base, path, line string) State {
 
 // Tally counts images whose files are gone or changed since their vectors were made.
 type Tally struct {
-	First         string // of them
-	gone, changed map[string]bool
+	First string // of them
+	all   map[string]bool
 }
 
 // Add counts an image, once.
@@ -85,38 +85,15 @@ func (t *Tally) Add(path string, state State) {
 		return
 	}
 	if t.First == "" {
-		t.First, t.gone, t.changed = path, map[string]bool{}, map[string]bool{}
+		t.First, t.all = path, map[string]bool{}
 	}
-	if state == Gone {
-		t.gone[path] = true
-	} else {
-		t.changed[path] = true
-	}
+	t.all[path] = true
 }
 
-// Words says how many images changed and are gone, "" if none.
+// Words says how many images changed or are gone, "" if none.
 func (t *Tally) Words() string {
-	var parts []string
-	switch n := len(t.changed); {
-	case n == 1:
-		parts = append(parts, "1 image changed")
-	case n > 1:
-		parts = append(parts, fmt.Sprintf("%d images changed", n))
+	if len(t.all) == 0 {
+		return ""
 	}
-	switch n := len(t.gone); {
-	case n > 0 && parts != nil:
-		parts = append(parts, fmt.Sprintf("%d %s gone", n, pickIsOrAre(n)))
-	case n == 1:
-		parts = append(parts, "1 image is gone")
-	case n > 1:
-		parts = append(parts, fmt.Sprintf("%d images are gone", n))
-	}
-	return strings.Join(parts, " and ")
-}
-
-func pickIsOrAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
+	return fmt.Sprintf("%d images changed or are gone", len(t.all))
 }

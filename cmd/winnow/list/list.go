@@ -11,7 +11,6 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/internal/catalog"
-	"winnow/internal/printable"
 	"winnow/internal/text"
 )
 
@@ -96,7 +95,7 @@ func printEntries(p *term.Program, o Options, entries []Entry) error {
 	case o.Name != "":
 		return describeEntry(p.Data, o, entries[0])
 	}
-	w := text.NewTable(printable.Fitted(p.Out))
+	w := text.NewTable(p.Out)
 	for i, e := range entries {
 		var head, cells []string
 		for _, f := range e.Fields {

@@ -8,7 +8,6 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/internal/hint"
-	"winnow/internal/printable"
 	"winnow/models"
 	"winnow/models/architecture"
 )
@@ -103,5 +102,5 @@ func listArchitectures(_ context.Context, p *term.Program, o Options) error {
 	if o.JSON {
 		return p.JSON(list)
 	}
-	return architecture.WriteList(printable.Fitted(p.Out), list)
+	return architecture.WriteList(p.Out, list)
 }

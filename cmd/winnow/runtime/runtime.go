@@ -10,7 +10,6 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
-	"winnow/internal/diagnosis"
 	"winnow/internal/hint"
 	"winnow/internal/ortlib"
 )
@@ -69,6 +68,14 @@ func installRuntime(ctx context.Context, p *term.Program, o ortlib.InstallOption
 	return err
 }
 
+// library is the ONNX Runtime in use, as winnow runtime show --json prints it.
+type library struct {
+	Path      string   `json:"path"`
+	Source    string   `json:"source"`
+	Version   string   `json:"version"`
+	Providers []string `json:"providers"`
+}
+
 func readShow(c *cli.Context) (asJSON bool, err error) { return c.Bool("json"), term.NoArguments(c) }
 
 func showRuntime(_ context.Context, p *term.Program, asJSON bool) error {
@@ -80,7 +87,7 @@ func showRuntime(_ context.Context, p *term.Program, asJSON bool) error {
 	if err != nil {
 		return hint.With(err, "%s", p.LibraryHint(err))
 	}
-	l := diagnosis.Library{Path: found.Path, Source: found.Source, Version: rt.Version(), Providers: rt.Providers()}
+	l := library{Path: found.Path, Source: found.Source, Version: rt.Version(), Providers: rt.Providers()}
 	if asJSON {
 		return p.JSON(l)
 	}
