@@ -157,7 +157,7 @@ func TestReproduceFilters(t *testing.T) {
 			t.Errorf("%s: %+v", o.Row, last)
 		}
 	}
-	if page := figure("prism-figure5", "--at", "0.5", "--at", "1"); !strings.Contains(page, "<svg") {
+	if page := figure("prism-figure5"); !strings.Contains(page, "<svg") {
 		t.Error("no concentrations are drawn")
 	}
 
@@ -180,7 +180,6 @@ func TestReproduceFilters(t *testing.T) {
 		{"no label known to be wrong", 1, []string{"--data", "own=" + unknown + "," + store}},
 		{"correct.visits: found 3 beside the filter's accuracy", 1, []string{"--data", "own=" + manifest + "," + store,
 			"--rows", "vMF", "--set", "correct.visits=3"}},
-		{"at is [2]", 2, []string{"--data", "own=" + manifest + "," + store, "--at", "2"}},
 	} {
 		fails(t, tt.code, tt.want, append([]string{"reproduce", "prism-figure2", "--out", out}, tt.args...)...)
 	}
@@ -252,23 +251,16 @@ func TestReproduceDrawn(t *testing.T) {
 	}
 }
 
-// --list lists every table and figure of the papers and the other studies, also as JSON; without it the studies are
-// listed.
+// Without a study, every table and figure of the papers and the other studies are listed, also as JSON.
 func TestReproduceList(t *testing.T) {
-	text := mustRun(t, "winnow reproduce --list")
+	text := mustRun(t, "winnow reproduce")
 	holds(t, text, "003     Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs", "omniglot-noise",
 		"and 10 more")
 	var items []studies.Item
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --list --json")), &items); err != nil ||
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --json")), &items); err != nil ||
 		len(items) != strings.Count(text, "\n")-1 {
 		t.Errorf("found %d items, %v", len(items), err)
 	}
-	var list []studies.Listed
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --json")), &list); err != nil ||
-		!slices.ContainsFunc(list, func(s studies.Listed) bool { return s.Name == "prism-table2" && s.Cells == 180 }) {
-		t.Errorf("found %+v, %v", list, err)
-	}
-	fails(t, 2, "--list: found the study prism-table2", "reproduce", "--list", "prism-table2")
 }
 
 // outcomes returns the cells in a folder by key, without times.
