@@ -23,21 +23,23 @@ var help string
 func Command() *cli.Command { return newClusterCommand(runCluster) }
 
 func newClusterCommand(call term.Call[Options]) *cli.Command {
-	tasks := &cli.IntFlag{Name: "tasks", Usage: "divide the work among `N` tasks (required)"}
-	action := term.Action(readCluster, call)
+	var o Options
+	tasks := term.Flag(&o.Engine.Tasks, "tasks", "divide the work among `N` tasks (required)")
+	action := term.BoundAction(&o, readCluster, call)
 	return &cli.Command{
 		Name: "cluster", Usage: "share work among machines with Slurm or Kubernetes, and show its state",
 		Description: help,
 		Subcommands: []*cli.Command{
 			{Name: "slurm", Usage: "fill the script of a command that takes --shard: its array, and the join after it",
 				ArgsUsage: "-- COMMAND …", Action: action, Flags: []cli.Flag{tasks,
-					&cli.StringSliceFlag{Name: "sbatch",
-						Usage: "another `OPTION` of sbatch, as --sbatch=--mem=8G; may be repeated"}}},
+					term.Flag(&o.Engine.Sbatch, "sbatch", "another `OPTION` of sbatch, as --sbatch=--mem=8G; may be repeated"),
+				}},
 			{Name: "kubernetes", Usage: "fill the manifests of a command that takes --shard: its Indexed Job, and the join",
 				ArgsUsage: "-- COMMAND …", Action: action, Flags: []cli.Flag{tasks,
-					&cli.StringFlag{Name: "image", Usage: "container image `NAME` that runs winnow (required)"},
-					&cli.StringFlag{Name: "claim",
-						Usage: "persistent volume claim `NAME`, mounted at /data, where relative paths start (required)"}}},
+					term.Flag(&o.Engine.Image, "image", "container image `NAME` that runs winnow (required)"),
+					term.Flag(&o.Engine.Claim, "claim",
+						"persistent volume claim `NAME`, mounted at /data, where relative paths start (required)"),
+				}},
 			{Name: "status", Usage: "show which parts of OUT are missing, and exit with 1 unless all are there",
 				ArgsUsage: "OUT", Action: action},
 		},
@@ -52,22 +54,20 @@ type Options struct {
 	Engine  cluster.Options
 }
 
-func readCluster(c *cli.Context) (o Options, err error) {
-	o = Options{To: c.Command.Name, Engine: cluster.Options{Tasks: c.Int("tasks"), Sbatch: c.StringSlice("sbatch"),
-		Image: c.String("image"), Claim: c.String("claim")}}
-	if o.To == "status" {
+func readCluster(c *cli.Context, o *Options) (err error) {
+	if o.To = c.Command.Name; o.To == "status" {
 		o.Out, err = term.OneSource(c, "the --out of a command that machines share")
-		return o, err
+		return err
 	}
 	list, err := line.Read(c.App, c.Args().Slice())
 	if err == nil && len(list) != 1 {
 		err = term.Misused("cluster: found %d commands, expected one behind --", len(list))
 	}
 	if err != nil {
-		return o, term.AsMisuse(err)
+		return term.AsMisuse(err)
 	}
 	o.Command = list[0]
-	return o, nil
+	return nil
 }
 
 func runCluster(_ context.Context, p *term.Program, o Options) (err error) {

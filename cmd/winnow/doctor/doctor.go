@@ -26,17 +26,16 @@ type Options struct{ JSON bool }
 func Command() *cli.Command { return newDoctorCommand(runDoctor) }
 
 func newDoctorCommand(call term.Call[Options]) *cli.Command {
+	var o Options
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "check this machine, and name the command that installs what is missing",
 		Description: "Exit code 0: networks run on this machine's CPU, so the main job can be done. Everything\n" +
 			"else that is missing is listed with the command that installs it.",
-		Flags:  []cli.Flag{term.JSONFlag()},
-		Action: term.Action(readDoctor, call),
+		Flags:  []cli.Flag{term.Flag(&o.JSON, "json", "print the result as JSON")},
+		Action: term.BoundAction(&o, func(c *cli.Context, _ *Options) error { return term.NoArguments(c) }, call),
 	}
 }
-
-func readDoctor(c *cli.Context) (Options, error) { return Options{c.Bool("json")}, term.NoArguments(c) }
 
 // diagnosis is the result of all checks.
 type diagnosis struct {

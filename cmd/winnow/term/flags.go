@@ -151,27 +151,16 @@ func Numbers(c *cli.Context, flag string) ([]float64, error) {
 	return list, nil
 }
 
-// Embedded reads the options of a command that examines a training's images and batches: [RUN] or DataFlags, --batches,
-// --batch and --seed.
-func Embedded(c *cli.Context) (o pairs.BatchOptions, err error) {
-	if c.IsSet("batches") && c.Int("batches") < 1 {
-		return o, Misused("--batches: found %d, expected 1 or more", c.Int("batches"))
+// ReadData reads what a command that examines a training's images and batches works on: [RUN] or DataFlags. The flags of
+// its batches are bound to o.
+func ReadData(c *cli.Context, o *pairs.BatchOptions) (err error) {
+	if c.IsSet("batches") && o.Batches < 1 {
+		return Misused("--batches: found %d, expected 1 or more", o.Batches)
 	}
-	if o.Data, err = RunOptions(c); err != nil {
-		return o, err
+	if o.Data, err = RunOptions(c); err == nil {
+		o.Run, err = RunOrStore(c)
 	}
-	o.Batch, o.Batches, o.Seed = c.String("batch"), c.Int("batches"), Given(c, "seed", c.Uint64)
-	if c.Args().Present() {
-		o.Run, err = RunArgument(c)
-		return o, err
-	}
-	for _, flag := range []string{"manifest", "features"} {
-		if !c.IsSet(flag) {
-			return o, Misused("%s: --%s is missing: expected a run folder, or --manifest and --features",
-				commandName(c), flag)
-		}
-	}
-	return o, nil
+	return err
 }
 
 // JSONFlag returns --json.
