@@ -60,7 +60,7 @@ func readPairs(c *cli.Context, o *PairsOptions) error {
 		names := strings.FieldsFunc(c.String("loss"), func(r rune) bool { return r == ',' || r == ' ' })
 		o.Losses = pairs.Named(names...)
 	}
-	return term.ReadData(c, &o.BatchOptions)
+	return readData(c, &o.BatchOptions)
 }
 
 func runPairs(ctx context.Context, p *term.Program, o PairsOptions) error {

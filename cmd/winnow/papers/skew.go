@@ -46,7 +46,7 @@ func skewCommand(call term.Call[SkewOptions]) *cli.Command {
 			term.Flag(&o.JSON, "json", "print the result as JSON"),
 		}, term.DataFlags...),
 		Action: term.BoundAction(&o, func(c *cli.Context, o *SkewOptions) error {
-			return term.ReadData(c, &o.BatchOptions)
+			return readData(c, &o.BatchOptions)
 		}, call),
 	}
 }

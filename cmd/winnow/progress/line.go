@@ -87,6 +87,18 @@ func (p *Line) showLine(text string) {
 	p.width = len(text)
 }
 
+// Restart begins to count the time anew.
+func (p *Line) Restart() {
+	p.start = p.now()
+	p.last = p.start
+}
+
+// Print prints text that stays, and clears the line before it.
+func (p *Line) Print(format string, args ...any) {
+	p.End()
+	fmt.Fprintf(p.w, format, args...)
+}
+
 // End clears the line on a terminal.
 func (p *Line) End() {
 	if p.width > 0 {

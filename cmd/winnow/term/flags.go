@@ -13,7 +13,6 @@ import (
 	"winnow/eval"
 	"winnow/internal/lookup"
 	"winnow/internal/text"
-	"winnow/papers/pairs"
 	"winnow/run/embedding"
 	"winnow/run/extraction"
 	"winnow/run/folder"
@@ -149,18 +148,6 @@ func Numbers(c *cli.Context, flag string) ([]float64, error) {
 		list = append(list, v)
 	}
 	return list, nil
-}
-
-// ReadData reads what a command that examines a training's images and batches works on: [RUN] or DataFlags. The flags of
-// its batches are bound to o.
-func ReadData(c *cli.Context, o *pairs.BatchOptions) (err error) {
-	if c.IsSet("batches") && o.Batches < 1 {
-		return Misused("--batches: found %d, expected 1 or more", o.Batches)
-	}
-	if o.Data, err = RunOptions(c); err == nil {
-		o.Run, err = RunOrStore(c)
-	}
-	return err
 }
 
 // JSONFlag returns --json.
