@@ -88,7 +88,8 @@ var slurmScript = template.Must(template.New("slurm").Parse(`#!/bin/sh
 # tasks again, and the join. A task continues where it was stopped; winnow cluster status OUT shows which are open.
 set -eu
 cd -- {{.Dir}}
-job=$(sbatch --parsable --array="${1:-1-{{.Tasks}}}" --requeue --open-mode=append --signal=B:TERM@120{{.Options}} <<'END'
+job=$(sbatch --parsable --array="${1:-1-{{.Tasks}}}" \
+	--requeue --open-mode=append --signal=B:TERM@120{{.Options}} <<'END'
 #!/bin/sh
 exec {{.Task}}
 END
@@ -140,8 +141,8 @@ var unnamed = regexp.MustCompile(`[^a-z0-9]+`)
 var kubernetesJobs = template.Must(template.New("jobs").Funcs(template.FuncMap{
 	"text": quoteYAML, "literal": func(word string) string { // Kubernetes would replace $(NAME) by a variable's value
 		return quoteYAML(strings.ReplaceAll(word, "$(", "$$("))
-	}}).Parse(`# winnow {{.Job}} in {{.Tasks}} pods, and the join of what they make. Add memory, GPUs (nvidia.com/gpu: "1" and
-# --device cuda) and secrets, then: kubectl apply -f THIS
+	}}).Parse(`# winnow {{.Job}} in {{.Tasks}} pods, and the join of what they make. Add memory, GPUs
+# (nvidia.com/gpu: "1" and --device cuda) and secrets, then: kubectl apply -f THIS
 ---
 # Pod I makes part I+1. One that is disrupted does not count as failed; one that is misused (exit code 2) is not tried
 # again; others are. Parts that are there are not made twice.

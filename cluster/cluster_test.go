@@ -41,7 +41,8 @@ func TestSlurm(t *testing.T) {
 		t.Fatal(err)
 	}
 	for tasks, args := range map[string][]string{"1-8": nil, "3,7": {"3,7"}} {
-		if out, err := exec.Command("sh", append([]string{"-c", script, "sh"}, args...)...).CombinedOutput(); err != nil {
+		out, err := exec.Command("sh", append([]string{"-c", script, "sh"}, args...)...).CombinedOutput()
+		if err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 		calls, err := os.ReadFile(log)
@@ -70,9 +71,9 @@ func TestKubernetes(t *testing.T) {
 	if len(documents) != 3 {
 		t.Fatalf("found %d documents", len(documents))
 	}
+	out := strings.ReplaceAll(odd, "$(", "$$(")
 	for i, want := range [][]string{
-		{"-q", "extract", "--shard", "auto/8", "--manifest", "birds.csv", "--out", strings.ReplaceAll(odd, "$(", "$$(")},
-		{"join", strings.ReplaceAll(odd, "$(", "$$(")},
+		{"-q", "extract", "--shard", "auto/8", "--manifest", "birds.csv", "--out", out}, {"join", out},
 	} {
 		var job struct {
 			Metadata struct{ Name string }

@@ -181,8 +181,8 @@ func (w *Whole) checkComplete() error {
 		}
 	}
 	return hint.With(fmt.Errorf("parts: %s: %d of %d parts are missing: %s", Dir(w.Out), len(again), w.Of,
-		strings.Join(why, ", ")), "run the same command again with --shard %d/%d and so on, or as tasks %s of the array",
-		again[0], w.Of, formatRanges(again))
+		strings.Join(why, ", ")), "run the same command again with --shard %d/%d and so on, or as tasks %s of the "+
+		"array", again[0], w.Of, formatRanges(again))
 }
 
 // verifyPart reads the part and compares its sums.

@@ -118,7 +118,8 @@ func TestStatus(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := WriteStatus(&b, out); err == nil || !strings.Contains(err.Error(), "4 of 8 parts are missing: 2 missing,") {
+	if err := WriteStatus(&b, out); err == nil ||
+		!strings.Contains(err.Error(), "4 of 8 parts are missing: 2 missing,") {
 		t.Error(err)
 	}
 	if got := formatRanges(lookFor(t, out).listAgain()); got != "2-4,8" {
@@ -205,7 +206,8 @@ func FuzzPart(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		out := location.At(filepath.Join(t.TempDir(), "o"))
 		at := Path(out, 1, 1)
-		if err := errors.Join(os.MkdirAll(at.Path(), 0o755), os.WriteFile(at.Join(headerFile).Path(), b, 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(at.Path(), 0o755),
+			os.WriteFile(at.Join(headerFile).Path(), b, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		if w, err := lookForParts(out); err == nil {

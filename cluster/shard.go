@@ -21,7 +21,7 @@ func (s Shard) Whole() bool { return s.Of == 0 }
 // mostShards is the largest number of shards: more is a mistake.
 const mostShards = 1 << 20
 
-// taskVariables hold the number of a task: of a Slurm array numbered from 1, and of an Indexed Job of Kubernetes, from 0.
+// taskVariables hold the number of a task: of a Slurm array numbered from 1, of an Indexed Job of Kubernetes from 0.
 var taskVariables = []struct {
 	name  string
 	first int
@@ -42,8 +42,8 @@ func Parse(text string, env func(name string) (string, bool)) (Shard, error) {
 	of, err := strconv.Atoi(count)
 	index, wrong := strconv.Atoi(first)
 	if index += add; err != nil || wrong != nil || index < 1 || index > of || of > mostShards {
-		return Shard{}, fmt.Errorf("found %q, expected I/N with I from 1 to N, for example 2/4, or auto/N in a task of a "+
-			"Slurm array numbered 1-N or of an Indexed Job of Kubernetes", text)
+		return Shard{}, fmt.Errorf("found %q, expected I/N with I from 1 to N, for example 2/4, or auto/N in a task "+
+			"of a Slurm array numbered 1-N or of an Indexed Job of Kubernetes", text)
 	}
 	return Shard{Index: index, Of: of}, nil
 }

@@ -3,12 +3,7 @@ module winnow/experiments
 go 1.26.0
 
 require (
-	codeberg.org/go-fonts/dejavu v0.4.0
-	codeberg.org/go-fonts/latin-modern v0.5.0
-	codeberg.org/go-fonts/liberation v0.5.0
-	codeberg.org/go-fonts/stix v0.3.0
 	github.com/google/go-cmp v0.7.0
-	golang.org/x/image v0.47.0
 	gonum.org/v1/gonum v0.17.0
 	winnow v0.0.0
 )
@@ -32,6 +27,7 @@ require (
 	github.com/yalue/onnxruntime_go v1.35.0 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
 	golang.org/x/exp v0.0.0-20230817173708-d852ddb80c63 // indirect
+	golang.org/x/image v0.47.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect

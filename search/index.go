@@ -305,8 +305,8 @@ func (ix *Index) checkVectors() error {
 			return
 		}
 		if found := sum.Sum32(); found != ix.Info.Vectors {
-			ix.damage = fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was written: "+
-				"restore it, or make the index again", ix.file.Name(), found, ix.Info.Vectors)
+			ix.damage = fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was "+
+				"written: restore it, or make the index again", ix.file.Name(), found, ix.Info.Vectors)
 		}
 	})
 	return ix.damage

@@ -6,7 +6,8 @@ import "testing"
 func TestCluster(t *testing.T) {
 	t.Chdir(t.TempDir())
 	extract := []string{"extract", "--manifest", "a.csv", "--model", "glyphnet", "--out", "features"}
-	script, _ := mustCall(t, append([]string{"cluster", "slurm", "--tasks", "2", "--sbatch=--mem=1G", "--"}, extract...)...)
+	script, _ := mustCall(t, append([]string{"cluster", "slurm", "--tasks", "2", "--sbatch=--mem=1G", "--"},
+		extract...)...)
 	holds(t, script, " extract --shard auto/2 --manifest a.csv ", " --mem=1G ", " join features\n")
 	manifests, _ := mustCall(t, append([]string{"cluster", "kubernetes", "--tasks", "2", "--image", "winnow", "--claim",
 		"birds", "--"}, extract...)...)

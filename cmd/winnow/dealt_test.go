@@ -21,7 +21,8 @@ func deal(t *testing.T, of int, out string, args ...string) {
 	t.Helper()
 	for i := of; i > 0; i-- {
 		t.Setenv("SLURM_ARRAY_TASK_ID", fmt.Sprint(i))
-		text, _ := mustCall(t, append(args[:len(args):len(args)], "--out", out, "--shard", fmt.Sprintf("auto/%d", of))...)
+		text, _ := mustCall(t, append(args[:len(args):len(args)], "--out", out, "--shard",
+			fmt.Sprintf("auto/%d", of))...)
 		if !strings.Contains(text, part(out, i, of)+": ") {
 			t.Fatalf("%s: %s", args, text)
 		}
@@ -66,7 +67,8 @@ func TestDealt(t *testing.T) {
 			}
 		}
 	}
-	fails(t, 1, "holds parts of another job", "eval", "run", "--count-lonely", "--out", "dealt1.3.json", "--shard", "2/3")
+	fails(t, 1, "holds parts of another job", "eval", "run", "--count-lonely", "--out", "dealt1.3.json", "--shard",
+		"2/3")
 	write(t, "odd.csv", rows)
 	fails(t, 1, "manifest changed since the parts of dealt3.3.json were made", "join", "dealt3.3.json")
 }

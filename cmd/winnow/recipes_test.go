@@ -44,8 +44,8 @@ func TestRecipes(t *testing.T) {
 		if code != 0 || text != r.Text {
 			t.Errorf("recipes %s: code %d, %s", r.Name, code, stderr)
 		}
-		if code, text, stderr = call(context.Background(), "list", "recipes", "--resolved", r.Name); code != 0 {
-			t.Fatalf("list recipes --resolved %s: code %d, %s", r.Name, code, stderr)
+		if code, text, stderr = call(context.Background(), "train", "--recipe", r.Name, "--defaults"); code != 0 {
+			t.Fatalf("train --recipe %s --defaults: code %d, %s", r.Name, code, stderr)
 		}
 		if c, err = parseRecipe(r.Text); err != nil {
 			t.Fatal(err)

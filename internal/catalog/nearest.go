@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// Nearest returns the known name most similar to name, or "" if none is: one that begins with it, or the one of the least
-// edit distance, of at most a third of its letters. Case and word separators are ignored.
+// Nearest returns the known name most similar to name, or "" if none is: one that begins with it, or the one of the
+// least edit distance, of at most a third of its letters. Case and word separators are ignored.
 func Nearest(name string, known []string) string {
 	asked := extractLetters(name)
 	best, found := len(asked)/3+1, ""

@@ -62,7 +62,7 @@ var rooms = []Room{
 
 	{"features", "holds labelled vectors and parameters in memory, the memory bank, and the feature store on disk",
 		""},
-	{"cluster", "divides one command's work among machines: parts, their join, Slurm, Kubernetes, how far they are",
+	{"cluster", "divides one command's work among machines: parts, their join, templates for Slurm and Kubernetes",
 		"datasets/location internal/hint"},
 	{"backbone/graph", "holds an ONNX model as data: read, check, infer shapes, cut, join, write",
 		""},
@@ -259,8 +259,6 @@ var rooms = []Room{
 	{"internal/glyphnet", "trains the embedded backbone and holds its weights",
 		"backbone/ort datasets datasets/glyphs eval features backbone/graph backbone/graph/gradient head " +
 			"models/architecture train"},
-	{"internal/diagnosis", "checks what winnow needs of a machine, and names what mends the rest",
-		"backbone/ort internal/ortlib run/config"},
 	{"internal/document", "parses YAML of bounded size and depth",
 		""},
 	{"internal/exif", "reads how a camera was turned",
@@ -319,8 +317,6 @@ var rooms = []Room{
 		""},
 	{"internal/testing/memory", "bounds in tests what a call allocates",
 		""},
-	{"internal/testing/waiting", "makes file systems that do not answer, for tests",
-		""},
 	{"internal/testing/million", "makes a million rows",
 		"features search"},
 	{"internal/testing/orttest", "gives tests a loaded ONNX Runtime",
@@ -339,7 +335,7 @@ var rooms = []Room{
 
 	{"internal/testing/exports", "holds small networks as exporters write them, and what they compute", ""},
 	{"internal/testing/winnowtest", "runs the command line in tests, with files in memory",
-		"cmd/winnow/program cmd/winnow/term internal/diagnosis"},
+		"cmd/winnow/program cmd/winnow/term"},
 }
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.

@@ -46,6 +46,14 @@ func Score(v float64) string {
 // tiny is the size below which a score is shown as ≈ 0.
 const tiny = 1e-6
 
+// PercentOr formats a share, or returns otherwise if it is missing.
+func PercentOr(v *float64, otherwise string) string {
+	if v == nil {
+		return otherwise
+	}
+	return Percent(*v)
+}
+
 // Table aligns columns; nothing is written before Flush.
 type Table struct{ *tabwriter.Writer }
 

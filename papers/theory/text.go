@@ -21,7 +21,7 @@ func (s Summary) Text(out io.Writer) error {
 	w.Row("P_FP: assigned positive, truly different", text.Percent(s.Contrastive.FalsePositive),
 		text.Percent(s.Contrastive.FalsePositivePrinted), text.Percent(s.Pairs.LargeK), "004 sec. 4.2")
 	w.Row("P_FN: assigned negative, truly alike", text.Percent(s.Contrastive.FalseNegative),
-		percentOrUndefined(s.Contrastive.FalseNegativePrinted), text.Percent(0), "004 sec. 4.2")
+		text.PercentOr(s.Contrastive.FalseNegativePrinted, "undefined"), text.Percent(0), "004 sec. 4.2")
 
 	title("a triplet labelled anchor = positive ≠ negative is truly", "")
 	l := s.Latent
@@ -67,12 +67,4 @@ func formatHolds(ok bool) string {
 		return "holds"
 	}
 	return "exceeded"
-}
-
-// percentOrUndefined formats a share, which may be missing.
-func percentOrUndefined(share *float64) string {
-	if share == nil {
-		return "undefined"
-	}
-	return text.Percent(*share)
 }

@@ -171,8 +171,8 @@ func (e *NoExtension) Error() string {
 
 // Remedy says what to do.
 func (e *NoExtension) Remedy() string {
-	return "install pgvector on the server, then run in the database, as its owner: CREATE EXTENSION vector; or ALTER " +
-		"EXTENSION vector UPDATE"
+	return "install pgvector on the server, then run in the database, as its owner: CREATE EXTENSION vector; or " +
+		"ALTER EXTENSION vector UPDATE"
 }
 
 // connectServer connects to the server if there is no open connection.

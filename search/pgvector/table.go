@@ -78,8 +78,8 @@ func (s *Server) openTable(ctx context.Context, dim int, o Options) (created, em
 	for _, name := range o.Columns {
 		columns += ", " + pgx.Identifier{name}.Sanitize() + " text"
 	}
-	if err := s.execute(ctx, "making table "+s.table, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (path text PRIMARY KEY, "+
-		"model text NOT NULL, digest text NOT NULL, embedding vector(%d) NOT NULL%s)", s.quoteTable(), dim,
+	if err := s.execute(ctx, "making table "+s.table, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (path text PRIMARY "+
+		"KEY, model text NOT NULL, digest text NOT NULL, embedding vector(%d) NOT NULL%s)", s.quoteTable(), dim,
 		columns)); err != nil {
 		return false, false, err
 	}
@@ -94,7 +94,8 @@ func (s *Server) describeTable(ctx context.Context) error {
 		t := &table{dim: -1, types: map[string]string{}}
 		rows, err := s.conn.Query(ctx, `SELECT a.attname, t.typname, a.atttypmod
 			FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
-			WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`, s.quoteTable())
+			WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
+			s.quoteTable())
 		if err != nil {
 			return err
 		}
@@ -205,8 +206,8 @@ func (s *Server) countRows(ctx context.Context) (n int, err error) {
 // buildIndex builds the HNSW index if there is none.
 func (s *Server) buildIndex(ctx context.Context) error {
 	if s.there.dim > maxHNSW || s.there.dim < 0 {
-		s.note(fmt.Sprintf("table %s gets no index: pgvector indexes vectors of at most %d values; searches read every "+
-			"row", s.table, maxHNSW))
+		s.note(fmt.Sprintf("table %s gets no index: pgvector indexes vectors of at most %d values; searches read "+
+			"every row", s.table, maxHNSW))
 		return nil
 	}
 	const suffix = "_hnsw"

@@ -143,7 +143,8 @@ func (s *Server) findMissing(ctx context.Context, b []Point, model string, empty
 	}
 	err = s.tryRequest(ctx, fmt.Sprintf("table %s: reading %d digests", s.table, len(b)), pointsTime,
 		func(ctx context.Context) error {
-			rows, err := s.conn.Query(ctx, "SELECT path, digest FROM "+s.quoteTable()+" WHERE path = ANY($1::text[])", paths)
+			rows, err := s.conn.Query(ctx, "SELECT path, digest FROM "+s.quoteTable()+
+				" WHERE path = ANY($1::text[])", paths)
 			if err != nil {
 				return err
 			}
@@ -213,8 +214,8 @@ func (p Point) checkPoint(dim int) error {
 	for name, value := range p.Payload {
 		if !isText(name) || !isText(value) || len(name) > maxName ||
 			slices.Contains([]string{PathField, ModelField, DigestField, vectorField}, name) {
-			return fmt.Errorf("pgvector: %s: the field %.70q of its payload, %.80q, cannot be stored: expected UTF-8 text "+
-				"under a name of at most %d bytes, other than winnow's own", p.Path, name, value, maxName)
+			return fmt.Errorf("pgvector: %s: the field %.70q of its payload, %.80q, cannot be stored: expected UTF-8 "+
+				"text under a name of at most %d bytes, other than winnow's own", p.Path, name, value, maxName)
 		}
 	}
 	if len(p.Vector) != dim {

@@ -32,9 +32,10 @@ func newClusterCommand(call term.Call[Options]) *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "slurm", Usage: "fill the script of a command that takes --shard: its array, and the join after it",
 				ArgsUsage: "-- COMMAND …", Action: action, Flags: []cli.Flag{tasks,
-					term.Flag(&o.Engine.Sbatch, "sbatch", "another `OPTION` of sbatch, as --sbatch=--mem=8G; may be repeated"),
+					term.Flag(&o.Engine.Sbatch, "sbatch",
+						"another `OPTION` of sbatch, as --sbatch=--mem=8G; may be repeated"),
 				}},
-			{Name: "kubernetes", Usage: "fill the manifests of a command that takes --shard: its Indexed Job, and the join",
+			{Name: "kubernetes", Usage: "fill the manifests of a command that takes --shard: its Job, and the join",
 				ArgsUsage: "-- COMMAND …", Action: action, Flags: []cli.Flag{tasks,
 					term.Flag(&o.Engine.Image, "image", "container image `NAME` that runs winnow (required)"),
 					term.Flag(&o.Engine.Claim, "claim",

@@ -117,8 +117,9 @@ func checkCUDA(rt *ort.Runtime, device ort.Device) check {
 		missing = append(missing, m.Name)
 	}
 	if len(missing) > 0 {
-		c.Found, c.Fix = "not there: "+strings.Join(missing, ", "), ortlib.InstallHint+" --cuda; install NVIDIA's driver, "+
-			"the CUDA 13 libraries and cuDNN 9, and name their folder in LD_LIBRARY_PATH"
+		c.Found = "not there: " + strings.Join(missing, ", ")
+		c.Fix = ortlib.InstallHint + " --cuda; install NVIDIA's driver, the CUDA 13 libraries and cuDNN 9, " +
+			"and name their folder in LD_LIBRARY_PATH"
 	} else if err := rt.CheckCUDA(device.Index); err != nil {
 		c.Found, c.Fix = err.Error(), ort.GPUHint(err, "check that nvidia-smi lists a device")
 	} else {

@@ -24,8 +24,8 @@ func Command() *cli.Command {
 	}
 }
 
-// readData reads what a command that examines a training's images and batches works on: [RUN] or DataFlags. The flags of
-// its batches are bound to o.
+// readData reads what a command that examines a training's images and batches works on: [RUN] or DataFlags. The flags
+// of its batches are bound to o.
 func readData(c *cli.Context, o *pairs.BatchOptions) (err error) {
 	if c.IsSet("batches") && o.Batches < 1 {
 		return term.Misused("--batches: found %d, expected 1 or more", o.Batches)

@@ -26,7 +26,8 @@ func Flag(field any, names, usage string, unset ...string) cli.Flag {
 	case *uint64:
 		return &cli.Uint64Flag{Name: name, Aliases: more, Usage: usage, DefaultText: shown, Value: *to, Destination: to}
 	case *float64:
-		return &cli.Float64Flag{Name: name, Aliases: more, Usage: usage, DefaultText: shown, Value: *to, Destination: to}
+		return &cli.Float64Flag{Name: name, Aliases: more, Usage: usage, DefaultText: shown, Value: *to,
+			Destination: to}
 	case *[]string:
 		return &cli.StringSliceFlag{Name: name, Aliases: more, Usage: usage, DefaultText: shown,
 			Action: setGiven(func(v []string) { *to = v })}

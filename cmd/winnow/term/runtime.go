@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -111,18 +110,15 @@ const (
 	operatorGradients = "operators"
 )
 
-// gpuOptions reads --gpu-memory, --tf32, --cudnn-search and --gpu-gradients.
+// gpuOptions reads --gpu-memory, --tf32 and --gpu-gradients.
 func gpuOptions(c *cli.Context) (ort.GPU, error) {
-	g := ort.GPU{TF32: c.Bool("tf32"), Tell: c.Bool("verbose"), Search: ort.ConvSearch(c.String("cudnn-search"))}
+	g := ort.GPU{TF32: c.Bool("tf32"), Search: ort.SearchHeuristic}
 	switch way := c.String("gpu-gradients"); way {
 	case fastestGradients, "":
 	case operatorGradients:
 		g.Operators = true
 	default:
 		return g, Misused("--gpu-gradients: found %q, expected %s or %s", way, fastestGradients, operatorGradients)
-	}
-	if !slices.Contains(ort.ConvSearches(), g.Search) {
-		return g, Misused("--cudnn-search: found %q, expected heuristic, exhaustive or default", g.Search)
 	}
 	if text := c.String("gpu-memory"); text != "" {
 		n, err := parseSize(text)
@@ -139,7 +135,7 @@ func gpuOptions(c *cli.Context) (ort.GPU, error) {
 
 // gpuMisused returns an error if options of a GPU are given for the CPU.
 func gpuMisused(c *cli.Context, cfg ort.Config) error {
-	for _, name := range []string{"gpu-memory", "tf32", "cudnn-search", "gpu-gradients"} {
+	for _, name := range []string{"gpu-memory", "tf32", "gpu-gradients"} {
 		if c.IsSet(name) && cfg.Device == "cpu" {
 			return Misused("--%s is about a GPU: add --device cuda, or auto", name)
 		}
