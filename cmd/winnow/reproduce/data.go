@@ -40,8 +40,8 @@ func parseData(given []string, study studies.Study) (list []runner.Source, err e
 		case !byName && len(given) > 1, byName && (files == glyphsData || !slices.Contains(known, name)),
 			slices.ContainsFunc(list, func(s runner.Source) bool { return s.Name == name }),
 			manifest == "" || both && store == "" && root == "":
-			return nil, term.Misused("--data: found %q, expected NAME=MANIFEST,FEATURES[,ROOT] with a NAME of %s, each "+
-				"once; or MANIFEST,FEATURES[,ROOT] or glyphs alone", text, strings.Join(known, ", "))
+			return nil, term.Misused("--data: found %q, expected NAME=MANIFEST,FEATURES[,ROOT] with a NAME of %s, "+
+				"each once; or MANIFEST,FEATURES[,ROOT] or glyphs alone", text, strings.Join(known, ", "))
 		case strings.Contains(name, "@") && store == "":
 			return nil, term.Misused("--data: found %q without features, expected them: --model makes those of the "+
 				"table's own network", text)

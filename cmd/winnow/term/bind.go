@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-
-	"winnow/datasets/location"
 )
 
 // Flag declares a flag, once, and binds it to a field of a command's options: a command declares its flags with the
@@ -31,21 +29,12 @@ func Flag(field any, names, usage string, unset ...string) cli.Flag {
 	case *[]string:
 		return &cli.StringSliceFlag{Name: name, Aliases: more, Usage: usage, DefaultText: shown,
 			Action: setGiven(func(v []string) { *to = v })}
-	case *[]float64:
-		return &cli.Float64SliceFlag{Name: name, Aliases: more, Usage: usage, DefaultText: shown,
-			Action: setGiven(func(v []float64) { *to = v })}
-	case **int:
-		return &cli.IntFlag{Name: name, Aliases: more, Usage: usage, DefaultText: shown,
-			Action: setGiven(func(v int) { *to = &v })}
 	case **uint64:
 		return &cli.Uint64Flag{Name: name, Aliases: more, Usage: usage, DefaultText: shown,
 			Action: setGiven(func(v uint64) { *to = &v })}
 	case **float64:
 		return &cli.Float64Flag{Name: name, Aliases: more, Usage: usage, DefaultText: shown,
 			Action: setGiven(func(v float64) { *to = &v })}
-	case *location.Source:
-		return &cli.StringFlag{Name: name, Aliases: more, Usage: usage, DefaultText: shown,
-			Action: setGiven(func(v string) { *to = location.At(v) })}
 	}
 	panic(fmt.Sprintf("term: a flag cannot be bound to a %T", field))
 }
