@@ -8,13 +8,16 @@ import (
 )
 
 // Nearest returns the known name most similar to name, or "" if none is: one that begins with it, or the one of the
-// least edit distance, of at most a third of its letters. Case and word separators are ignored.
+// least edit distance, at most a third of its letters. Case and word separators are ignored.
 func Nearest(name string, known []string) string {
 	asked := extractLetters(name)
 	best, found := len(asked)/3+1, ""
 	for _, k := range known {
 		other := extractLetters(k)
 		d := editDistance(asked, other)
+		if d == 2 && slices.Equal(slices.Sorted(slices.Values(asked)), slices.Sorted(slices.Values(other))) {
+			d = 1 // two letters swapped
+		}
 		if len(asked) > 2 && len(other) > len(asked) && slices.Equal(other[:len(asked)], asked) {
 			d = min(d, 1)
 		}

@@ -92,8 +92,11 @@ func (t *Tally) Add(path string, state State) {
 
 // Words says how many images changed or are gone, "" if none.
 func (t *Tally) Words() string {
-	if len(t.all) == 0 {
+	switch len(t.all) {
+	case 0:
 		return ""
+	case 1:
+		return "1 image changed or is gone"
 	}
 	return fmt.Sprintf("%d images changed or are gone", len(t.all))
 }

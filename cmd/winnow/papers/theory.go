@@ -55,6 +55,8 @@ func readTheory(c *cli.Context, o *TheoryOptions) (err error) {
 		return term.NoArguments(c)
 	case c.IsSet("noise-rate") == c.IsSet("pair-rate"):
 		return term.Misused("theory: expected one of --noise-rate and --pair-rate")
+	case !c.IsSet("classes"):
+		return term.Misused("theory: --classes is missing")
 	case c.IsSet("each") && o.Setting.Each == 0:
 		return term.Misused("--each: found 0, expected 2 or more")
 	}
