@@ -34,7 +34,10 @@ func Line(info fs.FileInfo) string {
 // Stamp returns the line of an image's file below a base; for an image in a .zip file that of the .zip file. It returns
 // Unknown if there is no file of this name.
 func Stamp(base, path string) (string, error) {
-	file := joinBase(base, path)
+	file := filepath.FromSlash(path)
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(base, file)
+	}
 	for {
 		info, err := os.Stat(file)
 		switch {
@@ -47,14 +50,6 @@ func Stamp(base, path string) (string, error) {
 		}
 		file = filepath.Dir(file)
 	}
-}
-
-// joinBase returns the file of an image below a base, which an absolute path does not need.
-func joinBase(base, path string) string {
-	if file := filepath.FromSlash(path); filepath.IsAbs(file) {
-		return file
-	}
-	return filepath.Join(base, filepath.FromSlash(path))
 }
 
 // Compare compares the file of an image below a base with a line of its size and time. What cannot be looked at for

@@ -162,9 +162,5 @@ func (d diagnosis) writeChecks(w io.Writer) {
 			fmt.Fprintf(w, "%24s %s\n", "→", c.Fix)
 		}
 	}
-	if d.OK {
-		fmt.Fprintln(w, "the main job can run")
-	} else {
-		fmt.Fprintln(w, "the main job cannot run")
-	}
+	fmt.Fprintln(w, map[bool]string{true: "the main job can run", false: "the main job cannot run"}[d.OK])
 }
