@@ -43,7 +43,7 @@ func TestDataPublished(t *testing.T) {
 			t.Errorf("exit code %d: %s%s, expected %q", code, stdout, errs, want)
 		}
 	}
-	holds(t, errs, "winnow: warning: cifar10n, official: train: found 10 images, expected 50000 as published")
+	holds(t, errs, "winnow: warning: cifar10n, official: train: found 10 images of 8 classes, expected 50000 of 10 as published")
 	rows := strings.Split(readFile(t, out), "\n")
 	for _, want := range []string{"path,label,split,true_label,published_label", "train/00000.bmp,1,train,0,",
 		"train/00001.bmp,1,train,1,", "test/00002.bmp,5,test,,2"} {
@@ -72,7 +72,7 @@ func TestDataInShop(t *testing.T) {
 	code, stdout, errs := call(t.Context(), "data", "import", "--preset", "inshop", "--root", dir, "--out", out)
 	if code != 0 || !strings.Contains(stdout, "query            1 images") || !strings.Contains(stdout,
 		"gallery          1 images") ||
-		!strings.Contains(errs, "query: found 1 images, expected 14218 as published") || strings.Contains(errs,
+		!strings.Contains(errs, "query: found 1 images of 1 classes, expected 14218 of 3985 as published") || strings.Contains(errs,
 		"not there") {
 		t.Errorf("exit code %d: %s%s", code, stdout, errs)
 	}

@@ -375,27 +375,6 @@ func TestReviewStudio(t *testing.T) {
 	if code := r.end(); code != 0 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
-	// With --run, search uses the run's embedding instead of the stored features.
-	again, serves := newReviewed(t, "--manifest", s.manifest, "--audit", audit, "--root", s.images, "--run", s.run)
-	if !serves {
-		t.Fatal(again.stderr)
-	}
-	again.must("POST", "/api/search?n=3", "image/png", file, &found)
-	if len(found.Rows) != 3 || found.Rows[0].Similarity < 0.9999 {
-		t.Errorf("by the run, an image of the store finds %+v, expected itself first", found)
-	}
-	first := found.Rows[1]
-	again.must("GET", "/api/similar?key=0&n=1", "", nil, &found)
-	if d := found.Rows[0].Similarity - first.Similarity; found.Rows[0].Path != first.Path || d > 1e-4 ||
-		d < -1e-4 {
-		t.Errorf("by its key it finds %+v, expected %+v", found.Rows[0], first)
-	}
-	if err := again.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if code := again.end(); code != 0 {
-		t.Errorf("exit code %d: %s", code, again.stderr)
-	}
 	// A flipped bit of the stored vectors is found when the finder reads them.
 	x := filepath.Join(s.dir, "x")
 	if err := os.CopyFS(x, os.DirFS(s.store)); err != nil {

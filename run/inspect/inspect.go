@@ -8,7 +8,6 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -145,11 +144,6 @@ func Judge(ctx context.Context, in Input, options Options, h Host) (*Report, err
 		judge = func() (*Report, error) { return ofImages(ctx, in, o) }
 	}
 	a, err := judge()
-	if err == nil && a.data != nil {
-		if in.Checks, err = a.data.Checked(in.Checks); err != nil {
-			err = fmt.Errorf("audit: %s: %w", cmp.Or(in.Images, in.Manifest), err)
-		}
-	}
 	if err == nil && in.Checks != nil {
 		err = a.learnFromDecisions(ctx, in, o.Note)
 	}

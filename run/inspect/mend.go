@@ -11,16 +11,16 @@ import (
 	"winnow/datasets"
 )
 
-// writeCorrected writes the manifest that was judged to a file or folder ([datasets.MendTo]), without the images that a
-// cut takes or with the labels suggested for them. Labels that people found wrong are mended as they decided. All other
+// writeCorrected writes the manifest that was judged to a file ([datasets.FixTo]), without the images that a
+// cut takes or with the labels suggested for them. Labels that people found wrong are replaced as they decided. All other
 // rows and columns stay as they are.
-func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Mended, error) {
+func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Fixed, error) {
 	taken, err := a.result.Take(cut)
 	if err != nil {
-		return datasets.Mended{}, err
+		return datasets.Fixed{}, err
 	}
 	if len(taken) == len(a.source.Samples) && !relabel {
-		return datasets.Mended{}, fmt.Errorf("audit: clean: all %d images of %s would be dropped, expected "+
+		return datasets.Fixed{}, fmt.Errorf("audit: clean: all %d images of %s would be dropped, expected "+
 			"some that stay", len(taken), a.from)
 	}
 	made := map[int]datasets.Decision{}
@@ -28,7 +28,7 @@ func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, r
 	if a.Checked != nil {
 		m, err := a.checks.Match(a.source)
 		if err != nil {
-			return datasets.Mended{}, err
+			return datasets.Fixed{}, err
 		}
 		maps.Copy(made, m.Decisions())
 	}
@@ -45,16 +45,16 @@ func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, r
 			made[a.ids[s.Row]] = datasets.Decision{Label: s.Suggested}
 		}
 	}
-	did, err := datasets.MendTo(ctx, to, a.from, a.source, made)
+	did, err := datasets.FixTo(ctx, to, a.from, a.source, made)
 	if err != nil {
 		return did, fmt.Errorf("audit: %s: %w", to, err)
 	}
 	return did, nil
 }
 
-// tellMended describes a mended manifest, and says whether measures on it can still be compared. images says that
+// tellFixed describes a fixed manifest, and says whether measures on it can still be compared. images says that
 // images of any split were judged.
-func tellMended(file string, did datasets.Mended, judged int, relabel, includeEval, images bool) []string {
+func tellFixed(file string, did datasets.Fixed, judged int, relabel, includeEval, images bool) []string {
 	what := "dropped"
 	if relabel {
 		what = "relabelled"

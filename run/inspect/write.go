@@ -39,7 +39,7 @@ func (a *Report) Save(ctx context.Context, f Files, o Options, note func(format 
 		if err != nil {
 			return err
 		}
-		lines := tellMended(f.Clean, did, len(a.Images), f.Relabel, o.IncludeEval, a.Model != "")
+		lines := tellFixed(f.Clean, did, len(a.Images), f.Relabel, o.IncludeEval, a.Model != "")
 		if n := len(a.groupsByKind().look); n > 0 {
 			lines = append(lines, fmt.Sprintf("%s: labels of copies contradict each other in %s, and none is clearly "+
 				"likelier: these stay as they were, decide by eye", f.Clean, text.Plural(n, "group")))

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -290,11 +289,6 @@ func (o *Options) checkScorer() error {
 // examples is the number of suspects in a summary.
 const examples = 3
 
-// document are the forms in which a mended copy can be nothing else.
-var document = []datasets.Format{
-	datasets.COCO, datasets.LabelStudio, datasets.FiftyOne,
-}
-
 // checkFiles refuses, before long reading, a feature store as the manifest, a name for the corrected manifest
 // that stands for another form than that of its source, two outputs to one file, and an output over the
 // judged manifest, whose labels would be lost.
@@ -305,18 +299,14 @@ func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
 				manifest, manifest)
 		}
 	}
-	if datasets.IntoFolder(manifest, o.Clean) {
-		if err := datasets.HasFiles(context.Background(), manifest); err != nil {
-			return err
-		}
-	} else if o.Clean != "" {
+	if o.Clean != "" {
 		form, err := datasets.FormOf(manifest)
 		if err != nil {
 			return err
 		}
 		ending := strings.ToLower(filepath.Ext(o.Clean))
 		lines := ending == ".jsonl" || ending == ".ndjson"
-		if !slices.Contains(review.Endings[form], ending) && (slices.Contains(document, form) ||
+		if !slices.Contains(review.Endings[form], ending) && (form == datasets.COCO ||
 			lines != (form == datasets.JSONL) && (lines || ending == ".csv")) {
 			return term.Misused("--clean: %s is %s, whose cleaned copy ends in %s, found the ending %s", manifest, form,
 				strings.Join(review.Endings[form], " or "), ending)
@@ -325,7 +315,7 @@ func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
 	var to []term.Target
 	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "classes", Path: o.Classes},
 		{Flag: "clean", Path: o.Clean}, {Flag: "out", Path: o.Page}} {
-		if f.Path != "" && !(f.Flag == "clean" && datasets.IntoFolder(manifest, f.Path)) {
+		if f.Path != "" {
 			to = append(to, f)
 		}
 	}
