@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
-	"winnow/internal/interrupt"
 )
 
 // ExtractConfig describes how images become vectors.
@@ -96,7 +95,7 @@ func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, pa
 	}
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
-	readers, err := newReaders(cfg, interrupt.FS(inner, fsys))
+	readers, err := newReaders(cfg, fsys)
 	if err != nil {
 		return err
 	}

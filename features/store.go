@@ -72,7 +72,6 @@ type Store struct {
 	Dir   string
 	Paths []string // image of each row
 
-	files  fs.FS          // the files; nil: the folder Dir
 	rows   map[string]int // the first row of each path
 	offset int64          // of the first value in features.npy
 	mean   bool           // Read averages the views
@@ -82,24 +81,12 @@ type Store struct {
 // Open opens a finished store and checks that its parts match; the vectors stay on disk.
 func Open(dir string) (*Store, error) { return openStore(&Store{Dir: dir}) }
 
-// OpenIn opens the description of a finished store in a file system that is not a local folder, such as an
-// object store. Its vectors cannot be read, only joined. dir is the name of its location.
-func OpenIn(files fs.FS, dir string) (*Store, error) {
-	return openStore(&Store{Dir: dir, files: files})
-}
-
 // openStoreFile opens one of the store's files.
 func (s *Store) openStoreFile(name string) (fs.File, error) {
-	if s.files != nil {
-		return s.files.Open(name)
-	}
 	return regular.Open(filepath.Join(s.Dir, name))
 }
 
 func (s *Store) readFile(name string) ([]byte, error) {
-	if s.files != nil {
-		return fs.ReadFile(s.files, name)
-	}
 	return regular.ReadFile(filepath.Join(s.Dir, name), regular.Most)
 }
 

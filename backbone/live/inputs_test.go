@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -15,9 +16,7 @@ import (
 	"winnow/backbone/graph/gradient"
 	"winnow/backbone/live"
 	"winnow/backbone/ort"
-	"winnow/internal/interrupt"
 	"winnow/internal/testing/orttest"
-	"winnow/internal/testing/waiting"
 )
 
 // folder is a file system with the pictures of g.
@@ -102,25 +101,29 @@ func TestPicturesAreKeptSmall(t *testing.T) {
 	}
 }
 
-// A step that waits for a picture ends with the context, and so does the work in the background.
-func TestWaitingPicture(t *testing.T) {
-	files, paths := folder(t, newGratings(1, 12))
-	slow := waiting.At(t, files, paths[7])
-	ctx, cancel := context.WithCancel(t.Context())
-	cache := backbone.NewImageCache(interrupt.FS(ctx, slow), paths, 0, backbone.DecodeOptions{})
-	p, err := live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: greyInput(), Workers: 2})
+func TestUnreadable(t *testing.T) {
+	g := newGratings(1, 12)
+	files, paths := folder(t, g)
+	files["set/e.png"] = &fstest.MapFile{Data: []byte("no picture")}
+	delete(files, "set/k.png")
+	p, err := live.NewPixels(live.PixelsConfig{Pictures: backbone.NewImageCache(files, paths, 0,
+		backbone.DecodeOptions{}), Preprocessing: greyInput()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Prepare([]int{7, 1, 2})
-	go func() {
-		<-slow.Reached
-		cancel()
-	}()
-	if _, err := p.Load([]int{7, 1, 2}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a picture that does not answer: %v", err)
+	m, weights := network(2)
+	e := encode(t, g, open(t, m, weights, gradient.BatchNorm{}), p, 12, 0)
+	for _, c := range []struct {
+		rows []int
+		want string
+	}{{[]int{0, 4, 1}, "set/e.png"}, {[]int{10}, "set/k.png"}, {upTo(12), "set/e.png"}} {
+		if _, err := e.Forward(c.rows); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("rows %v: %v, expected %q", c.rows, err, c.want)
+		}
 	}
-	p.Prepare(nil) // waits for the background
+	if _, err := e.Forward([]int{0, 1}); err != nil {
+		t.Errorf("after an error: %v", err)
+	}
 }
 
 // The last stage is trained alone: on pixels, after a frozen prefix run each time, and after a prefix run once.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -160,25 +159,6 @@ func given(d *datasets.Dataset, path string) string {
 		}
 	}
 	return ""
-}
-
-// Checks of images drawn at random show how many labels are wrong.
-func TestAuditCountsRandomChecks(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 1, 0.3)
-	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	labels := w.answers(d, func(int) bool { return true }) // the drawn ones among them
-	kept := filepath.Join(t.TempDir(), "kept.db")
-	decided(t, kept, "page", d, labels)
-	out, _ := mustCall(t, "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", "fitted",
-		"--decisions", kept)
-	if !strings.Contains(out, "drawn at random were") ||
-		!strings.Contains(out, fmt.Sprintf("%d of them wrong", len(w.wrong))) {
-		t.Errorf("found\n%s", out)
-	}
 }
 
 func TestTrainOnDecisions(t *testing.T) {

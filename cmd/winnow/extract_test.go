@@ -304,33 +304,6 @@ func TestExtractInterrupted(t *testing.T) {
 	}
 }
 
-func TestExtractRefuses(t *testing.T) {
-	a := newAlbum(t, 7)
-	for want, c := range map[string]struct {
-		code  int
-		flags []string
-	}{
-		`--batch: found "0", expected a number of at`:  {2, []string{"--batch", "0"}},
-		`--batch: found "many", expected a number of`:  {2, []string{"--batch", "many"}},
-		"--workers: found -1, expected at least 0":     {2, []string{"--workers", "-1"}},
-		"--max-pixels: found 0, expected at least 1":   {2, []string{"--max-pixels", "0"}},
-		`unexpected argument "more"`:                   {2, []string{"more"}},
-		"none of the first 7 images can be read":       {1, []string{"--root", a.dir}},
-		"is --root the folder":                         {1, []string{"--root", a.dir}},
-		"root: " + a.manifest + ": is a file":          {1, []string{"--root", a.manifest}},
-		"expected at most 500":                         {1, []string{"--max-pixels", "500"}},
-		"backbone: c0/002.jpg: not an image":           {1, []string{"--strict"}},
-		"no model has this name":                       {1, []string{"--model", "nobody"}},
-		"winnow: graph: ":                              {1, []string{"--model", a.manifest}},
-		"takes images of 16×16, preprocessing gives 2": {1, []string{"--crop", "2"}},
-	} {
-		a.fails(t, c.code, want, c.flags...)
-	}
-	if _, err := features.Open(a.out); err == nil {
-		t.Error("a refused extraction left a store")
-	}
-}
-
 // TestExtractDamaged checks that a damaged store is kept, and that --overwrite, which the error names, replaces it.
 func TestExtractDamaged(t *testing.T) {
 	a := newAlbum(t, 7)

@@ -42,7 +42,7 @@ var rooms = []Room{
 
 	{"features", "holds labelled vectors and parameters in memory, the memory bank, and the feature store on disk",
 		""},
-	{"cluster", "divides one command's work among machines: parts, their join, Slurm, Kubernetes, how far they are",
+	{"cluster", "divides one command's work among machines: parts, their join, templates for Slurm and Kubernetes",
 		"datasets/location internal/hint"},
 	{"backbone/graph", "holds an ONNX model as data: read, check, infer shapes, cut, join, write",
 		""},
@@ -285,8 +285,6 @@ var rooms = []Room{
 		""},
 	{"internal/testing/memory", "bounds in tests what a call allocates",
 		""},
-	{"internal/testing/waiting", "makes file systems that do not answer, for tests",
-		""},
 	{"internal/testing/million", "makes a million rows",
 		"features search"},
 	{"internal/testing/orttest", "gives tests a loaded ONNX Runtime",
@@ -305,7 +303,7 @@ var rooms = []Room{
 
 	{"internal/testing/exports", "holds small networks as exporters write them, and what they compute", ""},
 	{"internal/testing/winnowtest", "runs the command line in tests, with files in memory",
-		"cmd/winnow/program cmd/winnow/term internal/diagnosis"},
+		"cmd/winnow/program cmd/winnow/term"},
 }
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.

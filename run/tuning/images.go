@@ -14,7 +14,6 @@ import (
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/head"
-	"winnow/internal/interrupt"
 	"winnow/train/selective"
 )
 
@@ -42,7 +41,7 @@ func (t *Live) Images(ctx context.Context, in Input) (*Images, error) {
 		}
 	}
 	m, p := &Images{on: t, in: in, ctx: ctx}, t.Backbone.Preprocessing
-	cache := backbone.NewImageCache(interrupt.FS(ctx, t.Root), t.pathsOf(in.Train), int64(t.Settings.CacheLimit),
+	cache := backbone.NewImageCache(t.Root, t.pathsOf(in.Train), int64(t.Settings.CacheLimit),
 		p.DecodeOptions())
 	if m.drawn, err = live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment,
 		Source: func(int) *rand.Rand { return m.random }}); err != nil {

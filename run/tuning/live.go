@@ -16,7 +16,6 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/hint"
-	"winnow/internal/interrupt"
 	"winnow/internal/text"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -132,7 +131,7 @@ func (t *Live) newLiveInputs(ctx context.Context, set features.Set, batch int, s
 	p, limit := t.Backbone.Preprocessing, int64(t.Settings.CacheLimit)
 	varies := t.Augment != (backbone.Augmentation{})
 	keep := func(pictures int64) (*live.Pixels, error) {
-		cache := backbone.NewImageCache(interrupt.FS(ctx, t.Root), paths, pictures, p.DecodeOptions())
+		cache := backbone.NewImageCache(t.Root, paths, pictures, p.DecodeOptions())
 		if err := readOne(cache); err != nil {
 			return nil, hint.With(err, "fine-tuning reads the images, which were expected below %s: name their "+
 				"folder with %s", t.RootName, config.Key("data.root"))

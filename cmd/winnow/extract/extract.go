@@ -178,7 +178,7 @@ func (o Options) newExtraction(ctx context.Context, p *term.Program) (*extractio
 	if err := e.Fit(ctx, p.Host(), func() (*datasets.Dataset, error) { return d, nil }); err != nil {
 		return nil, err
 	}
-	if err := e.TakeShard(p.Dealt(o.Shard)); err != nil {
+	if err := e.TakeShard(o.Shard); err != nil {
 		return nil, term.Misused("--shard: %w", err)
 	}
 	return e, nil

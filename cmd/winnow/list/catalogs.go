@@ -10,7 +10,6 @@ import (
 	filtering "winnow/filters"
 	"winnow/internal/catalog"
 	loss "winnow/losses"
-	"winnow/run/config"
 	recipe "winnow/run/recipes"
 )
 
@@ -170,8 +169,7 @@ name alone stands for its main recipe (marked *), and so does a recipe's name th
 
    winnow list recipes prism/mcl-vmf
    winnow train --recipe prism --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds
-`, fromCatalog(recipe.List, recipe.Find, describeRecipe), &cli.BoolFlag{Name: "resolved",
-		Usage: "print NAME without comments, with every default filled in"})
+`, fromCatalog(recipe.List, recipe.Find, describeRecipe))
 }
 
 func describeRecipe(r recipe.Recipe) Entry {
@@ -182,18 +180,6 @@ func describeRecipe(r recipe.Recipe) Entry {
 	return Entry{
 		Fields: []Field{{"name", name, true}, {"what", r.Title, true}, {"source", r.Source, true},
 			{"sha256", r.SHA256(), false}},
-		File: func(o Options) ([]byte, error) {
-			if !o.Resolved {
-				return []byte(r.Text), nil
-			}
-			cfg, err := config.Parse(r.Name, []byte(r.Text), nil)
-			if err == nil {
-				err = cfg.Validate()
-			}
-			if err != nil {
-				return nil, err
-			}
-			return config.Marshal(cfg)
-		},
+		File: r.Text,
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/internal/hint"
-	"winnow/internal/printable"
 	"winnow/models"
 	"winnow/models/architecture"
 )
@@ -86,7 +85,7 @@ func listArchitectures(_ context.Context, p *term.Program, o Options) error {
 	if o.JSON {
 		return p.JSON(list)
 	}
-	w := tabwriter.NewWriter(printable.Fitted(p.Out), 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tIMAGES\tFEATURES\tPARAMETERS\tWHAT")
 	for _, a := range list {
 		fmt.Fprintf(w, "%s\t%d×%d×%d\t%d\t%d\t%s\n", a.Name, a.Channels, a.Side, a.Side, a.Dim, a.Parameters, a.About)

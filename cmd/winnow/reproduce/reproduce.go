@@ -8,7 +8,6 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
-	"winnow/internal/printable"
 	"winnow/papers/runner"
 	"winnow/papers/studies"
 )
@@ -125,5 +124,5 @@ func listStudies(p *term.Program, o Options) error {
 	case o.JSON:
 		return p.JSON(all)
 	}
-	return studies.WriteItems(printable.Fitted(p.Out), all)
+	return studies.WriteItems(p.Out, all)
 }

@@ -98,7 +98,7 @@ func FromCommand(groups []Group, args []string) []string {
 
 // Interrupted prints that a command was interrupted, and what it saved. args begin with the command's name.
 func Interrupted(w io.Writer, args []string) {
-	fmt.Fprintln(w, "winnow: interrupted"+describeSaved(args))
+	fmt.Fprintln(w, "winnow: interrupted"+saved[args[0]])
 }
 
 // NewApp returns the program with these commands.

@@ -1,11 +1,11 @@
 //go:build unix
 
-package diagnosis
+package winnowtest
 
 import "syscall"
 
-// FreeDisk returns the number of bytes this user may still write on the folder's disk.
-func FreeDisk(folder string) (uint64, bool) {
+// freeDisk returns the number of bytes this user may still write on the folder's disk.
+func freeDisk(folder string) (uint64, bool) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(folder, &s); err != nil {
 		return 0, false

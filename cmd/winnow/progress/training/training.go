@@ -1,10 +1,12 @@
-package progress
+// Package training shows the progress of a training.
+package training
 
 import (
 	"fmt"
 	"io"
 	"time"
 
+	"winnow/cmd/winnow/progress"
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/train"
@@ -13,22 +15,22 @@ import (
 // Training shows the progress of a training: running means on a line that is overwritten, validations on lines
 // that stay.
 type Training struct {
-	*Line
+	*progress.Line
 	plan       run.Plan
 	loss, kept float64 // running means, because a single step says little; loss is per pair
 	perPair    bool    // the loss sums over pairs: it rises while the memory bank fills
 	started    bool
 }
 
-// NewTraining begins a line on w; now is the clock.
-func NewTraining(w io.Writer, now func() time.Time) *Training {
-	return &Training{Line: New(w, "steps", now)}
+// New begins a line on w; now is the clock.
+func New(w io.Writer, now func() time.Time) *Training {
+	return &Training{Line: progress.New(w, "steps", now)}
 }
 
 // Begun receives the plan.
 func (p *Training) Begun(plan run.Plan) {
-	p.plan, p.start = plan, p.now()
-	p.last = p.start
+	p.plan = plan
+	p.Restart()
 }
 
 // memory is the weight of the past in the running means.
@@ -52,7 +54,6 @@ func (p *Training) Stepped(s train.Step) {
 
 // Validated shows a validation.
 func (p *Training) Validated(v train.Validation) {
-	p.End()
 	best := ""
 	if v.Best {
 		best = "  best so far"
@@ -65,16 +66,15 @@ func (p *Training) Validated(v train.Validation) {
 		measure = "accuracy by nearest class mean"
 	}
 	if v.Step == 0 {
-		fmt.Fprintf(p.w, "untrained head: validation %s %.4f%s\n", measure, v.Score, more)
+		p.Print("untrained head: validation %s %.4f%s\n", measure, v.Score, more)
 		return
 	}
-	fmt.Fprintf(p.w, "epoch %d (step %d): validation %s %.4f%s%s\n", v.Epoch, v.Step, measure, v.Score, more, best)
+	p.Print("epoch %d (step %d): validation %s %.4f%s%s\n", v.Epoch, v.Step, measure, v.Score, more, best)
 }
 
 // Weighed shows a round of weights.
 func (p *Training) Weighed(w train.Weighing) {
-	p.End()
-	fmt.Fprintln(p.w, describeRound(w, p.plan.Labelled))
+	p.Print("%s\n", describeRound(w, p.plan.Labelled))
 }
 
 // describeRound describes a round of weights.
