@@ -3,11 +3,11 @@ package judges
 import (
 	"context"
 	"math"
-	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
+	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
 )
 
@@ -217,12 +217,9 @@ func (l *learner) prepareFolds(set setting) {
 // leanings are the values to try for γ, in turn, until all labels together gain less than enough nats.
 var leanings = []float64{0.25, 0.5, 1, 2, 4}
 
-const (
-	enough = 2
-	unlike = 3 // classes have unlike sizes if one has as many times the images of another
-)
+const enough = 2
 
-// sharpest fits β if mistakes go to all classes alike, and if they have unlike sizes γ:
+// sharpest fits β if mistakes go to all classes alike, and if they have uneven sizes ([leaveout.Uneven]) γ:
 //
 //	P(k|x_i) = softmax_k(β t_ik + γ log n_k)
 //
@@ -231,7 +228,7 @@ const (
 func (l *learner) sharpest() (set setting, likelihood float64) {
 	set, likelihood = l.fitSharpness(nil)
 	images, used := l.f.countImages(), []float64(nil)
-	if slices.Max(images) < unlike*slices.Min(images) {
+	if !leaveout.Uneven(images) {
 		return set, likelihood
 	}
 	for _, gamma := range leanings {

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"winnow/features"
@@ -166,6 +167,7 @@ func (m *metric) visitSimilarities(ctx context.Context, lambda float64, twins bo
 	}
 	height := max(1, (1<<20)/c)
 	row, work, own := make([]float64, c), leaveout.NewWork(c), make([]leaveout.Part, 1)
+	shift := 1 / (floats.Sum(m.count) - 1)
 	var scratch []float32
 	for from := 0; from < n; from += height * step {
 		if err := ctx.Err(); err != nil {
@@ -190,7 +192,7 @@ func (m *metric) visitSimilarities(ctx context.Context, lambda float64, twins bo
 			x := leaveout.Left{Square: h, Spread: spread}
 			if m.s.Voice(i) != leaveout.Mute {
 				x.Square = math.Min(h, 1-1e-6)
-				x.Gain = 1 / (1 - x.Square)
+				x.Gain, x.Shift = 1/(1-x.Square), shift
 				x.Spread += (u-h*h)*x.Gain - h
 				own[0] = leaveout.Part{Column: y, Weight: 1}
 				row[y], x.Parts = f/m.count[y], own

@@ -73,8 +73,8 @@ func TestReproduce(t *testing.T) {
 	}
 }
 
-// TestReproduceWinnowsOwn runs a cell of every kind of row other than a training measured by retrieval: judges of
-// features and of a training's record, an estimate, untrained features, and corrected labels.
+// TestReproduceWinnowsOwn runs a cell of every kind of row other than a training: a judge of features, and
+// untrained features.
 func TestReproduceWinnowsOwn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")
@@ -86,13 +86,8 @@ func TestReproduceWinnowsOwn(t *testing.T) {
 	}{
 		{[]string{"audit-judges", "--columns", "glyphs, symmetric 20", "--rows", "fitted"},
 			map[string][]string{"fitted": {"auroc", "ap", "found", "mended", "expected"}}},
-		{[]string{"audit-samples", "--columns", "glyphs, 20", "--rows", "prism, ensemble", "--rows", "prism, vmf",
-			"--set", "length=2 epochs"},
-			map[string][]string{"prism, ensemble": {"auroc", "ap", "found"}, "prism, vmf": {"auroc", "ap", "found"}}},
-		{[]string{"beyond-rate", "--columns", "glyphs, 30", "--rows", "ranks"}, map[string][]string{"ranks": {"rate"}}},
-		{[]string{"beyond-correct", "--columns", "glyphs, 50", "--rows", "whitened", "--rows", "3 visits", "--set",
-			"length=60 steps"},
-			map[string][]string{"whitened": {"p@1", "map@r"}, "3 visits, 0.99": {"p@1", "corrected"}}},
+		{[]string{"prism-table2", "--columns", "sym 50", "--rows", "whitened", "--set", "length=60 steps"},
+			map[string][]string{"whitened": {"p@1"}}},
 	} {
 		code, out, stderr := call(t.Context(), append([]string{"--quiet", "reproduce", "--data", "glyphs", "--classes",
 			"24", "--images", "12", "--seeds", "1", "--out", at}, tt.args...)...)
@@ -202,7 +197,7 @@ func TestReproduceFilters(t *testing.T) {
 			t.Errorf("%s: %+v", o.Row, last)
 		}
 	}
-	if page := figure("prism-figure5", "--at", "0.5", "--at", "1"); !strings.Contains(page, "<svg") {
+	if page := figure("prism-figure5"); !strings.Contains(page, "<svg") {
 		t.Error("no concentrations are drawn")
 	}
 
@@ -225,7 +220,6 @@ func TestReproduceFilters(t *testing.T) {
 		{"no label known to be wrong", 1, []string{"--data", "own=" + unknown + "," + store}},
 		{"correct.visits: found 3 beside the filter's accuracy", 1, []string{"--data", "own=" + manifest + "," + store,
 			"--rows", "vMF", "--set", "correct.visits=3"}},
-		{"at is [2]", 2, []string{"--data", "own=" + manifest + "," + store, "--at", "2"}},
 	} {
 		fails(t, tt.code, tt.want, append([]string{"reproduce", "prism-figure2", "--out", out}, tt.args...)...)
 	}
@@ -297,23 +291,16 @@ func TestReproduceDrawn(t *testing.T) {
 	}
 }
 
-// --list lists every table and figure of the papers and the other studies, also as JSON; without it the studies are
-// listed.
+// Without a study, every table and figure of the papers and the other studies are listed, also as JSON.
 func TestReproduceList(t *testing.T) {
-	text := mustRun(t, "winnow reproduce --list")
+	text := mustRun(t, "winnow reproduce")
 	holds(t, text, "003     Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs", "omniglot-noise",
 		"and 10 more")
 	var items []studies.Item
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --list --json")), &items); err != nil ||
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --json")), &items); err != nil ||
 		len(items) != strings.Count(text, "\n")-1 {
 		t.Errorf("found %d items, %v", len(items), err)
 	}
-	var list []studies.Listed
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --json")), &list); err != nil ||
-		!slices.ContainsFunc(list, func(s studies.Listed) bool { return s.Name == "prism-table2" && s.Cells == 180 }) {
-		t.Errorf("found %+v, %v", list, err)
-	}
-	fails(t, 2, "--list: found the study prism-table2", "reproduce", "--list", "prism-table2")
 }
 
 // outcomes returns the cells in a folder by key, without times.

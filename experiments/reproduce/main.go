@@ -5,13 +5,10 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"winnow/papers/studies"
 )
 
 // kept is a stored study: results.csv and report.md in a folder below experiments.
@@ -76,12 +73,14 @@ func rendered(root string) (files map[string][]byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := r.Renew(string(page))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		var today strings.Builder
+		if err := r.Markdown(&today); err != nil {
+			return nil, err
 		}
-		files[path] = []byte(text)
-		on := fmt.Sprintf("%s, %s", s.on, r.Seeds())
+		from, to := findClaims(string(page))
+		was, is := findClaims(today.String())
+		files[path] = []byte(string(page[:from]) + today.String()[was:is] + string(page[to:]))
+		on := fmt.Sprintf("%s, %s", s.on, countSeeds(r))
 		link := fmt.Sprintf("[%s](experiments/%s/report.md)", filepath.Base(s.folder), s.folder)
 		for _, v := range r.Verdicts() {
 			claims[s.section] += fmt.Sprintf("| %s | %s | %s | %s | %s |\n", v.Claim, on, v.Says, v.Numbers, link)
@@ -111,19 +110,6 @@ func rendered(root string) (files map[string][]byte, err error) {
 	}
 	files[path] = []byte(text)
 	return files, nil
-}
-
-// read reads the stored results of a folder.
-func read(folder string) (*studies.Results, error) {
-	data, err := os.ReadFile(filepath.Join(folder, "results.csv"))
-	if err != nil {
-		return nil, err
-	}
-	r, err := studies.Read(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", folder, err)
-	}
-	return r, nil
 }
 
 // marked returns what begins and ends the printed part of a section.

@@ -1,12 +1,12 @@
 // Package leaveout compares every image of a labelled set with every class. The image itself is left out of all
 // class directions to which it contributes, so that nothing judges itself.
 //
-//	s_ik = cosine of z_i and m_ik about μ_i,   m_ik = Σ_{j≠i} r_jk z_j / Σ_{j≠i} r_jk,   μ_i = Σ_k m_ik/C
+//	s_ik = cosine of z_i and m_ik,   m_ik = Σ_{j≠i} r_jk z_j / Σ_{j≠i} r_jk
 //
-// as [Means] has it, which allows for classes of unlike sizes. z are unit rows. r_jk is the share of image j in class
-// k: at first 1 in its given class and 0 elsewhere, later set by the caller ([Set.Share]). A class with a single image
-// is left out together with that image, because without it nothing is known about the class. Copies of an image count
-// once, and never judge each other ([NewHeard]).
+// or, if the classes have uneven sizes, what [Means] has instead. z are unit rows. r_jk is the share of image j in
+// class k: at first 1 in its given class and 0 elsewhere, later set by the caller ([Set.Share]). A class with a single
+// image is left out together with that image, because without it nothing is known about the class. Copies of an image
+// count once, and never judge each other ([NewHeard]).
 //
 // The package sees given labels only and imports only features. Products with the classes are float32,
 // everything about an image's own classes is float64.

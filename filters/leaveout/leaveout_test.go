@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"winnow/features"
 	"winnow/filters/leaveout"
 )
@@ -52,9 +54,15 @@ func slow(s *leaveout.Set, x []float32, i int, usual []float64) []float64 {
 			spread += p.Weight
 		}
 	}
+	row := make([]float64, c)
+	if !leaveout.Uneven(weight) {
+		for k := range row {
+			row[k] = floats.Dot(unit(x), sums[k*d:][:d]) / floats.Norm(sums[k*d:][:d], 2)
+		}
+		return row
+	}
 	m := leaveout.NewMeans(sums, nil, weight, squares, spread, false)
 	m.Usual = usual
-	row := make([]float64, c)
 	for k := range row {
 		for at, v := range x {
 			row[k] += float64(v) * sums[k*d+at] / weight[k]
@@ -62,6 +70,15 @@ func slow(s *leaveout.Set, x []float32, i int, usual []float64) []float64 {
 	}
 	m.Compare(row, leaveout.Left{Square: 1, Spread: spread}, leaveout.NewWork(c))
 	return row
+}
+
+func unit(x []float32) []float64 {
+	v := make([]float64, len(x))
+	for j := range x {
+		v[j] = float64(x[j])
+	}
+	floats.Scale(1/floats.Norm(v, 2), v)
+	return v
 }
 
 func TestAgainstLoops(t *testing.T) {
@@ -91,9 +108,43 @@ func TestAgainstLoops(t *testing.T) {
 	}
 }
 
-// In classes of like sizes the similarity orders as the cosine about the mean of the class means does. A class of
-// nearly all images and one of a few, far apart, are told apart, though the mean of all images is within the large one;
-// and labels that say nothing are no likelier than others.
+// What an image is compared with does not depend on the image: negated, it has the opposite similarity to every
+// class, including its own.
+func TestOwnVectorDoesNotCount(t *testing.T) {
+	z := drawn(1, 4, 6, 8)
+	rows := func() (first []float64) {
+		s, err := leaveout.New(z, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Among(t.Context(), 0, 1, 1, func(_, _ int, row []float64) { first = append(first, row...) })
+		return first
+	}
+	before := rows()
+	for j := range z.Dim() {
+		z.Row(0)[j] *= -1
+	}
+	for k, v := range rows() {
+		if math.Abs(v+before[k]) > 1e-6 {
+			t.Errorf("class %d: %v, of the opposite vector %v", k, before[k], v)
+		}
+	}
+}
+
+func TestUneven(t *testing.T) {
+	for _, c := range []struct {
+		images []float64
+		want   bool
+	}{{[]float64{30, 30}, false}, {[]float64{28, 12, 20}, false}, {[]float64{200, 100}, true},
+		{[]float64{6, 2}, true}, {[]float64{290, 200}, false}, {[]float64{299, 6}, true}} {
+		if got := leaveout.Uneven(c.images); got != c.want {
+			t.Errorf("%v images: %v", c.images, got)
+		}
+	}
+}
+
+// A class of nearly all images and one of a few, far apart, are separated, though the mean of all images is within the
+// large one; and labels that say nothing are no likelier than others.
 func TestSizes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, sizes := range [][]int{{40, 40}, {300, 3}, {300, 6, 30}, {50, 2}, {2000, 6}, {200, 40}} {

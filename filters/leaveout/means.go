@@ -9,15 +9,15 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Means holds the products of the means of the classes, which turn products of an image with them into similarities:
+// Means holds the products of the means of the classes, which turn products of an image with them into similarities.
+// In classes of like sizes ([Uneven]) t_k is the cosine of x and m_k. In others it is, up to a constant,
 //
-//	t_k = f_k ((⟨x-μ, m_k-μ⟩ + (e_k - e)/C) L_k/ℓ_k - ½ (C-2)/(C-1) D_k) / (|x-μ| √U), up to a constant
+//	t_k = f_k ((⟨x-μ, m_k-μ⟩ + (e_k - e)/C) L_k/ℓ_k - ½ (C-2)/(C-1) D_k) / (|x-μ| √U)
 //	μ = Σ_k m_k/C,   e_k = τ/n_k,   e = Σ_k e_k/C,   ℓ_k² = |m_k-μ|² - (1 - 2/C)(e_k - e),   U = Σ_k ℓ_k²/C
 //	D_k = L_k² - (1 - 1/C) e,   f_k ∝ D_k/(D_k + e_k)
 //
-// τ is the variance of images about their means, and L_k the usual ℓ of classes with about as many images. In classes
-// of like sizes t is the cosine about the mean of the means: wrong labels shorten the mean of a class, but do not turn
-// it. Four things matter if sizes differ:
+// τ is the variance of images about their means, and L_k the usual ℓ of classes with about as many images. Four things
+// matter if sizes differ:
 //
 //   - In μ, a class of many images counts as one of few. About the mean of all images, half of a class of nearly all of
 //     them lies on the side of the others.
@@ -35,6 +35,7 @@ type Means struct {
 	weight  []float64 // Σ r of each class
 	squares []float64 // Σ r²
 	gram    []float64 // ⟨m_k, m_l⟩, C×C; nil: of many classes, an image hardly moves μ
+	uneven  bool
 	Usual   []float64 // L_k²/U, of all images
 }
 
@@ -46,7 +47,7 @@ const mostGram = 512
 func NewMeans(sums, scale, weight, squares []float64, spread float64, left bool) *Means {
 	c := len(weight)
 	d := len(sums) / c
-	m := &Means{make([]float64, c), make([]float64, c), weight, squares, nil, nil}
+	m := &Means{make([]float64, c), make([]float64, c), weight, squares, nil, Uneven(weight), nil}
 	means, scaled, mu := make([]float64, c*d), make([]float64, c*d), make([]float64, d)
 	for k, w := range weight {
 		mean, by := means[k*d:][:d], scaled[k*d:][:d]
@@ -63,14 +64,23 @@ func NewMeans(sums, scale, weight, squares []float64, spread float64, left bool)
 	for k := range weight {
 		m.middle[k] = floats.Dot(mu, scaled[k*d:][:d])
 	}
-	if left && c <= mostGram {
+	if m.uneven && left && c <= mostGram {
 		m.gram = make([]float64, c*c)
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1, blas64.General{Rows: c, Cols: d, Stride: d, Data: means},
 			blas64.General{Rows: c, Cols: d, Stride: d, Data: scaled}, 0,
 			blas64.General{Rows: c, Cols: c, Stride: c, Data: m.gram})
 	}
-	m.measureUsual(spread)
+	if m.uneven {
+		m.measureUsual(spread)
+	}
 	return m
+}
+
+// Uneven reports whether a class has three times as many images as another, or twice as many and more than random
+// flips explain: 2.5 is five standard deviations of the root of a number of them.
+func Uneven(images []float64) bool {
+	most, fewest := slices.Max(images), slices.Min(images)
+	return most >= 3*fewest || most >= 2*fewest && math.Sqrt(most)-math.Sqrt(fewest) >= 2.5
 }
 
 // measureUsual computes the usual squared lengths, relative to their mean.
@@ -121,6 +131,7 @@ type Left struct {
 	Parts  []Part  // its shares in the classes, which are left out; nil: it has none
 	Gain   float64 // 1/(1 - |x|²) if the metric is learned from all images, and this one is left out of it; else 0
 	Spread float64 // Σ r|x|² of the others, in their metric
+	Shift  float64 // 1/(n-1) if the origin is the mean of all n images, and this one is left out of it; else 0
 
 	// Own, if not nil, replaces the product, the square and the weight of the first class without the image.
 	Own *[3]float64
@@ -164,6 +175,15 @@ func (m *Means) Compare(row []float64, x Left, w *Work) {
 			free += rest - squares/rest
 			w.noise[k] = squares / (rest * rest)
 		}
+	}
+	if !m.uneven {
+		square := x.Square * (1 + x.Square*x.Gain)
+		for k, v := range row {
+			norm := w.norm[k] + v*v*x.Gain
+			v *= 1 + x.Square*x.Gain
+			row[k] = (v + x.Shift*square) * inverseLength(math.Sqrt(square*(norm+2*x.Shift*v+x.Shift*x.Shift*square)))
+		}
+		return
 	}
 	for _, v := range row {
 		along += v / c

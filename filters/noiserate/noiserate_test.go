@@ -73,11 +73,11 @@ func TestRanksFindTheRate(t *testing.T) {
 // Likelihood must find the rate to two points in fine-grained classes of few images, which are hard to tell apart. Its
 // interval must contain the truth, even for a dozen images without a wrong label.
 func TestLikelihoodFindsTheRate(t *testing.T) {
-	held, cases := 0, 0
+	worse, held, cases := 0, 0, 0
 	for _, rate := range []float64{0, 0.1, 0.2, 0.5} {
 		for seed := range uint64(5) {
 			z, wrong := clusters(seed, 60, 25, 24, rate, false)
-			e := estimate(t, z, 60, noiserate.Likelihood)
+			e, ranks := estimate(t, z, 60, noiserate.Likelihood), estimate(t, z, 60, noiserate.Ranks)
 			if math.Abs(e.Rate-wrong) > 0.02+1.5*math.Sqrt(wrong*(1-wrong)/1500) {
 				t.Errorf("rate %v, seed %d: found %.3f [%.3f, %.3f], %.3f are wrong", rate, seed, e.Rate, e.Low,
 					e.High, wrong)
@@ -85,10 +85,13 @@ func TestLikelihoodFindsTheRate(t *testing.T) {
 			if cases++; e.Low <= wrong && wrong <= e.High {
 				held++
 			}
+			if math.Abs(ranks.Rate-wrong) > math.Abs(e.Rate-wrong) {
+				worse++
+			}
 		}
 	}
-	if held*100 < 85*cases {
-		t.Errorf("the interval held the truth in %d of %d cases", held, cases)
+	if held*100 < 85*cases || worse < cases*2/3 {
+		t.Errorf("the interval held the truth in %d of %d cases; ranks were farther in %d", held, cases, worse)
 	}
 	z, _ := clusters(1, 3, 4, 16, 0, false)
 	if e := estimate(t, z, 3, noiserate.Likelihood); e.Rate != 0 || e.Low != 0 || e.High < 0.1 || e.High > 0.5 {

@@ -91,14 +91,6 @@ func TestOpenStore(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesBatches(t *testing.T) {
-	_, err := pairs.OpenBatches(t.Context(), pairs.BatchOptions{Data: images(t),
-		Sampler: config.DefaultSampler(config.Shuffle), Batch: "2x2"})
-	if err == nil || !strings.Contains(err.Error(), "batch: found \"2x2\", expected a number of images") {
-		t.Errorf("found %v", err)
-	}
-}
-
 // A run has its own sampler and seed, and its head makes the vectors.
 func TestOpenRun(t *testing.T) {
 	data := images(t)

@@ -283,16 +283,3 @@ func TestBalance(t *testing.T) {
 		t.Errorf("found %+v, expected as many false positives as false negatives", s)
 	}
 }
-
-func TestKindText(t *testing.T) {
-	for _, kind := range Kinds() {
-		text, err := kind.MarshalText()
-		var back Kind
-		if err != nil || back.UnmarshalText(text) != nil || back != kind {
-			t.Errorf("%v became %s became %v", kind, text, back)
-		}
-	}
-	if new(Kind).UnmarshalText([]byte("pairs")) == nil {
-		t.Error("expected an error")
-	}
-}

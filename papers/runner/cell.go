@@ -15,9 +15,7 @@ import (
 	"winnow/run"
 	"winnow/run/comparison"
 	"winnow/run/config"
-	"winnow/run/folder"
 	"winnow/train"
-	"winnow/train/samples"
 )
 
 // training is a cell that can be trained.
@@ -95,8 +93,6 @@ func (r *reproduction) tryCell(
 	switch {
 	case row.Recipe != "":
 		err = r.trainAndMeasureCell(ctx, &o, t, row, cell, at)
-	case row.Estimate != "":
-		err = estimateRate(ctx, &o, t, row.Estimate)
 	case row.Untrained != "":
 		var embed embedder
 		if embed, err = newUntrainedEmbedder(ctx, row.Untrained, t); err == nil {
@@ -174,13 +170,12 @@ func newNetworkEmbedder(ctx context.Context, on *run.Training) embedder {
 // trainAndMeasureCell trains and measures a cell. A cell that trains a network keeps a checkpoint and resumes from it.
 func (r *reproduction) trainAndMeasureCell(ctx context.Context, o *studies.Outcome, t training, row studies.Row,
 	cell studies.Cell, at func(share float64)) error {
-	ranks := row.Judge == samples.SmallLoss || row.Judge == samples.Ensemble || row.Judge == samples.Forgetting
 	last := r.Study.State == studies.Last
 	if last && !r.followsValidation() && cell.Choice == 0 {
 		t.data.Validation = features.Set{} // nothing depends on it
 	}
 	start := time.Now()
-	on, dir, end, err := r.resolveTraining(ctx, t, cell, ranks)
+	on, dir, end, err := r.resolveTraining(ctx, t, cell)
 	if err != nil {
 		return err
 	}
@@ -233,11 +228,6 @@ func (r *reproduction) trainAndMeasureCell(ctx context.Context, o *studies.Outco
 	if err := r.measureCell(ctx, o, newHeadEmbedder(ctx, on, out.Head), newNetworkEmbedder(ctx, on), t); err != nil {
 		return err
 	}
-	if t.cfg.Correct.On() && dir != "" {
-		if err := compareCorrections(o, dir, t); err != nil {
-			return err
-		}
-	}
 	switch {
 	case row.Judge == "" && slices.Contains(r.Study.Measures, auroc):
 		return auditOutcome(ctx, o, on, out, t)
@@ -247,13 +237,6 @@ func (r *reproduction) trainAndMeasureCell(ctx context.Context, o *studies.Outco
 	z, err := newHeadEmbedder(ctx, on, out.Head)(t.data.Train)
 	if err != nil {
 		return err
-	}
-	if ranks {
-		list, err := folder.ReadSamples(dir)
-		if err != nil {
-			return err
-		}
-		return r.judgeBySamples(ctx, o, t, z, list, row.Judge)
 	}
 	return r.judgeLabels(ctx, o, t, z, audit.Options{Scorer: row.Judge}, audit.Auditor{})
 }

@@ -3,7 +3,6 @@ package runner
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"winnow/papers/studies"
@@ -47,43 +46,5 @@ func TestChoicesOfRates(t *testing.T) {
 	cfg, err := r.resolveCellConfig(studies.Cell{Row: slices.Index(s.RowNames(), "Proxy-Anchor"), Seed: 1, Choice: 1})
 	if err != nil || cfg.Solver.LR.Value != .01 || cfg.LossSolver.LR.Value != 100 {
 		t.Errorf("a head: %v, %v, %v", cfg.Solver.LR, cfg.LossSolver.LR, err)
-	}
-}
-
-// A setting that the study chooses is refused; for a network, a rate may be set, as its ratio.
-func TestChoicesRefuse(t *testing.T) {
-	s, err := studies.Find("bspml-table2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	check := func(finetune string, set ...string) error {
-		r := reproduction{Options: Options{Study: s, Finetune: finetune, Set: set}}
-		return r.checkChoices()
-	}
-	for _, set := range []string{"solver.lr=1", "MS:solver.lr=1"} {
-		if err := check("", set); err == nil || !strings.Contains(err.Error(), "by validation: expected no setting") {
-			t.Errorf("%s: %v", set, err)
-		}
-		if err := check("all", set); err != nil {
-			t.Errorf("%s of a network: %v", set, err)
-		}
-	}
-	if err := check("", "solver.momentum=0.9", "frozen:solver.lr=1"); err != nil {
-		t.Error(err)
-	}
-}
-
-// Rows that are not trained ignore settings of batches and losses, but not of the head, whose size whitening uses.
-func TestSettingsOfUntrainedRows(t *testing.T) {
-	s, err := studies.Find("sclrhe-table3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := reproduction{Options: Options{Study: s, Set: []string{"sampler.rows=128", "head.out=32"}}}
-	for i, row := range s.RowNames() {
-		cfg, err := r.resolveCellConfig(studies.Cell{Row: i, Column: 1, Seed: 1})
-		if err != nil || cfg.Head.Out != 32 || (cfg.Sampler.Rows == 128) != (s.Rows[i].Recipe != "") {
-			t.Errorf("%s: head of %d, batches of %d: %v", row, cfg.Head.Out, cfg.Sampler.Rows, err)
-		}
 	}
 }

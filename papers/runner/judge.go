@@ -3,22 +3,15 @@ package runner
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
 	"winnow/audit"
 	"winnow/audit/suspects"
-	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
-	"winnow/filters/noiserate"
-	"winnow/head"
 	"winnow/papers/studies"
-	"winnow/run/folder"
-	"winnow/train"
-	"winnow/train/samples"
 )
 
 // judgements are the measures of how well wrong labels are found. Those after mended need scores that are
@@ -97,21 +90,6 @@ func (r *reproduction) getShared(cell studies.Cell) *audit.Shared {
 	return r.shares
 }
 
-// judgeBySamples ranks by the training's record of its samples; vMF-Sim on the final embedding suggests labels.
-func (r *reproduction) judgeBySamples(ctx context.Context, o *studies.Outcome, t training, z features.Set,
-	list []samples.Sample, by string) error {
-	scores, orders, ok := samples.Rank(list, by)
-	given, rows := &audit.Given{Name: by}, []int(nil)
-	for i := range list {
-		if ok[i] {
-			rows = append(rows, i)
-			given.Score, given.Order = append(given.Score, scores[i]), append(given.Order, orders[i])
-		}
-	}
-	asked := audit.Options{Scorer: filters.Default().Scorer}
-	return r.judgeLabels(ctx, o, t, z.Rows(rows), asked, audit.Auditor{Given: given})
-}
-
 // compareReliability compares probabilities with the true labels.
 func compareReliability(to map[string]float64, list []suspects.Suspect, wrong []bool) {
 	list = slices.Clone(list) // most suspect first
@@ -141,69 +119,4 @@ func compareReliability(to map[string]float64, list []suspects.Suspect, wrong []
 		off += math.Abs(sum) / n
 	}
 	to["error"] = off
-}
-
-// estimates are the measures of an estimated noise rate: the rate, its error, and whether its interval contains the
-// true rate.
-var estimates = []string{"rate", "rate-error", "rate-inside"}
-
-func estimateRate(ctx context.Context, o *studies.Outcome, t training, method string) error {
-	z, err := head.WhitenSet(ctx, t.data.Train, head.Widest)
-	if err != nil {
-		return err
-	}
-	e, err := noiserate.NewEstimate(ctx, z, len(t.data.Classes), method, train.Rand(o.Seed, "noise rate", 0))
-	if err != nil {
-		return err
-	}
-	o.Measures["rate"], o.Measures["rate-error"] = e.Rate, math.Abs(e.Rate-o.NoiseRate)
-	o.Measures["rate-inside"] = 0
-	if e.Low <= o.NoiseRate && o.NoiseRate <= e.High {
-		o.Measures["rate-inside"] = 1
-	}
-	return nil
-}
-
-// isCorrection reports whether a measure is about corrected labels:
-//
-//	corrected             share of the images whose label was corrected
-//	correction-precision  share of these that got their true label
-//	correction-spoiled    share of these that had their true label
-//	correction-mended     share of the wrong labels that were mended
-func isCorrection(name string) bool {
-	return name == "corrected" ||
-		slices.Contains([]string{"correction-precision", "correction-spoiled", "correction-mended"}, name)
-}
-
-// compareCorrections compares a run's corrections with the truth; the last one of an image counts.
-func compareCorrections(o *studies.Outcome, dir string, t training) error {
-	list, err := folder.ReadCorrections(dir)
-	if err != nil {
-		return fmt.Errorf("reproduce: %w", err)
-	}
-	final := map[string][]string{} // path: given, corrected
-	for _, line := range list {
-		final[line[0]] = line[1:]
-	}
-	d := t.labels.data
-	var images, wrong, right, spoiled float64
-	for _, i := range d.Select(datasets.Train) {
-		s := d.Samples[i]
-		images++
-		if s.Label != s.True {
-			wrong++
-		}
-		if words, ok := final[s.Path]; ok && s.True != datasets.Unlabelled {
-			if words[1] == d.Classes[s.True] {
-				right++
-			}
-			if words[0] == d.Classes[s.True] {
-				spoiled++
-			}
-		}
-	}
-	n := float64(len(final))
-	o.Measures["corrected"], o.Measures["correction-precision"] = n/images, right/max(n, 1)
-	o.Measures["correction-spoiled"], o.Measures["correction-mended"] = spoiled/max(n, 1), right/max(wrong, 1)
-	return nil
 }

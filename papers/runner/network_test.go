@@ -2,14 +2,12 @@ package runner
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
-	"winnow/datasets/published"
 	"winnow/features"
 	"winnow/papers/studies"
 )
@@ -61,51 +59,5 @@ func TestNetworkRow(t *testing.T) {
 		if n := len(r.listUsedData()); given != "" && n != len(strings.Fields(given)) {
 			t.Errorf("%q: %d data are checked", given, n)
 		}
-	}
-}
-
-// TestHeadNotes: notes about heads are left out if the network is trained.
-func TestHeadNotes(t *testing.T) {
-	s, err := studies.Find("sclrhe-table4")
-	if err != nil || len(s.HeadNotes) == 0 {
-		t.Fatal(err, s.HeadNotes)
-	}
-	for stage, want := range map[string]bool{"": true, "all": false} {
-		r := reproduction{
-			Options: Options{Study: s, Seeds: []uint64{1}, Finetune: stage},
-			standIn: newData("any", &datasets.Dataset{}, &features.Store{}),
-		}
-		r.Host.Note = func(string, ...any) {}
-		if err := r.listCells(); err != nil {
-			t.Fatal(err)
-		}
-		if said := slices.Contains(r.Study.Notes, s.HeadNotes[0]); said != want {
-			t.Errorf("trains %q: said %v, expected %v", stage, said, want)
-		}
-	}
-}
-
-// TestStudiesOfPresets: the tables of SCL-RHE (004) name their data as winnow data import does, with -corrected for
-// corrected labels.
-func TestStudiesOfPresets(t *testing.T) {
-	all, err := studies.List()
-	if err != nil {
-		t.Fatal(err)
-	}
-	met := 0
-	for _, s := range all {
-		if !strings.HasPrefix(s.Name, "sclrhe-") {
-			continue
-		}
-		for _, name := range s.Datasets() {
-			name, corrected := strings.CutSuffix(name, "-corrected")
-			p, err := published.Find(name)
-			if met++; err != nil || corrected && !p.Corrects {
-				t.Errorf("%s: %s (corrected: %v): %v", s.Name, name, corrected, err)
-			}
-		}
-	}
-	if met == 0 {
-		t.Error("found no study of SCL-RHE")
 	}
 }

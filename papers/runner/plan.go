@@ -260,8 +260,8 @@ func (r *reproduction) hashCell(cell studies.Cell) (string, error) {
 	fmt.Fprintf(h, "%d\n%s\n%s\n%s\n", cellVersion, data.store.Sum, data.store.Key.Images, manifestSum(data.clean))
 	fmt.Fprintf(h, "%s %g %s %d %s\n", column.Noise, column.Rate, row.Labels, cell.Seed, r.Study.State)
 	fmt.Fprintf(h, "%v %v\n", r.Study.Measures, r.traceNames())
-	if row.Judge+row.Untrained+row.Estimate != "" {
-		fmt.Fprintf(h, "%s %s %s\n", row.Judge, row.Untrained, row.Estimate)
+	if row.Judge+row.Untrained != "" {
+		fmt.Fprintf(h, "%s %s \n", row.Judge, row.Untrained)
 	}
 	if cell.Choice > 0 || row.Untrained != "" && r.followsValidation() {
 		fmt.Fprintln(h, "validated")

@@ -5,47 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"winnow/datasets"
 	"winnow/papers/studies"
 	"winnow/papers/theory"
 	"winnow/run"
 )
-
-// TestSettingsOf: a setting is for all rows, or for those whose name contains the text before its colon.
-func TestSettingsOf(t *testing.T) {
-	r := reproduction{Options: Options{
-		Set: []string{"length=3 epochs", "tcl:selective.warm_up=1 epochs", "data.root=a:b"},
-	}}
-	for name, want := range map[string][]string{
-		"SupCon":                 {"length=3 epochs", "data.root=a:b"},
-		"TCL on frozen features": {"length=3 epochs", "selective.warm_up=1 epochs", "data.root=a:b"},
-	} {
-		if diff := cmp.Diff(want, r.settingsOf(studies.Row{Name: name})); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-	}
-}
-
-// Rows and columns are asked for by a part of their name, or by the whole name.
-func TestMatches(t *testing.T) {
-	for _, c := range []struct {
-		name, text string
-		want       bool
-	}{
-		{"Co-teaching", "co-teach", true}, {"Co-teaching+", "co-teach", true},
-		{"Co-teaching", "=co-teaching", true}, {"Co-teaching+", "=co-teaching", false},
-		{"λ = 2", "λ = 2", true}, {"MCL", "MS", false},
-	} {
-		if got := matchesAny(c.name, []string{c.text}); got != c.want {
-			t.Errorf("%q for %q: %v", c.name, c.text, got)
-		}
-	}
-	if !matchesAny("MCL", nil) {
-		t.Error("without a text, a name does not match")
-	}
-}
 
 // SCL-RHE's τ is the column's rate, unless a setting names the losses.
 func TestTauIsTold(t *testing.T) {
@@ -175,9 +139,9 @@ func checkDrawnStudy(t *testing.T, r *reproduction) {
 func knownMeasure(name string) bool {
 	_, recall := recallOf(name)
 	_, known := studyMeasures[name]
-	others := slices.Concat(judgements, estimates,
+	others := slices.Concat(judgements,
 		[]string{seconds, maw, sdaw, studies.Hits10, meanSilhouette, worstSilhouette, probeEncoder})
-	return recall || known || isCorrection(name) || isFilterMeasure(name) || slices.Contains(others, name)
+	return recall || known || isFilterMeasure(name) || slices.Contains(others, name)
 }
 
 // A text with commas is a list unless a name has it; a text that no name has is refused.
@@ -191,32 +155,6 @@ func TestFindNames(t *testing.T) {
 		if got := fmt.Sprint(list); want != "" && (got != want || err != nil) || want == "" && err == nil {
 			t.Errorf("%q: found %s, %v, expected %s", text, got, err, want)
 		}
-	}
-}
-
-// The drawn characters are written once for trainings of the network, and then read like any data.
-func TestGlyphsAreWritten(t *testing.T) {
-	s, err := studies.Find("prism-figure6")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := reproduction{Options: Options{Study: s, Glyphs: &Glyphs{Classes: 12, Images: 2}, Finetune: "all",
-		Dir: t.TempDir()}}
-	r.Host = r.Host.Complete()
-	for range 2 {
-		if err := r.writeGlyphs(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if d, err := datasets.Read(r.Data[0].Manifest, datasets.ReadOptions{}); err != nil || len(d.Samples) != 24 ||
-		r.Model != glyphNet {
-		t.Errorf("%v, %+v", err, r.Data)
-	}
-	if r.Study, err = studies.Find("sclrhe-table3"); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.writeGlyphs(t.Context()); err == nil {
-		t.Error("a study of trained classes was let through")
 	}
 }
 

@@ -1,14 +1,10 @@
 package runner
 
 import (
-	"context"
-	"errors"
-	"strings"
 	"testing"
 
 	"winnow/features"
 	"winnow/papers/studies"
-	"winnow/run/config"
 )
 
 var few = timing{
@@ -32,42 +28,6 @@ func TestStepMillis(t *testing.T) {
 		if !(millis[i] > 0) || (bank == 8) != (v[0] == "mcl") || filter != v[1] {
 			t.Errorf("%v: %v ms, a bank of %d, the filter %s", v, millis[i], bank, filter)
 		}
-	}
-}
-
-func TestTimingRefuses(t *testing.T) {
-	for want, change := range map[string]func(*timing){
-		"circle": func(o *timing) { o.variants = []studies.Names{{"circle", "none"}} },
-		"nix":    func(o *timing) { o.variants = []studies.Names{{"mcl", "nix"}} },
-		"steps":  func(o *timing) { o.Steps = 0 },
-		"batch":  func(o *timing) { o.Batch = "3" },
-		"make":   func(o *timing) { o.Inputs, o.Classes, o.Images = 1<<12, 1<<12, 1<<12 },
-		"rate":   func(o *timing) { o.Rate = 1 },
-	} {
-		bad := few
-		change(&bad)
-		if _, err := bad.listVariantConfigs(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: found %v", want, err)
-		}
-	}
-}
-
-// Timing ends a training after enough steps without an error, unless the caller cancels it.
-func TestTimeStops(t *testing.T) {
-	configs, err := few.listVariantConfigs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg, data := configs[0], few.drawClasses()
-	cfg.Length = config.LastsSteps(1000)
-	found, err := timeTraining(t.Context(), cfg, data, 2, 3)
-	if err != nil || len(found.Seconds) != 3 || found.Kept != 1 {
-		t.Errorf("found %v: %d steps timed, %v kept", err, len(found.Seconds), found.Kept)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	if _, err := timeTraining(ctx, cfg, data, 2, 3); !errors.Is(err, context.Canceled) {
-		t.Errorf("found %v, expected that the caller cancels", err)
 	}
 }
 

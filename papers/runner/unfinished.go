@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"winnow/internal/atomicfile"
@@ -25,16 +24,15 @@ var errLost = errors.New("the cell's files do not fit together")
 // cellDir is where a cell that trains a network keeps its checkpoint until it is done.
 func (r *reproduction) cellDir(key string) string { return filepath.Join(r.Dir, "unfinished", key) }
 
-// resolveTraining resolves a cell's training. dir is its folder, if it has one: for the checkpoint of a network, or for
-// files that are measured. If another study trains the same network now, this one keeps no checkpoint. end closes the
-// training and removes the files that are only measured.
-func (r *reproduction) resolveTraining(ctx context.Context, t training, cell studies.Cell, ranks bool) (
+// resolveTraining resolves a cell's training. dir is its folder, if it has one, for the checkpoint of a network. If
+// another study trains the same network now, this one keeps no checkpoint. end closes the training.
+func (r *reproduction) resolveTraining(ctx context.Context, t training, cell studies.Cell) (
 	plan *run.Training, dir string, end func(), err error) {
 	opts, in := r.newTrainingOptions(), run.Input{Data: &t.data}
 	opts.Last = r.Study.State == studies.Last
 	if t.cfg.Finetune.On() {
 		cfg := t.cfg
-		cfg.Checkpoint, cfg.Scores.Record = t.every, ranks
+		cfg.Checkpoint, cfg.Scores.Record = t.every, false
 		opts.Dir, opts.Resume = r.cellDir(cell.Key), true
 		if err := os.MkdirAll(opts.Dir, 0o755); err != nil {
 			return nil, "", nil, fmt.Errorf("reproduce: %w", err)
@@ -48,19 +46,8 @@ func (r *reproduction) resolveTraining(ctx context.Context, t training, cell stu
 		}
 		opts.Dir, opts.Resume = "", false
 	}
-	remove := func() {}
-	if corrects := t.cfg.Correct.On() && slices.ContainsFunc(r.Study.Measures, isCorrection); ranks || corrects {
-		// The files of the training are measured, then removed.
-		if opts.Dir, err = os.MkdirTemp(r.Dir, ".cell-"); err != nil {
-			return nil, "", nil, fmt.Errorf("reproduce: %w", err)
-		}
-		remove = func() { os.RemoveAll(opts.Dir) }
-	}
-	if plan, err = run.Resolve(ctx, t.cfg, in, opts); err != nil {
-		remove()
-		return nil, "", nil, err
-	}
-	return plan, opts.Dir, func() { plan.Close(); remove() }, nil
+	plan, err = run.Resolve(ctx, t.cfg, in, opts)
+	return plan, "", func() { plan.Close() }, err
 }
 
 // seenAt is the file, in the folder of an unfinished cell, of what the recorder saw of its training up to a step.

@@ -3,10 +3,8 @@ package studies
 import (
 	"embed"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 
 	"winnow/internal/catalog"
@@ -52,28 +50,6 @@ func Find(name string) (Study, error) {
 	return catalog.Find("reproduce: study", name, all, func(s Study) []string { return []string{s.Name} })
 }
 
-// Listed is a study in a list.
-type Listed struct {
-	Name     string   `json:"name"`
-	Title    string   `json:"title"`
-	Paper    string   `json:"paper"`
-	Source   string   `json:"source"`
-	Datasets []string `json:"datasets"`
-	Cells    int      `json:"cells_a_seed"`
-	Rows     int      `json:"rows"`
-	Columns  int      `json:"columns"`
-	Claims   int      `json:"claims"`
-}
-
-// Summaries returns a summary of every study.
-func Summaries() (list []Listed, err error) {
-	all, err := List()
-	for _, s := range all {
-		list = append(list, s.newListed())
-	}
-	return list, err
-}
-
 // shownData is how many datasets a list names.
 const shownData = 5
 
@@ -84,20 +60,4 @@ func firstNames(datasets []string) string {
 		shown = append(slices.Clone(shown), fmt.Sprintf("and %d more", n))
 	}
 	return strings.Join(shown, " ")
-}
-
-// WriteTable writes studies as a table.
-func WriteTable(to io.Writer, all []Listed) error {
-	w := text.NewTable(to)
-	w.Row("study", "what", "source", "data", "cells a seed")
-	for _, s := range all {
-		w.Row(s.Name, s.Title, s.Paper+", "+s.Source, firstNames(s.Datasets), strconv.Itoa(s.Cells))
-	}
-	return w.Flush()
-}
-
-func (s *Study) newListed() Listed {
-	return Listed{
-		s.Name, s.Title, s.Paper, s.Source, s.Datasets(), s.Cells(), len(s.Rows), len(s.Columns), len(s.Claims),
-	}
 }

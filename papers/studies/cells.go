@@ -190,15 +190,15 @@ func (r *Results) Len() int {
 	return n
 }
 
-// lastState ends the name of a measure of the trainings' last states.
-const lastState = ", last state"
+// LastState ends the name of a measure of the trainings' last states.
+const LastState = ", last state"
 
 // listMeasures returns the study's measures and, if validation chose states, the first measure of the last states.
 func (r *Results) listMeasures() []string {
 	for _, all := range r.outcomes {
 		for _, o := range all {
 			if len(o.Last) > 0 {
-				return append(slices.Clone(r.Study.Measures), r.Study.Measures[0]+lastState)
+				return append(slices.Clone(r.Study.Measures), r.Study.Measures[0]+LastState)
 			}
 		}
 	}
@@ -218,7 +218,7 @@ func (r *Results) collectValues(row, column int, measure string) map[int]float64
 		}
 		return out
 	}
-	name, last := strings.CutSuffix(measure, lastState)
+	name, last := strings.CutSuffix(measure, LastState)
 	for seed, o := range r.collectOutcomes(row, column) {
 		from := o.Measures
 		if last {

@@ -91,7 +91,7 @@ func checkStudy(t *testing.T, s Study) {
 	}
 	columns := func(names []string) {
 		for _, name := range names {
-			if s.findColumnIndex(name) < 0 {
+			if slices.Index(s.ColumnNames(), name) < 0 {
 				bad("there is no column %q", name)
 			}
 		}
@@ -104,14 +104,14 @@ func checkStudy(t *testing.T, s Study) {
 		}
 	}
 	for i, c := range s.Columns {
-		if c.Name == "" || s.findColumnIndex(c.Name) != i || !(c.Rate >= 0 && c.Rate < 1) ||
+		if c.Name == "" || slices.Index(s.ColumnNames(), c.Name) != i || !(c.Rate >= 0 && c.Rate < 1) ||
 			(c.Data == Drawn) != s.Drawn() {
 			bad("column %+v", c)
 		}
 	}
 	for i, r := range s.Rows {
 		draws, ways := len(r.Cost) > 0 || r.Estimator != "", 0
-		for _, is := range []bool{r.Recipe != "", r.Ratio != nil, r.Untrained != "", r.Estimate != "",
+		for _, is := range []bool{r.Recipe != "", r.Ratio != nil, r.Untrained != "",
 			r.Judge != "" && r.Recipe == "", draws} {
 			if is {
 				ways++
@@ -193,60 +193,6 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// ofVectors reports whether a measure is one of embedded images, so that untrained features have it too.
-func ofVectors(measure string) bool {
-	return strings.HasPrefix(measure, "r@") ||
-		slices.Contains(strings.Fields("p@1 r-precision map@r nmi nmi-geo ami f1 ncm probe probe-encoder"), measure)
-}
-
-// missingRows returns which of the rows of frozen and whitened features are not on every column of a study that shows
-// measures of embedded images.
-func missingRows(s Study) (missing []string) {
-	if !slices.ContainsFunc(s.Measures, ofVectors) {
-		return nil
-	}
-	for _, name := range []string{Frozen, Whitened} {
-		if i := s.findRowIndex(name); i < 0 || s.Rows[i].Untrained != name || len(s.Rows[i].Skip) > 0 {
-			missing = append(missing, name)
-		}
-	}
-	return missing
-}
-
-// Every study shows untrained features, so that the effect of training can be seen. If a chart shows only ratios,
-// theirs are among them.
-func TestUntrainedRowsInEveryStudy(t *testing.T) {
-	all, err := List()
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := 0
-	for _, s := range all {
-		if missing := missingRows(s); len(missing) > 0 {
-			t.Errorf("%s shows %v and has no row %v", s.Name, s.Measures, missing)
-		}
-		if slices.ContainsFunc(s.Measures, ofVectors) {
-			shown++
-		}
-		var ratios []string
-		for _, row := range s.Rows {
-			if row.Ratio != nil {
-				ratios = append(ratios, row.Ratio.Of)
-			}
-		}
-		if s.Chart != nil && len(ratios) > 0 && !(slices.Contains(ratios, Frozen) &&
-			slices.Contains(ratios, Whitened)) {
-			t.Errorf("%s draws the ratios of %q, and not of untrained features", s.Name, ratios)
-		}
-	}
-	if shown < 25 {
-		t.Errorf("looked at %d studies: were measures renamed?", shown)
-	}
-	if got := missingRows(*parsed(t, example)); len(got) != 2 {
-		t.Errorf("a study without them: %v", got)
-	}
-}
-
 func TestSummary(t *testing.T) {
 	r := filled(t, false)
 	got := r.summarizeCell(1, 0, "p@1")
@@ -299,21 +245,6 @@ func TestAtMost(t *testing.T) {
 		c := r.testClaims()[1].Comparisons[0]
 		if math.Abs(c.Mean-want) > 1e-9 || c.Paper == nil || *c.Paper != (want > 0) {
 			t.Errorf("%s of .72 and .75, .715 in the paper: found %+.3f, %v", claim, c.Mean, *c.Paper)
-		}
-	}
-}
-
-// Tables say how the comparisons were corrected, or that there were none.
-func TestTested(t *testing.T) {
-	v := filled(t, false).testClaims()
-	none := slices.Clone(v[:1])
-	none[0].Comparisons = nil
-	for want, of := range map[string][]verdict{
-		"No comparison was run.": none, "p < 0.05)": v[1:2],
-		"p < 0.05 after Holm's correction for the 4 different comparisons here)": v,
-	} {
-		if text := explainTests(of); !strings.Contains(text, want) {
-			t.Errorf("found %q, expected %q in it", text, want)
 		}
 	}
 }
@@ -402,30 +333,6 @@ func TestStates(t *testing.T) {
 	}
 	if part := (verdict{Of: 4, Claim: most.Claim, Comparisons: most.Comparisons}); part.State() != CannotSay {
 		t.Errorf("three of four comparisons were run, and the claim %s", part.State())
-	}
-}
-
-// The explanation tells whether seeds differ in number, an untrained head was kept, or there is one seed.
-func TestExplanation(t *testing.T) {
-	r := filled(t, false)
-	r.Add(Cell{Row: 0, Column: 0, Seed: 3}, Outcome{Untrained: true, Measures: map[string]float64{"p@1": .7}})
-	if text := r.explainTables(); !strings.Contains(text, "over 2 to 3 seeds") ||
-		!strings.Contains(text, "in 1 of 13 trainings") {
-		t.Error(text)
-	}
-	if text := filled(t, false).explainTables(); !strings.Contains(text, "over 2 seeds") ||
-		strings.Contains(text, "trainings") {
-		t.Error(text)
-	}
-	one := NewResults(parsed(t, example), "birds.csv", false)
-	for row, v := range []float64{.7, .7 - 1e-16} {
-		one.Add(Cell{Row: row, Seed: 1}, Outcome{Measures: map[string]float64{"p@1": v}})
-	}
-	if lines := one.testClaims()[0]; !strings.HasSuffix(
-		lines.formatVerdict(true),
-		": 1 of 2 comparisons run, holds in 0",
-	) {
-		t.Error(lines)
 	}
 }
 

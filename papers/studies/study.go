@@ -84,11 +84,10 @@ type Row struct {
 	Network string `yaml:"network"`
 	Ratio   *Ratio `yaml:"ratio"` // computes the row from two others, seed by seed
 
-	// Judge is the scorer of winnow audit that judges the training labels: in the recipe's final embedding, by the
-	// record of its training or, without a recipe, on the stored features.
+	// Judge is the scorer of winnow audit that judges the training labels: in the recipe's final embedding or,
+	// without a recipe, on the stored features.
 	Judge     string `yaml:"judge"`
 	Untrained string `yaml:"untrained"` // instead of a recipe: the features as stored (frozen), or whitened
-	Estimate  string `yaml:"estimate"`  // instead of a recipe: a method of winnow audit --rate-only
 
 	// For columns whose data is Drawn.
 	Cost      Names  `yaml:"cost"`      // a loss and a filter (or none) whose training steps are timed
@@ -211,26 +210,9 @@ func parseStudy(name string, text []byte) (Study, error) {
 // Drawn reports whether a study needs no data.
 func (s *Study) Drawn() bool { return s.Columns[0].Data == Drawn }
 
-// LookAt changes the shares of the training after which the study takes histograms and boxes.
-func (s *Study) LookAt(shares []float64) error {
-	if s.Chart == nil || len(s.Chart.At) == 0 {
-		return fmt.Errorf("%s looks at no single steps, so there are none to choose", s.Name)
-	}
-	if slices.ContainsFunc(shares, func(v float64) bool { return !(v > 0 && v <= 1) }) {
-		return fmt.Errorf("at is %v, expected shares of the training, above 0 and up to 1", shares)
-	}
-	s.Chart.At = shares
-	return nil
-}
-
 // findRowIndex returns the index of a row, or -1.
 func (s *Study) findRowIndex(name string) int {
 	return slices.IndexFunc(s.Rows, func(r Row) bool { return r.Name == name })
-}
-
-// findColumnIndex returns the index of a column, or -1.
-func (s *Study) findColumnIndex(name string) int {
-	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
 }
 
 // Datasets returns the names of the datasets, in the order of the columns.

@@ -156,9 +156,9 @@ func (r *Results) columnTitle(j int) string {
 
 func (s *Study) measureTitle(measure string) string {
 	if s.computePrintScale(measure) == 100 {
-		name, last := strings.CutSuffix(measure, lastState)
+		name, last := strings.CutSuffix(measure, LastState)
 		if last {
-			return name + " %" + lastState
+			return name + " %" + LastState
 		}
 		return name + " %"
 	}

@@ -45,7 +45,7 @@ func (r *Results) writeClaimsPart() string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s\n\n%s\n\n", claimsTitle, explainTests(verdicts))
+	fmt.Fprintf(&b, "\n%s\n\n%s\n\n", ClaimsTitle, explainTests(verdicts))
 	for _, v := range verdicts {
 		fmt.Fprintf(&b, "- **%s** – %s\n", v.describeState(), v.formatVerdict(r.StandIn))
 		for _, line := range v.listUnheld() {
@@ -55,8 +55,8 @@ func (r *Results) writeClaimsPart() string {
 	return b.String()
 }
 
-// claimsTitle begins the part about the claims.
-const claimsTitle = "## Claims"
+// ClaimsTitle begins the part about the claims.
+const ClaimsTitle = "## Claims"
 
 func escapeCells(cells []string) []string {
 	out := make([]string, len(cells))

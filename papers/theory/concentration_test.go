@@ -87,20 +87,3 @@ func TestDrawHasTheMoments(t *testing.T) {
 		}
 	}
 }
-
-func TestStudyRefuses(t *testing.T) {
-	for name, change := range map[string]func(*theory.Concentration){
-		"kappa":   func(s *theory.Concentration) { s.Kappa = 0 },
-		"nan":     func(s *theory.Concentration) { s.Kappa = math.NaN() },
-		"dim":     func(s *theory.Concentration) { s.Dim = 1 },
-		"trials":  func(s *theory.Concentration) { s.Trials = 0 },
-		"nothing": func(s *theory.Concentration) { s.Samples = nil },
-		"one":     func(s *theory.Concentration) { s.Samples = []int{5, 1} },
-	} {
-		s := theory.Concentration{Kappa: 537, Dim: 128, Trials: 200, Samples: []int{5, 34}, Seed: 1}
-		change(&s)
-		if _, err := theory.EstimateConcentration(t.Context(), s); err == nil {
-			t.Errorf("%s: let through", name)
-		}
-	}
-}

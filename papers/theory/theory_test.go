@@ -2,7 +2,6 @@ package theory
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -146,41 +145,5 @@ func TestInverse(t *testing.T) {
 	})
 	if v := labelNoiseOf(0.95, 10); !math.IsNaN(v) {
 		t.Errorf("q₊ = 0.95 of ten classes, above any label noise: found p = %v", v)
-	}
-}
-
-func TestDescribe(t *testing.T) {
-	s, err := Describe(Setting{Rate: 0.5, Classes: 10, Each: 5, Eta: []float64{1, 2}, Gamma: []float64{0.5, 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	near(t, "q₊", s.Pairs.Corrected.Positive, Pairs(0.5, 10).Positive)
-	near(t, "P_FN printed", *s.Contrastive.FalseNegativePrinted, falseNegativePrinted(0.5, 10))
-	if !s.Unhinged.Holds || s.Unhinged.Margin < 0 || !s.Triplet[0].Holds || s.Triplet[1].Holds ||
-		s.Marginal[0].Holds || !s.Marginal[1].Holds {
-		t.Errorf("at p = 0.5 unhinged, η = 1 and γ = 1 hold, η = 2 and γ = 0.5 do not: found %+v", s)
-	}
-	if s.Marginal[1].NoisyPerClean != nil || s.Marginal[0].NoisyPerClean == nil || s.OneToOne == nil {
-		t.Errorf("found %+v", s)
-	}
-	if s, err := Describe(Setting{Rate: 0.1, Classes: 2}); err != nil || s.Contrastive.FalseNegativePrinted != nil ||
-		s.OneToOne != nil {
-		t.Errorf("two classes: %+v, %v", s, err)
-	}
-	nan := math.NaN()
-	for want, bad := range map[string]Setting{
-		"noise rate is 1,":          {Rate: 1, Classes: 10},
-		"noise rate is NaN":         {Rate: nan, Classes: 10},
-		"1 classes, expected 2":     {Classes: 1},
-		"2000000 classes":           {Classes: 2_000_000},
-		"1 images of each of 10":    {Classes: 10, Each: 1},
-		"skew η is 0.9":             {Classes: 10, Eta: []float64{0.9}},
-		"skew η is +Inf":            {Classes: 10, Eta: []float64{math.Inf(1)}},
-		"skew γ is 0, expected 0 <": {Classes: 10, Gamma: []float64{0}},
-		"skew γ is NaN":             {Classes: 10, Gamma: []float64{nan}},
-	} {
-		if _, err := Describe(bad); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: found %v, expected %q", bad, err, want)
-		}
 	}
 }

@@ -16,22 +16,15 @@ func readReproduce(c *cli.Context) (o Options, err error) {
 	switch given := c.Args().Slice(); {
 	case len(given) > 1:
 		return o, term.Misused("reproduce: found %s, expected one study", strings.Join(given, " "))
-	case len(given) > 0 && c.Bool("list"):
-		return o, term.Misused("--list: found the study %s, expected none", given[0])
 	case len(given) == 0 && (c.IsSet("data") || c.Bool("dry-run")):
 		return o, term.Misused("reproduce: found no study, expected one of those that winnow reproduce lists")
 	}
-	o.Papers, o.DryRun, o.JSON = c.Bool("list"), c.Bool("dry-run"), c.Bool("json")
+	o.DryRun, o.JSON = c.Bool("dry-run"), c.Bool("json")
 	if o.List = c.NArg() == 0; o.List {
 		return o, nil
 	}
 	if o.Study, err = studies.Find(c.Args().First()); err != nil {
 		return o, term.AsMisuse(err)
-	}
-	if at := c.Float64Slice("at"); len(at) > 0 {
-		if err = o.Study.LookAt(at); err != nil {
-			return o, term.Misused("--at: %w", err)
-		}
 	}
 	o.Dir = c.String("out")
 	if o.Jobs, err = grid.ParseJobs(c.String("jobs")); err != nil {

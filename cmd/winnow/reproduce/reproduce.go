@@ -13,10 +13,10 @@ import (
 	"winnow/papers/studies"
 )
 
-// Options are the options of winnow reproduce. Without a study the studies are listed.
+// Options are the options of winnow reproduce. Without a study, the papers' tables and figures are listed.
 type Options struct {
 	runner.Options
-	List, Papers, DryRun, JSON bool // Papers: the list is of all tables and figures of the papers
+	List, DryRun, JSON bool
 }
 
 // Command returns the "winnow reproduce" command.
@@ -27,7 +27,8 @@ A study is a table of rows (recipes) and columns (datasets with label noise). A 
 seed: of a head on stored features or, with --finetune, of the whole network or its last stages. Finished cells
 are kept in --out/cells, shared by all studies, and not run again. Networks keep checkpoints, so a killed run
 resumes where it was. Below the table, each claim of the paper holds, does not hold, or is undecided, by
-comparisons paired over the seeds (t-tests, corrected for all of the study). Without a STUDY the studies are listed.
+comparisons paired over the seeds (t-tests, corrected for all of the study). Without a STUDY, every table
+and figure of the five papers is listed with the study that makes it, and winnow's own studies.
 
 --data says what to run on:
 
@@ -78,17 +79,11 @@ func newReproduceCommand(call term.Call[Options]) *cli.Command {
 			&cli.StringSliceFlag{Name: "set",
 				Usage: "a setting of every training, `[ROW:]KEY=VALUE` as in winnow train, or of the rows whose name " +
 					"contains ROW; may be repeated"},
-			&cli.Float64SliceFlag{Name: "at", DefaultText: "the study's",
-				Usage: "take histograms and boxes after this `SHARE` of the training, above 0 and up to 1; may be " +
-					"repeated"},
 			&cli.StringFlag{Name: "jobs", DefaultText: "one a thread; of networks on a GPU auto",
 				Usage: "`N` cells at once, each with its share of --threads, or auto: as many as run fastest, by " +
 					"timing some steps of networks"},
 			&cli.IntFlag{Name: "classes", DefaultText: "240", Usage: "--data glyphs: draw `N` characters"},
 			&cli.IntFlag{Name: "images", DefaultText: "50", Usage: "--data glyphs: draw `N` images of each"},
-			&cli.BoolFlag{Name: "list",
-				Usage: "list every table and figure of the five papers, and winnow's own studies: what makes " +
-					"it, from which data"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the cells and how long they will take, and stop"},
 			term.JSONFlag(),
 		},
@@ -122,25 +117,14 @@ func runReproduce(ctx context.Context, p *term.Program, o Options) error {
 	return results.Text(p.Out)
 }
 
-// listStudies prints what can be reproduced: the studies, or every table and figure of the papers with the other
-// studies.
+// listStudies prints what can be reproduced: every table and figure of the papers, and the other studies.
 func listStudies(p *term.Program, o Options) error {
-	if o.Papers {
-		all, err := studies.Items()
-		switch {
-		case err != nil:
-			return err
-		case o.JSON:
-			return p.JSON(all)
-		}
-		return studies.WriteItems(printable.Fitted(p.Out), all)
-	}
-	all, err := studies.Summaries()
+	all, err := studies.Items()
 	switch {
 	case err != nil:
 		return err
 	case o.JSON:
 		return p.JSON(all)
 	}
-	return studies.WriteTable(printable.Fitted(p.Out), all)
+	return studies.WriteItems(printable.Fitted(p.Out), all)
 }

@@ -31,7 +31,8 @@ func Root(t testing.TB) string {
 		t.Fatal(err)
 	}
 	for {
-		if mod, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil && strings.HasPrefix(string(mod), "module winnow\n") {
+		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && strings.HasPrefix(string(mod), "module winnow\n") {
 			return dir
 		}
 		parent := filepath.Dir(dir)

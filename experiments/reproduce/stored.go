@@ -1,0 +1,95 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"winnow/papers/studies"
+)
+
+// read reads the stored results of a folder: a line of results.csv for each measure of a cell.
+func read(folder string) (*studies.Results, error) {
+	path := filepath.Join(folder, "results.csv")
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(lines) < 2 {
+		return nil, fmt.Errorf("%s: %d lines: %w", path, len(lines), err)
+	}
+	study, err := studies.Find(lines[1][0])
+	if err != nil {
+		return nil, err
+	}
+	r := studies.NewResults(&study, lines[1][3], true)
+	found := map[studies.Cell]studies.Outcome{}
+	for at, line := range lines[1:] {
+		var numbers [4]float64 // realised_rate, seed, value, seconds
+		for k, column := range []int{6, 7, 9, 11} {
+			if numbers[k], err = strconv.ParseFloat(line[column], 64); err != nil {
+				return nil, fmt.Errorf("%s: line %d: %w", path, at+2, err)
+			}
+		}
+		row, column := slices.Index(study.RowNames(), line[1]), slices.Index(study.ColumnNames(), line[2])
+		if row < 0 || column < 0 {
+			return nil, fmt.Errorf("%s: line %d: found %s, %s, which the study has not", path, at+2, line[1], line[2])
+		}
+		if !study.Rows[row].Runs() {
+			continue
+		}
+		cell := studies.Cell{Row: row, Column: column, Seed: uint64(numbers[1])}
+		o, ok := found[cell]
+		if !ok {
+			o = studies.Outcome{Study: line[0], Row: line[1], Column: line[2], Seed: cell.Seed, Data: line[3],
+				NoiseRate: numbers[0], Seconds: numbers[3], Measures: map[string]float64{}, Last: map[string]float64{}}
+		}
+		if name, last := strings.CutSuffix(line[8], studies.LastState); last {
+			o.Last[name] = numbers[2]
+		} else {
+			o.Measures[name] = numbers[2]
+		}
+		r.StandIn = r.StandIn && line[10] == ""
+		found[cell] = o
+	}
+	for cell, o := range found {
+		r.Add(cell, o)
+	}
+	return r, nil
+}
+
+// findClaims returns where the part of a report.md about the claims begins and ends.
+func findClaims(page string) (from, to int) {
+	if from = strings.Index(page, "\n"+studies.ClaimsTitle+"\n"); from < 0 {
+		return len(page), len(page)
+	}
+	to = len(page)
+	if list := strings.Index(page[from:], "\n- "); list >= 0 {
+		if notes := strings.Index(page[from+list:], "\n\n"); notes >= 0 {
+			to = from + list + notes + 1
+		}
+	}
+	return from, to
+}
+
+// countSeeds returns over how many seeds the cells are: "3 to 5 seeds".
+func countSeeds(r *studies.Results) string {
+	var counts []int
+	for _, c := range r.Document().Cells {
+		counts = append(counts, len(c.Values))
+	}
+	least, most := slices.Min(counts), slices.Max(counts)
+	switch {
+	case least < most:
+		return fmt.Sprintf("%d to %d seeds", least, most)
+	case most == 1:
+		return "1 seed"
+	}
+	return fmt.Sprintf("%d seeds", most)
+}
