@@ -102,7 +102,7 @@ func (s *studioExport) findDataKeys(t *labelstudio.Task) error {
 		})
 	}
 	if at[pathColumn] < 0 || t.Min && at[labelColumn] < 0 {
-		return fmt.Errorf("found the keys %.200s, expected the image and, in a short export, the choices: name them by "+
+		return fmt.Errorf("found the keys %.200s, expected the image and, in JSON_MIN, the choices: name them by "+
 			"%s", strings.Join(t.Keys, ", "), naming)
 	}
 	// Later tasks may have these.

@@ -12,8 +12,8 @@ import (
 )
 
 // writeCorrected writes the manifest that was judged to a file ([datasets.FixTo]), without the images that a
-// cut takes or with the labels suggested for them. Labels that people found wrong are replaced as they decided. All other
-// rows and columns stay as they are.
+// cut takes or with the labels suggested for them. Labels that people found wrong are replaced as they decided. All
+// other rows and columns stay as they are.
 func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Fixed, error) {
 	taken, err := a.result.Take(cut)
 	if err != nil {
