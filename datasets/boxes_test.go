@@ -45,7 +45,8 @@ const (
 	vocXML = "<annotation><size><width>200</width><height>100</height></size><object><name>tench</name><bndbox>" +
 		"<xmin>11</xmin><ymin>21</ymin><xmax>50</xmax><ymax>60</ymax></bndbox></object></annotation>"
 	labelMeJSON = `{"shapes": [{"label": "tench", "points": [[10, 20], [50, 60]], "shape_type": "rectangle"},
-		{"label": "horn", "points": [[100, 50], [100, 60]], "shape_type": "circle"}], "imageWidth": 200, "imageHeight": 100}`
+		{"label": "horn", "points": [[100, 50], [100, 60]],
+		"shape_type": "circle"}], "imageWidth": 200, "imageHeight": 100}`
 	cocoJSON = `{"images":[{"id":1,"file_name":"1.png","width":200,"height":100},{"id":2,"file_name":"2.png"}],
 		"annotations":[{"id":1,"image_id":1,"category_id":2,"bbox":[10,20,40,40]},{"id":2,"image_id":1,"category_id":2,
 		"bbox":[900,20,40,40]}],"categories":[{"id":2,"name":"tench"}]}`

@@ -11,9 +11,9 @@ import (
 )
 
 // ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, if a file of COCO describes the
-// pictures, or if pictures without class folders have files of boxes (YOLO, Pascal VOC, LabelMe), it reads the boxes. If
-// it holds metadata.csv or .jsonl, it reads what that lists, as Hugging Face's imagefolder does. If folders are named
-// after splits (train, val, test, …), the class folders are one level below. Folders that wrap all images, such as
+// pictures, or if pictures without class folders have files of boxes (YOLO, Pascal VOC, LabelMe), it reads the
+// boxes. If it holds metadata.csv or .jsonl, it reads what that lists, as Hugging Face's imagefolder does. If
+// folders are named after splits (train, val, test, …), the class folders are one level below. Folders that wrap all images, such as
 // images/, are entered. Reading lists what was left out: other files, folders of services, pictures in no class folder.
 // Nested folders belong to their class folder.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {

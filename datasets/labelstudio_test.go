@@ -239,7 +239,8 @@ func TestLabelStudioShapes(t *testing.T) {
 		}
 	}
 	const box = `{"id": "r", "from_name": "kind", "type": "rectanglelabels", "original_width": 200,
-		"original_height": 100, "value": {"x": 5, "y": 20, "width": 20, "height": 40, "rotation": 0, "rectanglelabels": ["tench"]}}`
+		"original_height": 100,
+		"value": {"x": 5, "y": 20, "width": 20, "height": 40, "rotation": 0, "rectanglelabels": ["tench"]}}`
 	if _, err := ReadManifest(strings.NewReader("["+task(1, box)+"]"), "m", ReadOptions{}); err == nil ||
 		!strings.Contains(err.Error(), "export the project as COCO or YOLO") {
 		t.Errorf("regions: %v", err)
