@@ -19,7 +19,6 @@ type studioExport struct {
 	rows     []row
 	answers  [][]labelstudio.Answer // of the rows
 	controls labelstudio.Controls
-	min      bool
 	boxed    map[string]bool // controls that label regions
 }
 
@@ -80,19 +79,15 @@ func (s *studioExport) readTask(t *labelstudio.Task) error {
 
 // findDataKeys finds the keys with a meaning among the data of the first task.
 func (s *studioExport) findDataKeys(t *labelstudio.Task) error {
-	s.min = t.Min
 	o := s.ReadOptions
-	if !t.Min && !slices.Contains(t.Keys, o.Names.Label) {
+	if !slices.Contains(t.Keys, o.Names.Label) {
 		o.Names.Label = "" // of a control, if it names one
-	}
-	if t.Min && o.Names.Label == "" {
-		o.Names.Label, _ = labelstudio.Usual(t.Keys)
 	}
 	at, _, err := o.findColumns(t.Keys)
 	if err != nil {
 		return err
 	}
-	if !t.Min && o.Names.Label == "" {
+	if o.Names.Label == "" {
 		at[labelColumn] = -1 // a label in the data is not the annotators' choice
 	}
 	if at[pathColumn] < 0 {
@@ -101,9 +96,8 @@ func (s *studioExport) findDataKeys(t *labelstudio.Task) error {
 			return from != labelstudio.Plain
 		})
 	}
-	if at[pathColumn] < 0 || t.Min && at[labelColumn] < 0 {
-		return fmt.Errorf("found the keys %.200s, expected the image and, in JSON_MIN, the choices: name them by "+
-			"%s", strings.Join(t.Keys, ", "), naming)
+	if at[pathColumn] < 0 {
+		return fmt.Errorf("found the keys %.200s, expected the image: name it by %s", strings.Join(t.Keys, ", "), naming)
 	}
 	// Later tasks may have these.
 	s.keys = [len(ownNames)]string{splitColumn: ownNames[splitColumn], trueColumn: ownNames[trueColumn]}
@@ -132,9 +126,6 @@ func imageOfTask(value, strip string) (string, error) {
 // findLabelSource returns the control that holds the labels or, if fromData, the key of the data.
 func (s *studioExport) findLabelSource() (control string, fromData bool, err error) {
 	key := s.keys[labelColumn]
-	if s.min {
-		return key, false, nil
-	}
 	control, fromData = s.Names.Label, key != "" && !s.controls[key]
 	if control == "" {
 		if control, err = s.controls.Pick(); err != nil {
@@ -151,15 +142,15 @@ func (s *studioExport) setChosenLabels(control string, fromData bool) string {
 	if fromData {
 		return fmt.Sprintf("labels by the data %q", control)
 	}
-	var tally labelstudio.Tally
+	tally := labelstudio.Tally{}
 	kept := s.rows[:0]
 	for i, r := range s.rows {
 		var v labelstudio.Verdict
 		r.label, v = labelstudio.Outcome(s.answers[i], control)
-		if tally.Add(v, r.extra[0]); v != labelstudio.Dropped {
+		if tally[v]++; v != labelstudio.Dropped {
 			kept = append(kept, r)
 		}
 	}
 	s.rows = kept
-	return fmt.Sprintf("labels by the choices of %q%s", control, &tally)
+	return fmt.Sprintf("labels by the choices of %q%s", control, tally)
 }

@@ -10,8 +10,6 @@ import (
 	"strconv"
 
 	"winnow/datasets/location"
-	"winnow/datasets/parquetimages"
-	"winnow/datasets/parquetrows"
 	"winnow/datasets/shards"
 )
 
@@ -55,50 +53,45 @@ func readParquet(ctx context.Context, source location.Source, list *shards.List,
 // readParquetColumns reads the columns of a file except the image columns.
 func (o ReadOptions) readParquetColumns(ctx context.Context, name string, source location.Source, src io.ReaderAt,
 	size int64) (*parquetShard, error) {
-	f, err := parquetimages.Open(src, size)
-	if err != nil {
-		return nil, err
-	}
-	table, err := parquetrows.Open(src, size)
+	f, err := shards.OpenParquet(src, size)
 	if err != nil {
 		return nil, err
 	}
 	s := &parquetShard{}
-	if s.images, err = o.imageColumn(f, table.Columns); err != nil {
+	if s.images, err = o.imageColumn(f, f.Columns); err != nil {
 		return nil, err
 	}
 	s.lost = f.Nulls(s.images)
 	for _, other := range f.Images {
-		table.Leave(other) // bytes are not text
+		f.Leave(other) // bytes are not text
 	}
 	ending := -1
-	if at := f.PathColumn(s.images); at != nil {
-		table.Take(at)
-		ending = len(table.Columns) - 1
+	if f.TakePath(s.images) {
+		ending = len(f.Columns) - 1
 	}
 	unlabelled := false
 	opts := reading{ReadOptions: o, unlabelled: &unlabelled}
 	opts.Names.Path = pictures
-	opts.Names.Label = cmp.Or(o.Names.Label, onlyClass(f, table.Columns))
-	at, kept, extra, err := opts.readTableHeader(source.String(), withPictures(table.Columns))
+	opts.Names.Label = cmp.Or(o.Names.Label, onlyClass(f, f.Columns))
+	at, kept, extra, err := opts.readTableHeader(source.String(), withPictures(f.Columns))
 	if err != nil {
 		return nil, err
 	}
 	s.columns = kept
-	names := classNames(f, table.Columns)
-	split, record := splitOf(name), make([]string, len(table.Columns)+1)
-	err = table.Each(func(values []string) error {
+	names := classNames(f, f.Columns)
+	split, record := splitOf(name), make([]string, len(f.Columns)+1)
+	err = f.EachRow(src, func(values []string) error {
 		copy(record[1:], values)
 		for k, list := range names {
 			if record[k+1], err = className(record[k+1], list); err != nil {
-				return fmt.Errorf("row %d: column %.80q: %w", len(s.rows)+1, table.Columns[k], err)
+				return fmt.Errorf("row %d: column %.80q: %w", len(s.rows)+1, f.Columns[k], err)
 			}
 		}
 		end := ""
 		if ending >= 0 && isImageName(values[ending]) {
 			end = path.Ext(values[ending])
 		}
-		record[0] = name + "/" + parquetimages.Name(s.images, int64(len(s.rows)), end)
+		record[0] = name + "/" + shards.ImageName(s.images, int64(len(s.rows)), end)
 		r := at.newRow(record, extra, len(s.rows))
 		r.split = cmp.Or(r.split, split)
 		if s.rows, err = appendRow(s.rows, r, opts); err != nil {
@@ -114,7 +107,7 @@ func (o ReadOptions) readParquetColumns(ctx context.Context, name string, source
 
 // imageColumn chooses the image column: the one that is named, or that the file marks as one, or that has a usual
 // name, or the only one.
-func (o ReadOptions) imageColumn(f *parquetimages.File, others []string) (string, error) {
+func (o ReadOptions) imageColumn(f *shards.ParquetFile, others []string) (string, error) {
 	if i := findColumn(f.Images, o.Names.Path); i >= 0 && o.Names.Path != "" {
 		return f.Images[i], nil
 	}
@@ -138,7 +131,7 @@ func (o ReadOptions) imageColumn(f *parquetimages.File, others []string) (string
 }
 
 // classNames returns, by position, the class names of the columns that hold class numbers.
-func classNames(f *parquetimages.File, columns []string) map[int][]string {
+func classNames(f *shards.ParquetFile, columns []string) map[int][]string {
 	names := map[int][]string{}
 	for i, column := range columns {
 		if list := f.Features[column].Names; len(list) > 0 {
@@ -162,7 +155,7 @@ func className(number string, names []string) (string, error) {
 }
 
 // onlyClass returns the only column of classes if no column has a usual label name, else "".
-func onlyClass(f *parquetimages.File, columns []string) string {
+func onlyClass(f *shards.ParquetFile, columns []string) string {
 	own := append([]string{ownNames[labelColumn]}, usualNames[labelColumn]...)
 	if slices.ContainsFunc(own, func(name string) bool { return findColumn(columns, name) >= 0 }) {
 		return ""

@@ -12,7 +12,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"winnow/datasets/location"
-	"winnow/datasets/parquetimages"
 	"winnow/datasets/shards"
 	"winnow/internal/regular"
 )
@@ -207,11 +206,11 @@ func FuzzParquetImages(f *testing.F) {
 		if err != nil {
 			return
 		}
-		file, err := parquetimages.Open(src, int64(len(data)))
+		file, err := shards.OpenParquet(src, int64(len(data)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var cache parquetimages.Cache
+		var cache shards.PageCache
 		for _, r := range s.rows[:min(len(s.rows), 20)] {
 			_, _ = file.Image(src, &cache, strings.TrimPrefix(r.path, "x/")) // broken pages are rejected
 		}

@@ -16,7 +16,6 @@ import (
 
 	"winnow/datasets/location"
 	"winnow/datasets/shards"
-	"winnow/datasets/tarshards"
 	"winnow/internal/jsontext"
 )
 
@@ -71,7 +70,7 @@ func readWebDataset(ctx context.Context, source location.Source, list *shards.Li
 // readTar reads the headers and the texts of a tar file.
 func (s *webShard) readTar(ctx context.Context, src io.ReaderAt, size int64) error {
 	at := map[string]int{}
-	return tarshards.Walk(src, size, func(m tarshards.Member, content io.Reader) error {
+	return shards.WalkTar(src, size, func(m shards.TarMember, content io.Reader) error {
 		key, ending, ok := webName(m.Name)
 		if !ok {
 			return ctx.Err()
@@ -83,7 +82,7 @@ func (s *webShard) readTar(ctx context.Context, src io.ReaderAt, size int64) err
 			s.samples = append(s.samples, webSample{key: key})
 		}
 		if slices.Contains(s.samples[n].endings, ending) {
-			return tarshards.Twice(m.Name)
+			return shards.RefuseTwice(m.Name)
 		}
 		s.samples[n].endings = append(s.samples[n].endings, strings.Clone(ending))
 		if !s.texts[strings.ToLower(ending)] {

@@ -16,8 +16,9 @@ import (
 	"strconv"
 	"strings"
 
+	"winnow/datasets/shards"
+
 	"winnow/datasets/location"
-	"winnow/datasets/tarshards"
 	"winnow/internal/regular"
 )
 
@@ -51,7 +52,7 @@ var numberMark = regexp.MustCompile(`%0?[1-9]?d`)
 // openShard is a shard that fills.
 type openShard struct {
 	name   string
-	files  []tarshards.File
+	files  []shards.TarFile
 	images int
 	size   int64
 }
@@ -115,7 +116,7 @@ func (w *ShardWriter) writeShard(ctx context.Context, s *openShard, done *Shards
 	}
 	err := os.MkdirAll(filepath.Dir(s.name), 0o777)
 	if err == nil {
-		err = tarshards.Write(ctx, s.name, s.files)
+		err = shards.WriteTar(ctx, s.name, s.files)
 	}
 	if err != nil {
 		return fmt.Errorf("datasets: %s: %w", s.name, err)
@@ -152,7 +153,7 @@ func (w *ShardWriter) nameKeys() error {
 }
 
 // sampleFiles returns the files of a sample, and the bytes that they take in a shard.
-func (w *ShardWriter) sampleFiles(i int) (files []tarshards.File, size int64, err error) {
+func (w *ShardWriter) sampleFiles(i int) (files []shards.TarFile, size int64, err error) {
 	s, root := &w.d.Samples[i], w.Root(i)
 	info, err := fs.Stat(root, s.Path)
 	if err != nil {
@@ -169,7 +170,7 @@ func (w *ShardWriter) sampleFiles(i int) (files []tarshards.File, size int64, er
 	if ending == "" || !info.Mode().IsRegular() {
 		return nil, 0, errors.New("is not an image by its name or content, expected JPEG, PNG, GIF, BMP or WebP")
 	}
-	picture := tarshards.File{Name: w.keys[i] + ending, Size: info.Size(), Open: func() (io.ReadCloser, error) {
+	picture := shards.TarFile{Name: w.keys[i] + ending, Size: info.Size(), Open: func() (io.ReadCloser, error) {
 		f, _, err := regular.From(root, s.Path)
 		return f, err
 	}}
@@ -177,10 +178,10 @@ func (w *ShardWriter) sampleFiles(i int) (files []tarshards.File, size int64, er
 	if err != nil {
 		return nil, 0, err
 	}
-	files = []tarshards.File{picture, {Name: w.keys[i] + "." + webJSON, Data: text}}
+	files = []shards.TarFile{picture, {Name: w.keys[i] + "." + webJSON, Data: text}}
 	if s.Label != Unlabelled {
 		files = slices.Insert(files, 1,
-			tarshards.File{Name: w.keys[i] + "." + webClass, Data: strconv.AppendInt(nil, int64(s.Label), 10)})
+			shards.TarFile{Name: w.keys[i] + "." + webClass, Data: strconv.AppendInt(nil, int64(s.Label), 10)})
 	}
 	for k := range files {
 		n, err := files[k].Length()

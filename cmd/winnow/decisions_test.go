@@ -162,7 +162,7 @@ func given(d *datasets.Dataset, path string) string {
 	return ""
 }
 
-// Checks of images drawn at random say how many labels are wrong; an export of Label Studio does not.
+// Checks of images drawn at random show how many labels are wrong.
 func TestAuditCountsRandomChecks(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0.3)
@@ -171,14 +171,13 @@ func TestAuditCountsRandomChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	labels := w.answers(d, func(int) bool { return true }) // the drawn ones among them
-	for tab, want := range map[string]string{"page": "drawn at random were", made.Imported: "Nothing is known of how"} {
-		kept := filepath.Join(t.TempDir(), "kept.db")
-		decided(t, kept, tab, d, labels)
-		out, _ := mustCall(t, "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", "fitted",
-			"--decisions", kept)
-		if !strings.Contains(out, want) || !strings.Contains(out, fmt.Sprintf("%d of them wrong", len(w.wrong))) {
-			t.Errorf("%s: found\n%s, expected %q", tab, out, want)
-		}
+	kept := filepath.Join(t.TempDir(), "kept.db")
+	decided(t, kept, "page", d, labels)
+	out, _ := mustCall(t, "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", "fitted",
+		"--decisions", kept)
+	if !strings.Contains(out, "drawn at random were") ||
+		!strings.Contains(out, fmt.Sprintf("%d of them wrong", len(w.wrong))) {
+		t.Errorf("found\n%s", out)
 	}
 }
 

@@ -1,5 +1,9 @@
 // Package importing reads images and labels from sources or a published dataset, splits them, and writes a manifest
 // or shards.
+//
+// A published dataset is read from the files in which it is published, unpacked, and gets the splits of the papers. A
+// Preset reads all its labelled images; a Protocol assigns them to splits and knows the published counts. Classes have
+// the publisher's numbers, which the papers' "classes 1-100" refers to. No image is decoded.
 package importing
 
 import (
@@ -12,7 +16,6 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
-	"winnow/datasets/published"
 	"winnow/internal/text"
 )
 
@@ -244,7 +247,7 @@ func (j Job) oneFolder(ctx context.Context) error {
 
 // readPreset reads a known dataset, split by one of its protocols.
 func (j Job) readPreset(ctx context.Context) (*gathered, error) {
-	preset, err := published.Find(j.Preset)
+	preset, err := Find(j.Preset)
 	if err != nil {
 		return nil, err
 	}
@@ -252,14 +255,14 @@ func (j Job) readPreset(ctx context.Context) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := published.Options{Root: j.Root.String(), Protocol: j.Protocol, Human: j.Human}
-	if opts.Labels, err = published.ReadFile(j.Labels); err != nil {
+	opts := Options{Root: j.Root.String(), Protocol: j.Protocol, Human: j.Human}
+	if opts.Labels, err = ReadFile(j.Labels); err != nil {
 		return nil, err
 	}
-	if opts.Corrected, err = published.ReadFile(j.Corrected); err != nil {
+	if opts.Corrected, err = ReadFile(j.Corrected); err != nil {
 		return nil, err
 	}
-	if opts.Given, err = published.ReadListFile(j.Given); err != nil {
+	if opts.Given, err = ReadListFile(j.Given); err != nil {
 		return nil, err
 	}
 	r, err := preset.Dataset(files, opts)

@@ -50,8 +50,6 @@ func TestOptions(t *testing.T) {
 				Nearest: true}})
 	becomes(t, toplineCommand, "m.csv --noise-rate 0.3 --split test --out t.csv", ToplineOptions{
 		Manifest: location.At("m.csv"), Out: "t.csv", Split: "test", Rate: 0.3, Seed: 1})
-	becomes(t, joinCommand, "m.csv list.csv --out j.csv --json", JoinOptions{
-		Manifest: location.At("m.csv"), List: "list.csv", Out: "j.csv", JSON: true})
 	becomes(t, glyphsCommand, "--out g --classes 12", GlyphsOptions{Out: "g",
 		Config: glyphs.Config{Classes: 12, Images: glyphs.DefaultImages, Seed: glyphs.DemoSeed}})
 }
@@ -60,11 +58,10 @@ func TestOptions(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	termtest.Check(t, importCommand, nil, []string{
-		"--out m.csv", "a b --labels m.csv --out n", "a --labels m.csv --split train=1 --out n",
-		"a --labels m.csv --out m.tar", "a --by colour --out m.csv", "a --shard-size 1MB --out m.csv",
-		"a --shard-size x --out m.tar", "--preset glyphs --out m.tar", "a --split train --out m.csv",
+		"--out m.csv", "a --by colour --out m.csv", "a --shard-size 1MB --out m.csv",
+		"a --shard-size x --out m.tar", "a --split train --out m.csv",
 		"--preset mnist --root r --label-column l --out m.csv",
-		"--preset nix --root r --out m.csv", "--preset mnist --out m.csv", "--preset glyphs --human aggre --out m.csv",
+		"--preset nix --root r --out m.csv", "--preset mnist --out m.csv", "--preset mnist --root r --human aggre --out m.csv",
 		"--preset mnist --root r --validation 1 --out m.csv", "--preset mnist --root r --protocol prism --out m.csv",
 	})
 	termtest.Check(t, corruptCommand, nil, []string{

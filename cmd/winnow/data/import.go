@@ -1,7 +1,6 @@
 package data
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -12,11 +11,8 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
-	"winnow/datasets/glyphs"
 	"winnow/datasets/importing"
 	"winnow/datasets/location"
-	"winnow/datasets/published"
-	"winnow/internal/catalog"
 	"winnow/internal/hint"
 )
 
@@ -50,45 +46,39 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 				Usage: "boxes: leave out boxes with a side below `N` pixels"},
 			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
 			&cli.StringFlag{Name: "root",
-				Usage: "`DIR` with the files of --preset; glyphs: the new folder to draw into; lists and shards: " +
-					"that the paths begin in. Paths that name no file there are counted"},
+				Usage: "`DIR` with the files of --preset; lists and shards: that the paths begin in. Paths that name " +
+					"no file there are counted"},
 			&cli.StringFlag{Name: "protocol",
-				Usage: "`SPLIT` of --preset, of those that the dataset has: official, half, prism, usual or coarse"},
+				Usage: "`SPLIT` of --preset, of those that the dataset has: official, half, prism or usual"},
 			&cli.StringFlag{Name: "human",
 				Usage: "`SET` of human labels of cifar10n: aggre (the default), worse, random1, random2 or random3"},
 			&cli.StringFlag{Name: "human-labels", DefaultText: "found in --root",
-				Usage: "`FILE` with the human labels of cifar10n or cifar100n: .pt as published, CSV, .npy"},
+				Usage: "`FILE` with the human labels of cifar10n or cifar100n: CSV, perhaps gzipped"},
 			&cli.StringFlag{Name: "corrected-labels",
-				Usage: "`FILE` of the label-errors project, JSON or .npy, for the test images of mnist, CIFAR and " +
-					"ImageNet (JSON)"},
+				Usage: "`FILE` of the label-errors project (JSON) for the test images of mnist, CIFAR and ImageNet"},
 			&cli.StringFlag{Name: "given",
 				Usage: "with --preset: `FILE` of PRISM's released training list, whose noisy labels become the " +
 					"labels; the true ones become true_label"},
 			&cli.Float64Flag{Name: "validation",
 				Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
-			term.SeedFlag("seed `N` of --split, and of glyphs"),
+			term.SeedFlag("seed `N` of --split"),
 			term.JSONFlag(),
 		}, term.ColumnFlags()...),
 		Action: term.Action(readImport, call),
 	}
 }
 
-// glyphsPreset is the embedded dataset's name among the presets.
-const glyphsPreset = "glyphs"
-
-// presetNames returns the datasets that data import knows: those of the catalog, and the embedded one.
-func presetNames() []string {
-	names := []string{glyphsPreset}
-	for _, p := range published.Catalog() {
+// presetNames returns the datasets that data import knows.
+func presetNames() (names []string) {
+	for _, p := range importing.Catalog() {
 		names = append(names, p.Name)
 	}
-	slices.Sort(names)
 	return names
 }
 
 // Flags of data import that need --preset, and flags that exclude it.
 var (
-	presetFlags    = []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
+	presetFlags    = []string{"protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
 	notWithPresets = []string{"encoding", "path-column", "label-column", "split-column", "true-column",
 		"format", "strip-prefix", "split", "by", "crop-margin", "min-box"}
 )
@@ -103,18 +93,16 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	if o.ShardSize, err = term.Size(c, "shard-size"); err != nil {
 		return o, err
 	}
-	if tar := datasets.IsShardName(o.Out); c.IsSet("shard-size") && !tar || o.Preset == glyphsPreset && tar {
-		return o, term.Misused("--out: found %s, expected shards (.tar) with --shard-size, and a manifest of %s", o.Out,
-			glyphsPreset)
-		// shards and glyphs make their folders
-	} else if err := term.KeepInput(c, c.Args().Slice()...); err != nil && !tar && o.Preset != glyphsPreset {
+	if tar := datasets.IsShardName(o.Out); c.IsSet("shard-size") && !tar {
+		return o, term.Misused("--out: found %s, expected shards (.tar) with --shard-size", o.Out)
+	} else if err := term.KeepInput(c, c.Args().Slice()...); err != nil && !tar { // shards make their folders
 		return o, err
 	}
 	if c.IsSet("preset") {
 		return o, readPreset(c, o)
 	}
 	for _, name := range presetFlags {
-		if c.IsSet(name) && name != "root" {
+		if c.IsSet(name) {
 			return o, term.Misused("data import: --%s goes with --preset", name)
 		}
 	}
@@ -143,48 +131,26 @@ func readPreset(c *cli.Context, o importing.Job) error {
 	if err := term.NoArguments(c); err != nil {
 		return err
 	}
-	if o.Preset == glyphsPreset {
-		if o.JSON {
-			return term.Misused("data import: --json says how sources were read: it does not go with %s", glyphsPreset)
-		}
-		for _, name := range append(presetFlags, notWithPresets...) {
-			if name != "root" && name != "protocol" && c.IsSet(name) {
-				return term.Misused("data import: --%s does not go with %s, whose splits are made with it", name,
-					glyphsPreset)
-			}
-		}
-		if o.Protocol != "" && o.Protocol != published.Official {
-			return term.Misused("--protocol: %s has no %q, expected %s", glyphsPreset, o.Protocol, published.Official)
-		}
-		return nil
-	}
 	for _, name := range notWithPresets {
 		if c.IsSet(name) {
 			return term.Misused("data import: --%s does not go with --preset, which has splits of its own (--protocol)",
 				name)
 		}
 	}
-	if c.IsSet("given") && c.IsSet("validation") {
-		return term.Misused("data import: --validation does not go with --given, whose labels are noisy")
-	}
-	preset, unknown := published.Find(o.Preset)
+	preset, err := importing.Find(o.Preset)
 	_, known := preset.Protocols[o.Protocol]
 	switch {
-	case unknown != nil:
-		return term.Misused("--preset: %q is unknown%s, expected one of %s", o.Preset,
-			catalog.Ask(o.Preset, presetNames()), strings.Join(presetNames(), ", "))
+	case err != nil:
+		return term.AsMisuse(err)
 	case o.Protocol != "" && !known:
-		return term.Misused("--protocol: %s has no %q%s, expected one of %s", preset.Name, o.Protocol,
-			catalog.Ask(o.Protocol, preset.ProtocolNames()), strings.Join(preset.ProtocolNames(), ", "))
-	case c.IsSet("human") && !slices.Contains(preset.Human, o.Human):
-		return term.Misused("--human: %s has no label set %q, expected one of: %s", preset.Name, o.Human,
-			cmp.Or(strings.Join(preset.Human, ", "), "none"))
-	case c.IsSet("human-labels") && preset.Human == nil:
-		return term.Misused("data import: --human-labels does not go with %s, only with cifar10n and cifar100n",
-			preset.Name)
-	case c.IsSet("corrected-labels") && !preset.Corrects:
-		return term.Misused("data import: --corrected-labels does not go with %s, only with mnist and CIFAR",
-			preset.Name)
+		return term.Misused("--protocol: found %q, expected one that %s has: %s", o.Protocol, preset.Name,
+			strings.Join(preset.ProtocolNames(), ", "))
+	case c.IsSet("human") && !slices.Contains(preset.Human, o.Human), c.IsSet("human-labels") && preset.Human == nil,
+		c.IsSet("corrected-labels") && !preset.Corrects:
+		return term.Misused("data import: the preset %s has no such labels: its sets of human labels are [%s], and "+
+			"corrected labels: %v", preset.Name, strings.Join(preset.Human, ", "), preset.Corrects)
+	case c.IsSet("given") && c.IsSet("validation"):
+		return term.Misused("data import: --validation does not go with --given, whose labels are noisy")
 	case o.Root.IsZero():
 		return term.Misused("data import: --preset needs --root, the folder with the dataset's files")
 	case o.Validation < 0 || o.Validation >= 1:
@@ -194,10 +160,6 @@ func readPreset(c *cli.Context, o importing.Job) error {
 }
 
 func runImport(ctx context.Context, p *term.Program, o importing.Job) error {
-	if o.Preset == glyphsPreset {
-		root := cmp.Or(o.Root, location.At(o.Out).Parent())
-		return writeGlyphs(ctx, p, glyphs.Config{Images: glyphs.DefaultImages, Seed: o.Seed}, root.Path(), o.Out)
-	}
 	o.Note = p.Note
 	if datasets.IsShardName(o.Out) {
 		progress, end := p.Watch("images")
