@@ -23,7 +23,6 @@ require (
 	github.com/yalue/onnxruntime_go v1.35.0
 	github.com/zeebo/xxh3 v1.1.0
 	golang.org/x/image v0.47.0
-	golang.org/x/oauth2 v0.36.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
-	"iter"
 	"path"
 	"regexp"
 	"slices"
@@ -18,6 +17,7 @@ import (
 type row struct {
 	path, label, split, truth string
 	extra                     []string
+	number                    int // of the source's rows, from 1; 0: those before it, and one
 }
 
 // buildDataset turns rows into a Dataset. Its classes are all given and true labels, numbered in sorted order.
@@ -59,11 +59,11 @@ func cleanPath(p, strip string) (string, error) {
 	case p == "":
 		return "", fmt.Errorf("path is empty")
 	case isAddress.MatchString(p):
-		return "", &rooted{p, "an address"}
+		return "", refuseRooted(p, "an address")
 	case isDrive.MatchString(p):
-		return "", &rooted{p, "on a drive of Windows"}
+		return "", refuseRooted(p, "on a drive of Windows")
 	case path.IsAbs(p):
-		return "", &rooted{p, "absolute"}
+		return "", refuseRooted(p, "absolute")
 	case !validPath(p):
 		p = path.Clean(p)
 		if !validPath(p) {
@@ -73,12 +73,10 @@ func cleanPath(p, strip string) (string, error) {
 	return p, nil
 }
 
-// rooted says that a path begins at a root of its own.
-type rooted struct{ path, is string }
-
-func (r *rooted) Error() string {
-	return fmt.Sprintf("path %.200q is %s, expected one relative to the root: strip the part that is the root (winnow "+
-		"data import --strip-prefix), and name it with --root", r.path, r.is)
+// refuseRooted is the error for a path that begins at a root of its own.
+func refuseRooted(p, is string) error {
+	return fmt.Errorf("path %.200q is %s, expected one relative to the root: strip the part that is the root (winnow "+
+		"data import --strip-prefix), and name it with --root", p, is)
 }
 
 // isAddress and isDrive find paths that begin at no root of ours: s3://bucket/a.png, C:\photos\a.jpg.
@@ -88,21 +86,20 @@ var (
 )
 
 // fromWindows replaces the backslashes of paths where all separators of all paths are such, and reports how many paths
-// have them. On other systems a backslash may be part of a name, beside slashes.
-func fromWindows(paths iter.Seq[*string]) (n int, err error) {
-	for p := range paths {
-		if strings.Contains(*p, "/") {
+// have them. On other systems a backslash may be part of a name, next to slashes.
+func fromWindows(samples []Sample) (n int, err error) {
+	for i := range samples {
+		if strings.Contains(samples[i].Path, "/") {
 			return 0, nil
 		}
-		if strings.Contains(*p, `\`) {
+		if strings.Contains(samples[i].Path, `\`) {
 			n++
 		}
 	}
-	if n > 0 {
-		for p := range paths {
-			if *p, err = cleanPath(strings.ReplaceAll(*p, `\`, "/"), ""); err != nil {
-				return n, err
-			}
+	for i := range samples {
+		p := &samples[i].Path
+		if *p, err = cleanPath(strings.ReplaceAll(*p, `\`, "/"), ""); n == 0 || err != nil {
+			return n, err
 		}
 	}
 	return n, nil
@@ -155,6 +152,7 @@ func Merge(parts ...*Dataset) *Dataset {
 			return ids[id] - 1
 		}
 		for _, s := range p.Samples {
+			s.Row = len(b.samples)
 			s.Label, s.True = class(s.Label), class(s.True)
 			if len(columns) > 0 {
 				extra := make([]string, len(columns))
@@ -175,4 +173,57 @@ func (d *Dataset) className(id int) string {
 		return ""
 	}
 	return d.Classes[id]
+}
+
+// builder turns rows into samples one by one; class names are stored once.
+type builder struct {
+	samples []Sample
+	names   []string       // of classes, in order of appearance
+	ids     map[string]int // their indexes in names
+}
+
+// addSample adds a row as a sample.
+func (b *builder) addSample(r row) {
+	if r.number == 0 {
+		r.number = len(b.samples) + 1
+	}
+	b.samples = append(b.samples, Sample{Path: r.path, Label: b.numberClassName(r.label),
+		True: b.numberClassName(r.truth), Split: r.split, Extra: r.extra, Row: r.number - 1})
+}
+
+// numberClassName returns the index of a class.
+func (b *builder) numberClassName(name string) int {
+	if name == "" {
+		return Unlabelled
+	}
+	id, ok := b.ids[name]
+	if !ok {
+		if b.ids == nil {
+			b.ids = make(map[string]int)
+		}
+		name = strings.Clone(name)
+		id = len(b.names)
+		b.names, b.ids[name] = append(b.names, name), id
+	}
+	return id
+}
+
+// buildSorted returns the samples, with classes numbered in sorted order.
+func (b *builder) buildSorted(columns []string) *Dataset {
+	d := &Dataset{Columns: columns, Samples: b.samples, Classes: append([]string(nil), b.names...)}
+	sortClasses(d.Classes)
+	place := make([]int, len(d.Classes))
+	for id, name := range d.Classes {
+		place[b.ids[name]] = id
+	}
+	for i := range d.Samples {
+		s := &d.Samples[i]
+		if s.Label != Unlabelled {
+			s.Label = place[s.Label]
+		}
+		if s.True != Unlabelled {
+			s.True = place[s.True]
+		}
+	}
+	return d
 }

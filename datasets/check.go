@@ -1,15 +1,23 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"io"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"winnow/internal/regular"
+	"winnow/internal/text"
 )
 
 // Problem is a sample that cannot be used, and the reason.
@@ -47,11 +55,9 @@ type CheckReport struct {
 	Duplicates []Duplicates `json:"duplicates"`
 	// Shared counts the classes that train has in common with each other split; in the papers' protocol there are
 	// none.
-	Shared map[string]int `json:"classes_shared_with_train"`
-	Noise  *NoiseReport   `json:"train_noise,omitempty"` // if true labels are known
-	Uneven *Uneven        `json:"uneven,omitempty"`      // if drawing all classes equally often pays off
-
-	Reading *Reading `json:"reading,omitempty"` // how the source was read, and what was left out
+	Shared  map[string]int `json:"classes_shared_with_train"`
+	Noise   *NoiseReport   `json:"train_noise,omitempty"` // if true labels are known
+	Reading *Reading       `json:"reading,omitempty"`     // how the source was read, and what was left out
 }
 
 // Report reports obstacles to training, from the sums and reasons that [Dataset.Look] returned for all samples.
@@ -62,8 +68,8 @@ func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckRepor
 		Shared:     d.countSharedClasses(),
 		Unreadable: []Problem{},
 		Duplicates: []Duplicates{},
+		Reading:    d.Reading,
 	}
-	r.Uneven, r.Reading = r.newUneven(), d.Reading
 	groups := make(map[[sha256.Size]byte][]int)
 	for i, reason := range reasons {
 		if reason != "" {
@@ -90,41 +96,30 @@ func (d *Dataset) Look(ctx context.Context, first, end int, look func(path strin
 	progress func(done, total int)) (sums [][sha256.Size]byte, reasons []string, err error) {
 	samples := d.Samples[first:end]
 	sums, reasons = make([][sha256.Size]byte, len(samples)), make([]string, len(samples))
-	workers := runtime.GOMAXPROCS(0)
-	group, ctx := errgroup.WithContext(ctx)
-	done := make(chan struct{}, 4*workers)
-	counted := make(chan struct{})
-	go func() {
-		defer close(counted)
-		n := 0
-		for range done {
-			if n++; progress != nil {
-				progress(n, len(samples))
-			}
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	var counting sync.Mutex
+	done := 0
+	for i := range samples {
+		if inner.Err() != nil {
+			break
 		}
-	}()
-	for w := range workers {
-		group.Go(func() error {
-			for i := w; i < len(samples); i += workers {
-				if err := ctx.Err(); err != nil {
-					return err
+		group.Go(func() (err error) {
+			if sums[i], err = look(samples[i].Path); err != nil {
+				if gone, ok := errors.AsType[*regular.Outage](err); ok {
+					return gone
 				}
-				var err error
-				if sums[i], err = look(samples[i].Path); err != nil {
-					if gone, ok := errors.AsType[*regular.Outage](err); ok {
-						return gone
-					}
-					reasons[i] = err.Error()
-				}
-				done <- struct{}{}
+				reasons[i] = err.Error()
+			}
+			counting.Lock()
+			defer counting.Unlock()
+			if done++; progress != nil {
+				progress(done, len(samples))
 			}
 			return nil
 		})
 	}
-	err = group.Wait()
-	close(done)
-	<-counted
-	return sums, reasons, err
+	return sums, reasons, cmp.Or(group.Wait(), ctx.Err())
 }
 
 // Duplicated describes copies of one image, by their positions.
@@ -210,4 +205,260 @@ func (d *Dataset) SplitNames() string {
 		names = append(names, s.Split)
 	}
 	return strings.Join(names, ", ")
+}
+
+// WriteCounts writes a line for each split: images, classes, and oddities.
+func (d *Dataset) WriteCounts(w io.Writer) {
+	for _, s := range d.Count() {
+		fmt.Fprintf(w, "%-10s %7d images  %6d classes of %d to %d images", s.Split, s.Samples, s.Classes, s.Smallest,
+			s.Largest)
+		if s.Unlabelled > 0 {
+			fmt.Fprintf(w, "  %d unlabelled", s.Unlabelled)
+		}
+		if n := len(s.Singletons); n > 0 {
+			fmt.Fprintf(w, "  %d class(es) with one image", n)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// Write writes the report of a split as text.
+func (r NoiseReport) Write(w io.Writer, split string) {
+	fmt.Fprintf(w, "%s: %d of %d labels wrong (%.2f %%; per class %.1f to %.1f %%)\n",
+		split, r.Corrupted, r.Samples, 100*r.Rate, 100*r.ClassMin, 100*r.ClassMax)
+	fmt.Fprintf(w, "pairs said alike that differ: %.2f %% (symmetric noise: %.2f %%); pairs said different that "+
+		"are alike: %.3f %% (%.3f %%)\n",
+		100*r.WrongPositive, 100*r.ExpectedWrongPositive, 100*r.WrongNegative, 100*r.ExpectedWrongNegative)
+	fmt.Fprintf(w, "%d true classes, %d given ones; rates of the classes deviate by %.2f %% (independent flips: "+
+		"%.2f %%)\n",
+		r.Classes, r.Labels, 100*r.ClassDeviation, 100*r.BinomialDeviation)
+}
+
+// listedCopies is how many paths of a group of duplicates are written.
+const listedCopies = 5
+
+// Write writes the report as text; lists show at most listed entries.
+func (r *CheckReport) Write(w io.Writer, d *Dataset, listed int) {
+	d.WriteCounts(w)
+	for _, split := range slices.Sorted(maps.Keys(r.Shared)) {
+		if n := r.Shared[split]; n > 0 {
+			fmt.Fprintf(w, "%d classes of %s are also in train: this measures known classes, not the papers' "+
+				"unseen ones\n", n, split)
+		}
+	}
+	if r.Noise != nil {
+		r.Noise.Write(w, Train)
+	}
+	for _, s := range r.Splits {
+		if len(s.Singletons) > 0 {
+			fmt.Fprintf(w, "%s: %d classes have one image and so no positive pair: %s\n", s.Split, len(s.Singletons),
+				text.Line(strings.Join(text.First(s.Singletons, listed), ", ")))
+		}
+	}
+	fmt.Fprintf(w, "unreadable: %d\n", len(r.Unreadable))
+	for _, p := range text.First(r.Unreadable, listed) {
+		fmt.Fprintf(w, "  %s: %s\n", text.Line(p.Path), text.Line(p.Reason))
+	}
+	writeMore(w, listed, len(r.Unreadable))
+	vary := 0
+	for _, dup := range r.Duplicates {
+		if dup.LabelsVary {
+			vary++
+		}
+	}
+	fmt.Fprintf(w, "the same bytes under several paths: %d groups, %d with different labels, %d in two splits\n",
+		len(r.Duplicates), vary, r.Leaks())
+	for _, dup := range text.First(r.Duplicates, listed) {
+		fmt.Fprint(w, " ")
+		for i, p := range text.First(dup.Paths, listedCopies) {
+			fmt.Fprintf(w, " %s (%s, %s)", text.Line(p), text.Line(dup.Labels[i]), dup.Splits[i])
+		}
+		if n := len(dup.Paths) - listedCopies; n > 0 {
+			fmt.Fprintf(w, " … and %d more", n)
+		}
+		fmt.Fprintln(w)
+	}
+	writeMore(w, listed, len(r.Duplicates))
+}
+
+// writeMore says how many entries of a list were cut off, and where to find them.
+func writeMore(w io.Writer, listed, n int) {
+	if n > listed {
+		fmt.Fprintf(w, "  … %d more: --json lists all\n", n-listed)
+	}
+}
+
+// Write writes the report as text.
+func (r ToplineReport) Write(w io.Writer) {
+	fmt.Fprintf(w, "%s: %d of %d images kept (%.2f %%), in %d classes of %d to %d; of all %d labels %d were wrong\n",
+		r.Split, r.Kept, r.Images, 100*float64(r.Kept)/float64(r.Images), r.Classes, r.Smallest, r.Largest, r.Images,
+		r.Relabeled)
+	if r.Raised > 0 {
+		fmt.Fprintf(w, "%d class(es) keep more than their share, to have two images\n", r.Raised)
+	}
+	if n := len(r.Lone); n > 0 {
+		fmt.Fprintf(w, "%d class(es) have one image, and no pair of two: %s\n", n,
+			text.Line(strings.Join(text.First(r.Lone, 5), ", ")))
+	}
+}
+
+// Leaks returns how many images are in two splits.
+func (r *CheckReport) Leaks() (n int) {
+	for _, dup := range r.Duplicates {
+		if dup.Leak {
+			n++
+		}
+	}
+	return n
+}
+
+// Checked is what people decided about the label of an image.
+type Checked struct {
+	Given string `json:"given"`           // the label that they judged
+	Right bool   `json:"right"`           // it is right
+	Label string `json:"label,omitempty"` // the right label if it is wrong; "": the image is of no class
+	// Elsewhere says that the image was chosen by another program, so that its label says nothing about other images.
+	Elsewhere bool `json:"elsewhere,omitempty"`
+}
+
+// Checks are decisions about the labels of images, by path.
+type Checks struct {
+	File string `json:"file"`
+	Open int    `json:"open"` // images without an outcome: reviewers were unsure, or disagree
+	// Changed counts the images whose picture is another one than was decided about.
+	Changed int                `json:"picture_changed,omitempty"`
+	By      map[string]Checked `json:"by_path"`
+	// Log are the answers of all reviewers in their order, which tell how the images were chosen; nil: unknown.
+	Log []Answer `json:"-"`
+}
+
+// Answer is what a reviewer said about an image at a time.
+type Answer struct {
+	Path, Reviewer string
+	Checked
+	Sure     bool   // Right or not; else the reviewer was unsure, or took the answer back
+	Change   int64  // rises with each answer or batch of answers
+	Question []byte // why the image was shown, as the review stored it; nil: unknown
+}
+
+// Sum returns the sha256 of the decisions, whatever file they are in.
+func (c *Checks) Sum() string {
+	h := sha256.New()
+	for _, path := range slices.Sorted(maps.Keys(c.By)) {
+		k := c.By[path]
+		fmt.Fprintf(h, "%q %q %t %q\n", path, k.Given, k.Right, k.Label)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Matched are decisions about the samples of one dataset.
+type Matched struct {
+	At    map[int]Checked // by position
+	Stale int             // samples whose label changed since it was judged, so that the decision does not count
+	Gone  int             // decided images that the dataset does not have
+}
+
+// Match finds the samples that the decisions are about. If a sample's label has changed since, as in a mended manifest,
+// a right label must be judged again, and a wrong one is right if it is now the one that people chose. It refuses
+// decisions that are mostly about other images.
+func (c *Checks) Match(d *Dataset) (Matched, error) {
+	m := Matched{At: map[int]Checked{}}
+	rows := map[string]int{} // of each decided path
+	for i := range d.Samples {
+		if path := d.Samples[i].Path; c.hasCheck(path) {
+			rows[path]++
+		}
+	}
+	for i := range d.Samples {
+		s := &d.Samples[i]
+		k, ok := c.By[s.Path]
+		if !ok {
+			continue
+		}
+		switch now := d.LabelName(*s); {
+		case now == k.Given:
+			m.At[i] = k
+		case !k.Right && k.Label != "" && now == k.Label:
+			m.At[i] = Checked{Given: now, Right: true, Elsewhere: k.Elsewhere}
+		case k.Right, rows[s.Path] > 1: // of several labels of an image, only the judged one was decided
+			m.Stale++
+		default:
+			k.Given = now
+			m.At[i] = k
+		}
+	}
+	example := ""
+	for path, k := range c.By {
+		// a mended manifest is without the images of no class
+		if rows[path] == 0 && (k.Right || k.Label != "") {
+			if m.Gone++; example == "" || path < example {
+				example = path
+			}
+		}
+	}
+	if m.Gone > len(rows) {
+		return m, fmt.Errorf("%s: holds decisions about %d images of which %d are not among those given, such as %q: "+
+			"it is about other images; name another file of decisions", c.File, m.Gone+len(rows), m.Gone, example)
+	}
+	return m, nil
+}
+
+func (c *Checks) hasCheck(path string) bool { _, ok := c.By[path]; return ok }
+
+// Wrong counts the samples with a wrong label, and how many of them are of no class.
+func (m *Matched) Wrong() (wrong, none int) {
+	for _, k := range m.At {
+		if !k.Right {
+			wrong++
+			if k.Label == "" {
+				none++
+			}
+		}
+	}
+	return wrong, none
+}
+
+// Relabelled returns d with the decided labels. Samples of no class have no label. d itself stays as it is.
+func (m *Matched) Relabelled(d *Dataset) *Dataset {
+	made := *d
+	made.Samples = slices.Clone(d.Samples)
+	classes := slices.Clone(d.Classes)
+	for _, k := range m.At {
+		if k.Label != "" && !k.Right && !slices.Contains(classes, k.Label) {
+			classes = append(classes, k.Label)
+		}
+	}
+	sortClasses(classes)
+	id := make(map[string]int, len(classes))
+	for i, name := range classes {
+		id[name] = i
+	}
+	moved := func(label int) int {
+		if label == Unlabelled {
+			return Unlabelled
+		}
+		return id[d.Classes[label]]
+	}
+	made.Classes = classes
+	for i := range made.Samples {
+		s := &made.Samples[i]
+		s.Label, s.True = moved(s.Label), moved(s.True)
+		if k, ok := m.At[i]; ok && !k.Right {
+			if s.Label = Unlabelled; k.Label != "" {
+				s.Label = id[k.Label]
+			}
+		}
+	}
+	return &made
+}
+
+// Decisions returns what mending does with the wrong labels: it replaces them, and leaves images of no class out.
+func (m *Matched) Decisions() map[int]Decision {
+	do := map[int]Decision{}
+	for i, k := range m.At {
+		if !k.Right {
+			do[i] = Decision{Drop: k.Label == "", Label: k.Label}
+		}
+	}
+	return do
 }

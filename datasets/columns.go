@@ -9,7 +9,7 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Names gives a table's column names (or keys). "" means winnow's own name or, for path and label, a guess.
+// Names gives a table's column names (or keys). "" means winnow's own name or, for path and label, a usual one.
 type Names struct{ Path, Label, Split, True string }
 
 // The columns that have a meaning, as indexes into ownNames.
@@ -30,12 +30,10 @@ var usualNames = [...][]string{
 		"image_name", "image_filename", "img_name", "img_file", "imgpath", "file", "image", "img", "picture", "photo",
 		"image_id", "imageid", "uri", "id", "name"},
 	labelColumn: {"labels", "class", "class_name", "classname", "class_label", "category", "category_name",
-		"label_name", "labelname", "target", "target_name", "species", "class_id", "label_id", "category_id", "choice"},
+		"label_name", "labelname", "target", "target_name", "species", "breed", "class_id", "label_id", "category_id",
+		"choice"},
 	splitColumn: {"data_set", "dataset", "data_split", "subset", "partition", "set", "phase", "usage", "fold"},
 }
-
-// texts are columns that describe an image in words, or say where it is from.
-var texts = []string{"caption", "captions", "comment", "text", "description", "prompt", "url", "title", "alt"}
 
 // naming is how a table's columns are named.
 const naming = "--path-column and --label-column (winnow data import, audit and review)"
@@ -58,13 +56,9 @@ func (o ReadOptions) findColumns(header []string) (at places, guessed string, er
 			continue
 		}
 		i := findColumn(header, name)
-		if i < 0 {
-			return at, "", fmt.Errorf("header is %.200q, expected the column %.80q for the %s%s",
+		if i < 0 || slices.Contains(at[:], i) {
+			return at, "", fmt.Errorf("header is %.200q, expected a column %.80q of its own for the %s%s",
 				strings.Join(header, ","), name, strings.ReplaceAll(ownNames[k], "_", " "), catalog.Ask(name, header))
-		}
-		if was := slices.Index(at[:], i); was >= 0 {
-			return at, "", fmt.Errorf("column %.80q is named for the %s and for the %s, expected one of each", name,
-				ownNames[was], ownNames[k])
 		}
 		at[k] = i
 	}
@@ -74,11 +68,11 @@ func (o ReadOptions) findColumns(header []string) (at places, guessed string, er
 		}
 	}
 	var said []string
-	for k, names := range usualNames {
-		if at[k] >= 0 || k == pathColumn && o.Numbered || k == splitColumn {
+	for k, names := range usualNames[:splitColumn] {
+		if at[k] >= 0 || k == pathColumn && o.Numbered {
 			continue
 		}
-		if k == labelColumn && o.Numbered {
+		if o.Numbered {
 			names = []string{"given_label"}
 		}
 		for _, name := range names {
@@ -111,8 +105,8 @@ func normalizeHeaderName(name string) string {
 
 // noteGuessed notes which columns of a table were guessed.
 func (o ReadOptions) noteGuessed(name, guessed string) {
-	if guessed != "" && o.Note != nil {
-		o.Note("%s: took the column %s (%s name others)", name, guessed, naming)
+	if guessed != "" {
+		o.noteLines(name, []string{fmt.Sprintf("took the column %s (%s name others)", guessed, naming)})
 	}
 }
 
@@ -133,87 +127,39 @@ func (o reading) guessSplit(name string, at *places, header, first, columns []st
 	return columns, extra
 }
 
-// onlyOther takes the column that remains beside the paths for the label, if there is one alone. guessed describes
-// the columns that were guessed.
-func (o reading) onlyOther(header []string, at *places, guessed string) string {
-	if at[labelColumn] >= 0 || at[pathColumn] < 0 || o.unlabelled != nil || o.Numbered || o.Names.Label != "" {
-		return guessed
-	}
-	only := -1
-	for i, name := range header {
-		if slices.Contains(at[:], i) || slices.Contains(usualNames[splitColumn], normalizeHeaderName(name)) {
-			continue
-		}
-		_, _, boxed := plainColumn(name)
-		if only >= 0 || boxed || name == "" || slices.Contains(texts, normalizeHeaderName(name)) {
-			return guessed
-		}
-		only = i
-	}
-	if only < 0 {
-		return guessed
-	}
-	at[labelColumn] = only
-	said := fmt.Sprintf("%.80q for the label", strings.TrimSpace(header[only]))
-	if guessed != "" {
-		said = guessed + " and " + said
-	}
-	return said
-}
-
 // readTableHeader finds the columns of a table, and the names and positions of those without a meaning.
 func (o reading) readTableHeader(name string, header []string) (at places, columns []string, extra []int, err error) {
 	at, guessed, err := o.findColumns(header)
 	if err != nil {
 		return at, nil, nil, err
 	}
-	if at[pathColumn] < 0 && slices.ContainsFunc(header, isImageName) {
-		return at, nil, nil, explainLacking(header, at)
+	if o.unlabelled != nil {
+		*o.unlabelled = at[labelColumn] < 0
 	}
-	guessed = o.onlyOther(header, &at, guessed)
+	if at[pathColumn] < 0 && !o.Numbered || at[labelColumn] < 0 && o.unlabelled == nil {
+		return at, nil, nil, fmt.Errorf("header is %.200q, expected the columns path and label, or others named by %s",
+			strings.Join(header, ","), naming)
+	}
 	seen := make(map[string]bool, len(header))
 	for i, h := range header {
 		if h == "" && seen[""] {
 			h = fmt.Sprintf("column_%d", i+1) // Excel writes several without a name
 		}
-		if own := normalizeHeaderName(h); slices.Contains(ownNames[:], own) && findColumn(header[i+1:], own) >= 0 &&
-			slices.Contains(at[:], findColumn(header, own)) {
-			return at, nil, nil, fmt.Errorf("column %q appears twice in the header", own)
+		own := normalizeHeaderName(h)
+		twice := slices.Contains(ownNames[:], own) && findColumn(header[i+1:], own) >= 0 &&
+			slices.Contains(at[:], findColumn(header, own))
+		if !slices.Contains(at[:], i) {
+			h = nameFurtherColumn(h)
+			twice = twice || seen[h]
+			seen[h] = true
+			columns, extra = append(columns, h), append(extra, i)
 		}
-		if slices.Contains(at[:], i) {
-			continue
-		}
-		h = nameFurtherColumn(h)
-		if seen[h] {
+		if twice {
 			return at, nil, nil, fmt.Errorf("column %.80q appears twice in the header", h)
 		}
-		seen[h] = true
-		columns, extra = append(columns, h), append(extra, i)
-	}
-	if o.unlabelled != nil {
-		*o.unlabelled = at[labelColumn] < 0
-	}
-	if at[pathColumn] < 0 && !o.Numbered || at[labelColumn] < 0 && o.unlabelled == nil {
-		return at, nil, nil, explainLacking(header, at)
 	}
 	o.noteGuessed(name, guessed)
 	return at, columns, extra, nil
-}
-
-// explainLacking is the error for a header without a column for the path or the label.
-func explainLacking(header []string, at places) error {
-	there := ""
-	for _, k := range []int{pathColumn, labelColumn} {
-		if at[k] >= 0 {
-			there = fmt.Sprintf(" (%.80q is the %s)", header[at[k]], ownNames[k])
-		}
-	}
-	if slices.ContainsFunc(header, isImageName) {
-		return fmt.Errorf("found no header but the values %.200q, expected the columns path and label in the first "+
-			"line, or lines path,label", strings.Join(header, ","))
-	}
-	return fmt.Errorf("header is %.200q, expected the columns path and label%s, or others named by %s",
-		strings.Join(header, ","), there, naming)
 }
 
 // newRow builds a row from the n-th record. Without a path column, n is the path.
@@ -242,11 +188,6 @@ func trimLineEnd(value string) string {
 		return ""
 	}
 	return strings.Trim(value, "\r\n")
-}
-
-// hasSpaces reports whether a table has spaces behind its commas: its header does. They belong to no value.
-func hasSpaces(header []string) bool {
-	return len(header) > 1 && strings.HasPrefix(header[1], " ")
 }
 
 // nameFurtherColumn returns the name of a column without a meaning. If the name is one of winnow's own, it becomes

@@ -3,7 +3,16 @@
 // image. No package on the training side may import it, so that training cannot see the truth.
 package datasets
 
-import "slices"
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"winnow/internal/text"
+)
 
 // Unlabelled marks a sample without a given label (or, in True, without a known true label).
 const Unlabelled = -1
@@ -25,6 +34,7 @@ type Sample struct {
 	True  int      // true class id, or Unlabelled if unknown
 	Split string   // Train, Validation, Test, Query or Gallery
 	Extra []string // values of the other columns, parallel to Dataset.Columns
+	Row   int      // of the list that it was read from, counted from 0; elsewhere its position
 }
 
 // Dataset is a list of samples and the names of their classes.
@@ -34,10 +44,8 @@ type Dataset struct {
 	Columns  []string // names of the other columns, unchanged
 	Encoding string   // of the table that was read; "" is UTF-8
 	Names    Names    // of the table's columns, as they were asked for
-	Reading  *Reading // how a source was read; nil unless Read or ReadFolders did
+	Reading  *Reading // how it was read; nil if it was not read from a source
 	Repeats  []Repeat // rows that were left out, since they repeat a sample
-	// Separated are labels of the table that are read as another, or, if that is "", whose rows are left out
-	Separated map[string]string
 }
 
 // Column is a column to add to a manifest: the cells of some samples, by their positions.
@@ -87,6 +95,19 @@ func (d *Dataset) Select(split string) []int {
 	return rows
 }
 
+// SourceRows returns how many rows of the source were read, those included that repeat a sample or were left out before
+// the last one that was not.
+func (d *Dataset) SourceRows() int {
+	n := 0
+	for i := range d.Samples {
+		n = max(n, d.Samples[i].Row+1)
+	}
+	for i := range d.Repeats {
+		n = max(n, d.Repeats[i].Sample.Row+1)
+	}
+	return n
+}
+
 // Paths lists the paths of all samples, in order.
 func (d *Dataset) Paths() []string {
 	paths := make([]string, len(d.Samples))
@@ -131,4 +152,135 @@ func (d *Dataset) TrueLabels(split string) *Dataset {
 		}
 	}
 	return out
+}
+
+// Digest returns a sha256 of the samples in order: paths, splits, given and true class names. Manifests with the
+// same digest mean the same, whatever their form and other columns.
+func (d *Dataset) Digest() string {
+	sum := sha256.New()
+	to := bufio.NewWriter(sum)
+	for i := range d.Samples {
+		s := &d.Samples[i]
+		fmt.Fprintf(to, "%q %q %q %q\n", s.Path, s.Split, d.className(s.Label), d.className(s.True))
+	}
+	to.Flush()
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// EverySplit is the name that stands for all splits.
+const EverySplit = "all"
+
+// Choose returns the positions of the samples in the named, comma-separated splits, in the order of the manifest.
+func (d *Dataset) Choose(splits string) (at []int, err error) {
+	wanted := map[string]bool{}
+	for name := range strings.SplitSeq(splits, ",") {
+		if name = strings.TrimSpace(name); name != EverySplit && len(d.Select(name)) == 0 {
+			return nil, fmt.Errorf("--split: the manifest has no images in %q; it has %s", name, d.SplitNames())
+		}
+		wanted[name] = true
+	}
+	for i := range d.Samples {
+		if wanted[EverySplit] || wanted[d.Samples[i].Split] {
+			at = append(at, i)
+		}
+	}
+	return at, nil
+}
+
+// Repeat is a row of a source that lists an image again with the same label and split. It was read once.
+type Repeat struct {
+	Of     int // the sample that it repeats
+	Sample Sample
+}
+
+// ReadOnce leaves out the samples that repeat another one, into Repeats. An image with two labels is an error. notes
+// report repeated images, and images that are in several splits: those stay in each. row names a sample by its place,
+// such as "row 3".
+func (d *Dataset) ReadOnce(row func(sample int) string) (notes []string, err error) {
+	first, inSplit := make(map[string]int, len(d.Samples)), map[[2]string]int{}
+	gone := map[int]bool{}
+	var twice, leaked leftList
+	for i := range d.Samples {
+		s := &d.Samples[i]
+		path := strings.ReplaceAll(s.Path, `\`, "/")
+		was, known := first[path]
+		if !known {
+			first[path] = i
+			continue
+		}
+		old := &d.Samples[was]
+		old.Path = path
+		rows := fmt.Sprintf("%q in %s and %s", text.Shortened(path, 200), row(was), row(i))
+		same, known := inSplit[[2]string{path, s.Split}]
+		if s.Split == old.Split {
+			same, known = was, true
+		}
+		switch {
+		case s.Label != old.Label || s.True != old.True:
+			return nil, fmt.Errorf("found an image with two labels: %s, labelled %q and %q (true labels %q and %q): "+
+				"expected one label per image: correct or delete one of the rows", rows, d.LabelName(*old),
+				d.LabelName(*s), d.className(old.True), d.className(s.True))
+		case known:
+			twice.addMany("", "", rows, 1)
+			d.Repeats, gone[i] = append(d.Repeats, Repeat{same, *s}), true
+		default:
+			inSplit[[2]string{path, s.Split}] = i
+			if !isRetrievalSplit(s.Split) || !isRetrievalSplit(old.Split) {
+				leaked.addMany("", "", fmt.Sprintf("%s (%s and %s)", rows, old.Split, s.Split), 1)
+			}
+		}
+	}
+	for _, l := range twice {
+		notes = append(notes, fmt.Sprintf("%s repeated with the same label and read once, such as %s",
+			text.Plural(l.Files, "row"), l.First))
+	}
+	for _, l := range leaked {
+		notes = append(notes, fmt.Sprintf("leak: %s in two splits, such as %s: measures on the second are too good",
+			text.Plural(l.Files, "image"), l.First))
+	}
+	d.leaveOut(gone)
+	return notes, nil
+}
+
+// JoinSplits leaves out all samples of an image but the first, into Repeats, where it has one label in several splits:
+// people decide about it once.
+func (d *Dataset) JoinSplits() {
+	first, into, gone := map[string]int{}, map[int]int{}, map[int]bool{}
+	again := d.Repeats
+	for i := range d.Samples {
+		was, known := first[d.Samples[i].Path]
+		if !known {
+			first[d.Samples[i].Path] = i
+			continue
+		}
+		into[i], gone[i] = was, true
+		again = append(again, Repeat{was, d.Samples[i]})
+	}
+	d.Repeats = again
+	for k, r := range again {
+		if was, joined := into[r.Of]; joined {
+			d.Repeats[k].Of = was
+		}
+	}
+	d.leaveOut(gone)
+}
+
+// isRetrievalSplit reports whether a split may share images with another such: a query is left out of its own gallery.
+func isRetrievalSplit(split string) bool { return split == Query || split == Gallery }
+
+// leaveOut removes samples, and lets Repeats name the others by their new positions.
+func (d *Dataset) leaveOut(gone map[int]bool) {
+	if len(gone) == 0 {
+		return
+	}
+	kept, to := d.Samples[:0], make([]int, len(d.Samples))
+	for i, s := range d.Samples {
+		if to[i] = len(kept); !gone[i] {
+			kept = append(kept, s)
+		}
+	}
+	d.Samples = kept
+	for k := range d.Repeats {
+		d.Repeats[k].Of = to[d.Repeats[k].Of]
+	}
 }

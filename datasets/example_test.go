@@ -22,7 +22,7 @@ func ExampleReadManifest() {
 	fmt.Println(err)
 	// Output:
 	// [heron stork] [0 1 0] [2]
-	// datasets: birds.csv:2: 1 fields, expected 2 as in the header
+	// datasets: birds.csv: record on line 2: wrong number of fields
 }
 
 // Noise changes given labels; the dataset keeps the true ones for measuring.

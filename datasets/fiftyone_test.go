@@ -76,7 +76,7 @@ func TestFiftyOne(t *testing.T) {
 		}
 	}
 	if err := WriteFile(filepath.Join(dir, "x.labelstudio.json"), none, nil); err == nil ||
-		!strings.Contains(err.Error(), "winnow review --export") {
+		!strings.Contains(err.Error(), "cannot be written here") {
 		t.Error(err)
 	}
 }

@@ -1,88 +1,29 @@
 package datasets
 
 import (
-	"archive/zip"
 	"cmp"
-	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 	"unicode"
-
-	"winnow/datasets/location"
-	"winnow/internal/regular"
 )
 
-// imageNames are the file endings that a folder import takes for images; their content is checked later. otherNames
-// are image formats that cannot be read; they are taken too, so that they are reported rather than ignored.
-var (
-	imageNames = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".jpe", ".jfif"}
-	otherNames = []string{".tif", ".tiff", ".heic", ".heif", ".avif", ".jxl", ".jp2"}
-)
-
-// isImageName reports whether a path has the ending of an image.
-func isImageName(p string) bool {
-	end := strings.ToLower(path.Ext(p))
-	return slices.Contains(imageNames, end) || slices.Contains(otherNames, end)
-}
-
-// readZip reads the folder that a zip file holds.
-func readZip(source location.Source, opts ReadOptions) (*Dataset, error) {
-	f, err := source.Open(opts.getContext())
-	if err != nil {
-		return nil, fmt.Errorf("datasets: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("datasets: %w", err)
-	}
-	root, err := OpenZip(f, info.Size())
-	if err != nil {
-		return nil, fmt.Errorf("datasets: %s: %w", source, err)
-	}
-	return ReadFolders(root, source.String(), opts)
-}
-
-// OpenZip opens a zip file as a folder. Names with backslashes, as some programs of Windows write them, are read as
-// paths.
-func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
-	var head [64]byte
-	if n, _ := f.ReadAt(head[:], 0); regular.Pointer(head[:n]) != nil {
-		return nil, regular.Pointer(head[:n])
-	}
-	r, err := zip.NewReader(f, size)
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range r.File {
-		if !strings.Contains(file.Name, "/") {
-			file.Name = strings.ReplaceAll(file.Name, `\`, "/")
-		}
-	}
-	return r, nil
-}
-
-// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, if a file describes the pictures
-// (FiftyOne, tables with boxes), or if pictures without class folders have files of boxes beside them
-// (YOLO, Pascal VOC, LabelMe), it reads the boxes. If it holds metadata.csv,
-// .jsonl or .parquet with a column file_name, it reads what that lists, as Hugging Face's imagefolder does; with files
-// of COCO's form, or _classes.csv, as Roboflow writes it, those boxes or labels. If pictures are named as
-// those of Market-1501, their persons are the classes. If folders are named after splits (train, val, test, …),
-// the class folders are one level below. Folders that wrap all images, such as images/, are entered. Reading says what
+// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, if a file of COCO or FiftyOne
+// describes the pictures, or if pictures without class folders have files of boxes (YOLO, Pascal VOC, LabelMe), it
+// reads the boxes. If it holds metadata.csv, .jsonl or .parquet, it reads what that lists, as Hugging Face's imagefolder
+// does; with _classes.csv, as Roboflow writes it, those labels. If folders are named after splits (train, val, test, …),
+// the class folders are one level below. Folders that wrap all images, such as images/, are entered. Reading lists what
 // was left out: other files, folders of services, pictures in no class folder. Nested folders belong to their class
-// folder. A folder whose name is not UTF-8 cannot be opened; it is listed in place of its images.
+// folder.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to "+
 			"the folder", name, opts.StripPrefix)
 	}
-	opts.Split = cmp.Or(opts.Split, Train)
-	split, err := ParseSplit(opts.Split)
-	if err != nil {
+	var err error
+	if opts.Split, err = ParseSplit(cmp.Or(opts.Split, Train)); err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	ctx := opts.getContext()
@@ -90,29 +31,18 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	at := t.unwrapFolders()
+	at := t.unwrapFolders(".")
 	if opts.Format != Folders && opts.Format != Classes {
 		var d *Dataset
-		if opts.Format != Boxes {
-			if d, err = imageFolder(ctx, t, name, at, opts); d != nil || err != nil {
-				return d, err
-			}
-		}
-		opts := opts
-		opts.Split = split
-		d, err = readCOCOFolder(t, name, opts)
+		d, err = t.readImageFolder(name, at, opts)
 		if d == nil && err == nil {
 			d, err = t.readFolderBoxes(ctx, at, name, opts)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("datasets: %w", err)
 		}
-		if d == nil && opts.Format == Boxes {
-			return nil, fmt.Errorf("datasets: %s: found no files of boxes, expected those of YOLO, Pascal VOC, "+
-				"LabelMe, FiftyOne, COCO or a table", name)
-		}
 		if d != nil {
-			opts.noteLines(name, append([]string{"read as " + d.Reading.Form}, d.Reading.Lines()...))
+			opts.noteReading(name, d.Reading, "read as "+d.Reading.Form+" ("+byFormat+"folders takes the folders' names)")
 			return d, nil
 		}
 	}
@@ -120,151 +50,135 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: found column names, expected none: it is a folder of class folders, "+
 			"not a table", name)
 	}
-	if opts.Format != Folders && opts.Format != Classes {
-		d, err := t.readPersons(name, at, split)
-		if err := cmp.Or(err, t.refuseFamousSet(name)); err != nil {
-			return nil, err
-		}
-		if d != nil {
-			opts.noteLines(name, append([]string{"read as " + d.Reading.Form}, d.Reading.Lines()...))
-			return d, nil
-		}
+	c := classFolders{listing: t, name: name, split: opts.Split, format: opts.Format}
+	d, err := c.read(at)
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	d, err := t.readClassFolders(name, at, split, opts.Format)
-	preset := t.describePublished(name)
-	if err != nil && preset != "" {
-		return nil, fmt.Errorf("%w. It %s", err, preset)
-	} else if err != nil {
-		return nil, err
-	}
-	if opts.noteLines(name, d.Reading.Lines()); preset != "" {
-		opts.noteLines(name, []string{preset})
-	}
+	opts.noteReading(name, d.Reading)
 	return d, nil
 }
 
-// noteLines notes lines about a source.
-func (o ReadOptions) noteLines(name string, lines []string) {
-	for _, line := range lines {
-		if o.Note != nil {
-			o.Note("%s: %s", name, line)
-		}
-	}
+// errNoImage reports a folder without images.
+var errNoImage = fmt.Errorf("no image found, expected one folder per class with files ending in %s",
+	strings.Join(imageNames, ", "))
+
+// byFormat names the way to choose a format.
+const byFormat = "winnow data import --format "
+
+// classFolders reads the folders of a listing as classes, or as splits that hold them.
+type classFolders struct {
+	*listing
+	name, split string
+	format      Format
 }
 
-// readClassFolders reads the folders at a place as classes, or as splits that hold them.
-func (t *listing) readClassFolders(name, at, split string, format Format) (*Dataset, error) {
-	tops, loose := t.listTopFolders(at)
-	for _, top := range tops { // masks of the same classes may stand beside the folder images
-		if format != Classes && t.holdsClasses(at, top, tops) {
-			d, err := t.readClassFolders(name, t.findImagesFolder(path.Join(at, top)), split, format)
-			if err == nil {
-				d.Reading.Left = append(d.Reading.Left, t.leftBeside(at, top)...)
-			}
-			return d, err
-		}
+// read reads the folders at a place.
+func (c *classFolders) read(at string) (*Dataset, error) {
+	tops, loose := c.listTopFolders(at)
+	if len(tops) == 0 && loose == 0 {
+		return nil, errNoImage
 	}
-	if len(tops) == 0 {
-		if loose == 0 {
-			return nil, cmp.Or(t.refuseForeignStore(name), error(&noImage{name}))
-		}
-		return nil, t.explainLoose(name, loose, cmp.Or(strings.TrimPrefix(at, "."), "it"))
+	splits := map[string]string{}
+	if c.format != Classes {
+		splits = splitFolders(tops)
 	}
-	splits := splitFolders(tops)
-	var others, deep, named []string // folders that are no splits, the splits that hold class folders, all splits
+	var named, deep, others []string // folders named after splits, those that hold class folders, and all others
 	for _, top := range tops {
 		if splits[top] == "" {
 			others = append(others, top)
 			continue
 		}
 		named = append(named, top)
-		if inner, _ := t.listTopFolders(t.findClassesFolder(at, top)); len(inner) > 0 {
+		if inner, _ := c.listTopFolders(c.findClasses(at, top)); len(inner) > 0 {
 			deep = append(deep, top)
 		}
 	}
-	asSplits := len(deep) > 0 && format != Classes
 	switch {
-	case format == Classes:
-	case asSplits && len(others) > 0 && len(named) == 1 && format != Folders:
-		return nil, t.refuseAmbiguousFolder(name, at, named[0], others[0])
-	case !asSplits && len(named) > 0 && (len(others) == 0 || len(named) > 1):
-		return nil, fmt.Errorf("datasets: %s: found pictures directly in %s and no class folders there: put those of "+
-			"each class into a folder, or write a list with the columns path and label%s", name,
-			strings.Join(named, " and "), t.nameLists())
+	case len(deep) > 0 && len(others) > 0 && len(named) == 1 && c.format != Folders:
+		return nil, fmt.Errorf("found the folder %s, named after a split, next to %s: two readings are possible. Choose "+
+			"with %sfolders (splits) or %[3]sclasses", named[0], others[0], byFormat)
+	case len(tops) == 0, len(deep) == 0 && len(named) > 0 && (len(others) == 0 || len(named) > 1):
+		return nil, c.explainLoose(cmp.Or(strings.Join(named, " and "), strings.TrimPrefix(at, "."), "it"))
 	}
-	var parts []*Dataset
-	left := map[Left]int{}
-	places := []string{at}
-	if asSplits {
-		places = nil
+	places, form := []string{at}, "class folders"
+	if len(deep) > 0 {
+		places, form = nil, "class folders in splits"
 		for _, top := range named {
-			places = append(places, t.findClassesFolder(at, top))
+			places = append(places, c.findClasses(at, top))
 		}
 	}
+	r := c.describeListing(form, at, false)
+	var rows []row
 	read := map[string]bool{}
-	n, within, example, form := 0, 0, "", "class folders"
 	for k, place := range places {
-		c := classFolders{t: t, name: name, at: place, split: split, format: format}
-		if asSplits {
-			c.split, form = splits[named[k]], "class folders in splits"
-		}
-		rows, columns, err := c.listFolderRows()
-		if err != nil {
+		if err := c.refuseViews(place); err != nil {
 			return nil, err
 		}
-		for _, r := range rows {
-			read[r.path] = true
-			if dir := path.Dir(r.path); path.Base(dir) != r.label && len(columns) == 0 && path.Base(dir) != r.split {
-				if within++; within == 1 {
-					example = dir
-				}
-			}
+		split := c.split
+		if len(deep) > 0 {
+			split = splits[named[k]]
 		}
-		parts, n = append(parts, buildDataset(rows, columns)), n+len(rows)
+		for _, n := range c.listClassRows(place, split) {
+			rows, read[n.path] = append(rows, n), true
+		}
 	}
-	loose = 0
-	for _, p := range t.images {
+	var left leftList
+	for _, p := range c.images {
 		rest, ok := cutFolder(p, at)
 		top, _, nested := strings.Cut(rest, "/")
 		switch {
 		case read[p]:
 		case !ok:
-			left[Left{Reason: "beside the classes", Of: "pictures"}]++
-		case asSplits && nested && splits[top] == "":
-			left[Left{Reason: "in no split", Of: "pictures in " + top}]++
+			left.add("beside the classes", "pictures")
+		case len(deep) > 0 && nested && splits[top] == "":
+			left.add("in no split", "pictures in "+top)
 		default:
-			loose++
-			left[Left{Reason: "in no class folder", Of: "pictures"}]++
+			left.add("in no class folder", "pictures")
 		}
 	}
-	if n == 0 && loose > 0 {
-		return nil, t.explainLoose(name, loose, strings.Join(tops, " and "))
-	} else if n == 0 {
-		return nil, &noImage{name}
+	if len(rows) == 0 {
+		return nil, c.explainLoose(strings.Join(tops, " and "))
 	}
-	d := Merge(parts...)
-	d.Reading = t.describeListing(form, at, d.Classes)
-	d.Reading.Within, d.Reading.First = within, example
-	d.Reading.Left = append(countReasons(left), d.Reading.Left...)
+	d := buildDataset(rows, nil)
+	r.Alike, r.Left = lookAlikes(d.Classes), append(left.sorted(), r.Left...)
+	d.Reading = r
 	return d, nil
 }
 
-// splitFolders returns the splits that folders are named after: train, or seg_train beside seg_test, whose names differ
-// in nothing else.
+// listClassRows returns a row for each image in a class folder. A folder in it that is named after a split is one.
+func (c *classFolders) listClassRows(at, split string) (rows []row) {
+	for _, p := range c.images {
+		rest, ok := cutFolder(p, at)
+		parts := strings.Split(rest, "/")
+		if !ok || len(parts) < 2 {
+			continue
+		}
+		r := row{path: p, label: parts[0], split: split}
+		if s, err := ParseSplit(parts[1]); err == nil && len(parts) > 2 && c.format != Classes {
+			r.split = s
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// splitFolders returns the splits that folders are named after: train, or seg_train next to seg_test, whose names
+// differ in nothing else.
 func splitFolders(tops []string) map[string]string {
 	splits, stems := map[string]string{}, map[string][]string{}
 	for _, top := range tops {
-		if split, err := ParseSplit(top); err == nil {
-			splits[top] = split
-		} else if split := splitOfName(top); split != "" {
-			stem := strings.ToLower(strings.Join(strings.FieldsFunc(top, func(r rune) bool {
-				return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-			}), " "))
-			for word := range strings.FieldsSeq(stem) {
-				if _, err := ParseSplit(strings.Trim(word, "0123456789")); err == nil {
-					stem = strings.ReplaceAll(stem, strings.Trim(word, "0123456789"), "*")
+		split := splitOfName(top)
+		if s, err := ParseSplit(top); err == nil {
+			splits[top] = s
+		} else if split != "" {
+			var words []string
+			for word := range strings.FieldsFuncSeq(strings.ToLower(top), func(r rune) bool { return !unicode.IsLetter(r) }) {
+				if _, err := ParseSplit(word); err != nil {
+					words = append(words, word)
 				}
 			}
+			stem := strings.Join(words, " ")
 			stems[stem] = append(stems[stem], top)
 		}
 	}
@@ -273,8 +187,8 @@ func splitFolders(tops []string) map[string]string {
 		for _, top := range same {
 			different[splitOfName(top)] = true
 		}
-		if len(different) == len(same) && len(same) > 1 {
-			for _, top := range same {
+		for _, top := range same {
+			if len(different) == len(same) && len(same) > 1 {
 				splits[top] = splitOfName(top)
 			}
 		}
@@ -282,12 +196,12 @@ func splitFolders(tops []string) map[string]string {
 	return splits
 }
 
-// findClassesFolder returns the folder that holds the classes of a split: its own or, where a folder of the same name
-// or one of pictures holds all of it, as in seg_train/seg_train, that one.
-func (t *listing) findClassesFolder(at, top string) string {
+// findClasses returns the folder that holds the classes of a split: its own or, where a folder of the same name or one
+// of pictures holds all of it, as in seg_train/seg_train, that one.
+func (c *classFolders) findClasses(at, top string) string {
 	place := path.Join(at, top)
 	for {
-		inner, loose := t.listTopFolders(place)
+		inner, loose := c.listTopFolders(place)
 		if len(inner) != 1 || loose > 0 || !strings.EqualFold(inner[0], top) && !isNoClass(inner[0]) {
 			return place
 		}
@@ -295,126 +209,155 @@ func (t *listing) findClassesFolder(at, top string) string {
 	}
 }
 
-// holdsClasses reports whether a folder is named images or the like and holds the class folders, and those beside it
-// hold no others, as masks and thumbnails do.
-func (t *listing) holdsClasses(at, top string, beside []string) bool {
-	folder := t.findImagesFolder(path.Join(at, top))
-	inner, _ := t.listTopFolders(folder)
-	if !isPictureFolder(path.Base(folder)) || len(inner) < 2 {
-		return false
-	}
-	for _, other := range beside {
-		place := t.findImagesFolder(path.Join(at, other))
-		names, loose := t.listTopFolders(place)
-		if loose > 0 && other != top || other != top && isPictureFolder(path.Base(place)) || slices.ContainsFunc(names,
-			func(n string) bool { return !slices.Contains(inner, n) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// findImagesFolder returns the folder that holds the images of a folder, if it is alone there and its name is no
-// split's.
-func (t *listing) findImagesFolder(at string) string {
-	for {
-		inner, loose := t.listTopFolders(at)
-		if len(inner) != 1 || loose > 0 {
-			return at
-		}
-		if _, err := ParseSplit(inner[0]); err == nil {
-			return at
-		}
-		at = path.Join(at, inner[0])
-	}
-}
-
 // explainLoose is the error for pictures that are in no class folder.
-func (t *listing) explainLoose(name string, n int, where string) error {
-	return fmt.Errorf("datasets: %s: found %d pictures directly in %s and no class folder: put those of each class "+
-		"into a folder, or write a list with the columns path and label%s", name, n, where, t.nameLists())
+func (c *classFolders) explainLoose(where string) error {
+	return fmt.Errorf("found pictures directly in %s and no class folder: put those of each class into a folder, or "+
+		"write a list with the columns path and label%s", where, c.nameLists())
 }
 
-// isNoClass reports whether a folder of pictures has a name that no class has.
-func isNoClass(name string) bool {
-	return isPictureFolder(name) && !strings.EqualFold(name, "photos") && !strings.EqualFold(name, "pictures")
-}
+// viewWords are the words in the names of folders that hold views of the same scenes: pictures, depths, masks.
+var viewWords = []string{"rgb", "depth", "depths", "gt", "ground", "truth", "groundtruth", "mask", "masks", "label",
+	"labels", "image", "images", "img", "imgs", "annotations", "seg", "segmentation", "semantic", "instances",
+	"disparity", "thermal", "infrared", "nir", "input", "target"}
 
-// countReasons lists reasons with their counts.
-func countReasons(left map[Left]int) []Left {
-	list := []Left{}
-	for l, n := range left {
-		l.Files = n
-		list = append(list, l)
-	}
-	slices.SortFunc(list, func(a, b Left) int {
-		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Of, b.Of))
+func isView(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
+	return isNoClass(name) || len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool {
+		return !slices.Contains(viewWords, w)
 	})
-	return list
 }
 
-// leftBeside counts the pictures in the folders beside one that was read.
-func (t *listing) leftBeside(at, read string) []Left {
-	left := map[Left]int{}
-	for _, p := range t.images {
-		if rest, ok := cutFolder(p, at); ok {
-			if top, _, deep := strings.Cut(rest, "/"); deep && top != read {
-				left[Left{Reason: "beside " + read, Of: "pictures in " + top}]++
+// refuseViews returns an error for two folders that are named after views of a scene and hold pictures of the same
+// names, and for a single folder called images.
+func (c *classFolders) refuseViews(at string) error {
+	if c.format != Auto && c.format != "" {
+		return nil
+	}
+	tops, _ := c.listTopFolders(at)
+	stems := map[string]map[string]bool{} // names of pictures without their endings, by folder
+	for _, p := range c.images {
+		rest, _ := cutFolder(p, at)
+		top, below, _ := strings.Cut(rest, "/")
+		if stems[top] == nil {
+			stems[top] = map[string]bool{}
+		}
+		stems[top][strings.TrimSuffix(below, path.Ext(below))] = true
+	}
+	if len(tops) == 1 && isNoClass(tops[0]) {
+		return c.explainLoose(tops[0])
+	}
+	for i, a := range tops {
+		for _, b := range tops[i+1:] {
+			same := 0
+			for stem := range stems[a] {
+				if stems[b][stem] {
+					same++
+				}
+			}
+			if isView(a) && isView(b) && 2*same > min(len(stems[a]), len(stems[b])) {
+				return fmt.Errorf("found the folders %s and %s with pictures of the same names, as views of one scene "+
+					"or its masks: put the pictures of each class into a folder, or write a list with the columns path "+
+					"and label. %sclasses reads the folders as classes", a, b, byFormat)
 			}
 		}
 	}
-	return countReasons(left)
+	return nil
 }
 
-// refuseAmbiguousFolder is the error for a folder named after a split that holds class folders, beside folders of other
-// names.
-func (t *listing) refuseAmbiguousFolder(name, at, split, other string) error {
-	example := func(top string) string {
-		for _, p := range t.images {
-			if rest, ok := cutFolder(p, path.Join(at, top)); ok && strings.Contains(rest, "/") || ok && top == other {
-				return p
-			}
+// The files in which Hugging Face's imagefolder stores metadata, next to the images or above them.
+const (
+	metadataCSV   = "metadata.csv"
+	metadataJSONL = "metadata.jsonl"
+)
+
+// readImageFolder reads the images listed in the metadata files of a folder, or returns nil if there is none. They are
+// in the folders from the root down to at or, if those have none, in the folders directly below.
+func (t *listing) readImageFolder(name, at string, opts ReadOptions) (*Dataset, error) {
+	in := map[string][]string{} // metadata files by folder
+	for _, p := range t.others {
+		if path.Base(p) == metadataCSV || path.Base(p) == metadataJSONL {
+			in[path.Dir(p)] = append(in[path.Dir(p)], p)
 		}
-		return ""
 	}
-	first, second := example(split), example(other)
-	class, _, _ := strings.Cut(strings.TrimPrefix(first, path.Join(at, split)+"/"), "/")
-	return fmt.Errorf("datasets: %s: found the folder %s, named after a split, beside %s. Two readings are possible: "+
-		"splits (%s is of class %q, %s is left out), or classes (%s is of class %q, %s of class %q). Choose with "+
-		"%sfolders (splits) or %[11]sclasses", name, split, other, first, class, second, first, split, second, other,
-		byFormat)
-}
-
-// noImage is the error for a folder without images.
-type noImage struct{ name string }
-
-func (n *noImage) Error() string {
-	return fmt.Sprintf("datasets: %s: no image found, expected one folder per class with files ending in %s", n.name,
-		strings.Join(imageNames, ", "))
-}
-
-// Images lists the images in a folder and below, in text order, without those in folders of services.
-func Images(fsys fs.FS, dir string) (paths []string, err error) {
-	below, err := fs.Sub(fsys, dir)
-	if err != nil {
-		return nil, err
+	var files []string
+	for dir := at; len(files) == 0; dir = path.Dir(dir) {
+		if files = in[dir]; dir == "." {
+			break
+		}
 	}
-	t, err := listTree(context.Background(), below)
-	if err != nil {
-		return nil, err
+	if len(files) == 0 {
+		for _, top := range t.listFoldersIn(at) {
+			files = append(files, in[path.Join(at, top)]...)
+		}
 	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	var parts []*Dataset
+	listed, dirs := map[string]bool{}, map[string]bool{}
+	for _, f := range files {
+		if dirs[path.Dir(f)] {
+			return nil, fmt.Errorf("%s: found %s and %s, expected one of them: move the other away",
+				path.Join(name, path.Dir(f)), metadataCSV, metadataJSONL)
+		}
+		dirs[path.Dir(f)] = true
+		d, err := t.readMetadata(f, opts)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w. %sfolders takes the folders' names", name, err, byFormat)
+		}
+		for i := range d.Samples {
+			listed[d.Samples[i].Path] = true
+		}
+		parts = append(parts, d)
+	}
+	d := Merge(parts...)
+	form := "an imagefolder, by its " + path.Base(files[0])
+	d.Reading = t.describeListing(form, at, true)
+	d.Reading.Alike = lookAlikes(d.Classes)
+	var left leftList
 	for _, p := range t.images {
-		paths = append(paths, path.Join(dir, p))
+		if !listed[p] {
+			left.add("not listed", "pictures")
+		}
 	}
-	return paths, nil
+	d.Reading.Left = append(d.Reading.Left, left...)
+	return d, nil
 }
 
-// isFile reports whether an entry is a file or a link to one. A broken link counts as a file, so that its reader
-// reports it.
-func isFile(fsys fs.FS, p string, entry fs.DirEntry) bool {
-	if entry.Type()&fs.ModeSymlink == 0 {
-		return entry.Type().IsRegular()
+// readMetadata reads a metadata file. Its paths are relative to its folder. Splits come from a column split, or else
+// from the train, validation or test folder that contains the image or the file; labels come from a column, or else
+// from the folder of the image.
+func (t *listing) readMetadata(file string, options ReadOptions) (*Dataset, error) {
+	in, err := t.fsys.Open(file)
+	if err != nil {
+		return nil, err
 	}
-	info, err := fs.Stat(fsys, p)
-	return err != nil || info.Mode().IsRegular()
+	defer in.Close()
+	unlabelled := false
+	opts := reading{ReadOptions: options, unlabelled: &unlabelled}
+	opts.Names.Path = cmp.Or(opts.Names.Path, fileName)
+	dir := path.Dir(file)
+	above, _ := ParseSplit(path.Base(dir)) // the split whose folder contains the file
+	opts.within = func(r *row) error {
+		top, below, deep := strings.Cut(r.path, "/")
+		split, err := ParseSplit(top)
+		if deep && err == nil && above == "" {
+			r.split = cmp.Or(r.split, split)
+			top, _, deep = strings.Cut(below, "/")
+		}
+		r.split = cmp.Or(r.split, above)
+		if unlabelled {
+			if !deep {
+				return fmt.Errorf("%.200q is in no class folder, and there is no column label: name one by %s", r.path,
+					naming)
+			}
+			r.label = top
+		}
+		r.path = path.Join(dir, r.path)
+		return nil
+	}
+	if opts.Format = CSV; path.Base(file) == metadataJSONL {
+		opts.Format = JSONL
+	}
+	return opts.readAnyManifest(in, file)
 }

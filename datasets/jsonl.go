@@ -23,7 +23,6 @@ const leastCells = 1 << 20
 func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 	var rows []row
 	t := newOthers(opts, name)
-	left := map[Left]int{}
 	size, count := 0, 0
 	err := eachObject(r, func(text []byte) error {
 		size += len(text)
@@ -32,20 +31,10 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 			return err
 		}
 		row, record, err := t.parseObjectRow(text, count, size)
-		if err != nil {
+		if err != nil || t.boxes != nil && !t.boxes.takeRecord(&row, record) {
 			return err
 		}
-		if t.boxes != nil {
-			why, err := t.boxes.takeRecord(&row, record)
-			if err != nil {
-				why = notReadable
-				t.boxes.unread = append(t.boxes.unread, unreadFor(opts.file, fmt.Sprintf("object %d", count), err))
-			}
-			if why != "" {
-				t.boxes.left[Left{Reason: why, Of: "rows"}]++
-				return nil
-			}
-		}
+		row.number = count
 		rows, err = appendRow(rows, row, opts)
 		return err
 	})
@@ -58,12 +47,12 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 		}
 	}
 	d := buildDataset(rows, t.columns)
-	if t.boxes != nil {
-		d.Reading = t.boxes.describeBoxTable(name, d)
-	}
-	opts.leaveOut(d, name, append(d.leaveOutSeveral(), countReasons(left)...))
+	opts.describeTable(name, d, forms[JSONL], t.boxes, d.leaveOutJSON())
 	return d, nil
 }
+
+// mostLine is the largest object of a manifest in bytes.
+const mostLine = 1 << 24
 
 // eachObject reads the values of JSON lines, or of a list. Its errors begin with ":LINE: " or ": ".
 func eachObject(r io.Reader, take func(text []byte) error) error {
@@ -74,13 +63,11 @@ func eachObject(r io.Reader, take func(text []byte) error) error {
 		_, err := list.Token()
 		for err == nil && list.More() {
 			var raw json.RawMessage
-			if err = list.Decode(&raw); err != nil {
-				break
-			}
-			if n++; len(raw) > mostLine {
-				err = errLongLine
-			} else if err = take(raw); err != nil {
-				err = fmt.Errorf("object %d of the list: %w", n, err)
+			if err = list.Decode(&raw); err == nil {
+				n++
+				if err = take(raw); err != nil {
+					err = fmt.Errorf("object %d of the list: %w", n, err)
+				}
 			}
 		}
 		if err == nil {
@@ -107,18 +94,11 @@ func eachObject(r io.Reader, take func(text []byte) error) error {
 			return fmt.Errorf(":%d: %w", line, err)
 		}
 	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return fmt.Errorf(":%d: %w", line, errLongLine)
-	} else if err != nil {
-		return fmt.Errorf(": %w", err)
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf(":%d: %w", line, err)
 	}
 	return nil
 }
-
-// mostLine is the largest object of a manifest in bytes.
-const mostLine = 1 << 24
-
-var errLongLine = fmt.Errorf("the line has more than %d MB: is its end missing?", mostLine>>20)
 
 // others are the columns of a JSONL manifest that have no meaning here, in order of appearance.
 type others struct {
@@ -129,7 +109,6 @@ type others struct {
 	name    string                // of the file
 	boxes   *boxColumns           // nil: the objects hold no boxes
 	keys    [len(ownNames)]string // keys with a meaning; known from the first row on
-	rival   *rivals               // known from the first row on
 	first   []string              // keys of the first row, in text order
 }
 
@@ -137,48 +116,31 @@ func newOthers(opts reading, name string) *others {
 	return &others{opts: opts, name: name, at: map[string]int{}, names: map[string]bool{}}
 }
 
-// findRowKeys returns the names of the keys with a meaning, found in the first row.
-func (o reading) findRowKeys(name string, first []string) (keys [len(ownNames)]string, r *rivals, err error) {
-	at, guessed, err := o.findColumns(first)
-	if err != nil {
-		return keys, nil, err
-	}
-	guessed = o.onlyOther(first, &at, guessed)
-	for k, own := range ownNames {
-		if keys[k] = own; at[k] >= 0 {
-			keys[k] = first[at[k]]
-		}
-	}
-	if o.unlabelled != nil {
-		*o.unlabelled = at[labelColumn] < 0
-	}
-	o.noteGuessed(name, guessed)
-	return keys, o.newRivals(first, at), nil
-}
-
 // findHeadKeys finds the keys with a meaning, and those of boxes, in the first row.
-func (t *others) findHeadKeys(sorted []string, values map[string]string) (err error) {
-	if t.keys, t.rival, err = t.opts.findRowKeys(t.name, sorted); err != nil {
+func (t *others) findHeadKeys(sorted []string, values map[string]string) error {
+	at, guessed, err := t.opts.findColumns(sorted)
+	if err != nil {
 		return err
 	}
-	t.first = sorted
-	var at places
 	var extra []int
-	for k := range t.keys {
-		at[k] = slices.Index(sorted, t.keys[k])
-	}
 	for i := range sorted {
 		if !slices.Contains(at[:], i) {
 			extra = append(extra, i)
 		}
 	}
+	t.first = sorted
+	if t.opts.unlabelled != nil {
+		*t.opts.unlabelled = at[labelColumn] < 0
+	}
+	t.opts.noteGuessed(t.name, guessed)
 	record := t.recordOf(values)
-	if t.opts.guessSplit(t.name, &at, sorted, record, make([]string, len(extra)), extra); at[splitColumn] >= 0 {
-		t.keys[splitColumn] = sorted[at[splitColumn]]
+	t.opts.guessSplit(t.name, &at, sorted, record, make([]string, len(extra)), extra)
+	for k, own := range ownNames {
+		if t.keys[k] = own; at[k] >= 0 {
+			t.keys[k] = sorted[at[k]]
+		}
 	}
-	if t.boxes, err = t.opts.boxColumns(sorted, at); err == nil && t.boxes != nil {
-		t.boxes, err = t.boxes.settleColumns(sorted, record)
-	}
+	t.boxes, err = t.opts.findBoxColumns(sorted, record, at)
 	return err
 }
 
@@ -211,12 +173,12 @@ func (t *others) parseObjectRow(line []byte, rows, size int) (r row, record []st
 	}
 	for _, key := range sorted {
 		if _, known := t.at[key]; !known && !slices.Contains(t.keys[:], key) {
-			if t.names[nameFurtherColumn(key)] {
-				return r, nil, fmt.Errorf("key %.80q appears twice", nameFurtherColumn(key))
+			name := nameFurtherColumn(key)
+			if t.names[name] {
+				return r, nil, fmt.Errorf("key %.80q appears twice", name)
 			}
-			t.names[nameFurtherColumn(key)] = true
-			t.at[key] = len(t.columns)
-			t.columns = append(t.columns, nameFurtherColumn(key))
+			t.names[name], t.at[key] = true, len(t.columns)
+			t.columns = append(t.columns, name)
 		}
 	}
 	if n := rows * len(t.columns); n > max(leastCells, size) {
@@ -229,12 +191,6 @@ func (t *others) parseObjectRow(line []byte, rows, size int) (r row, record []st
 	}
 	r.path, r.label = values[t.keys[pathColumn]], trimLineEnd(values[t.keys[labelColumn]])
 	r.split, r.truth = values[t.keys[splitColumn]], trimLineEnd(values[t.keys[trueColumn]])
-	if t.rival != nil {
-		if err := t.rival.checkRivals(r.path, r.label,
-			func(i int) string { return trimLineEnd(values[t.first[i]]) }); err != nil {
-			return r, nil, err
-		}
-	}
 	if len(t.columns) > 0 {
 		r.extra = make([]string, len(t.columns))
 	}

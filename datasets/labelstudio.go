@@ -1,11 +1,9 @@
 package datasets
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"winnow/datasets/labelstudio"
@@ -14,49 +12,44 @@ import (
 // taskID is the column that keeps the number of a row's task.
 const taskID = "task_id"
 
+// studioExport is what has been read of an export of Label Studio.
+type studioExport struct {
+	reading
+	keys     [len(ownNames)]string // of the data; known from the first task on
+	rows     []row
+	answers  [][]labelstudio.Answer // of the rows
+	controls labelstudio.Controls
+	boxed    map[string]bool // controls that label regions
+}
+
 // readLabelStudio reads an export of Label Studio. Each task becomes a row; its label is the choice of more than
 // half of its annotators. Tasks without such a choice have no label; tasks that the annotators drop are left out.
 func readLabelStudio(r io.Reader, name string, opts reading) (*Dataset, error) {
-	s := newStudied(opts)
-	err := labelstudio.Each(r, s.readStudied)
-	if err == nil {
-		err = s.setChosenLabels(name)
+	s := &studioExport{reading: opts, controls: labelstudio.Controls{}, boxed: map[string]bool{}}
+	err := labelstudio.Each(r, s.readTask)
+	var control string
+	var fromData bool
+	if err == nil && len(s.rows) > 0 {
+		control, fromData, err = s.findLabelSource()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	d := buildDataset(s.rows, s.columns)
-	d.Reading = &Reading{Form: forms[LabelStudio], Left: countReasons(s.left), Empty: []string{}, Unread: s.unread,
-		Alike: lookAlikes(d.Classes)}
-	opts.noteLines(name, d.Reading.Lines())
+	if s.boxed[control] && !fromData {
+		return nil, fmt.Errorf("datasets: %s: found labelled regions of the control %q, expected choices: export the "+
+			"project as COCO or YOLO", name, control)
+	}
+	said := fmt.Sprintf("read as tasks of Label Studio, images by %q, %s", s.keys[pathColumn],
+		s.setChosenLabels(control, fromData))
+	d := buildDataset(s.rows, []string{taskID})
+	d.Reading = newReading(forms[LabelStudio], d.Classes, nil)
+	opts.noteReading(name, d.Reading, said)
 	return d, nil
 }
 
-func newStudied(opts reading) *studied {
-	return &studied{reading: opts, controls: labelstudio.Controls{}, boxed: map[string]bool{}, at: map[string]int{},
-		left: map[Left]int{}}
-}
-
-// studied is what has been read of an export.
-type studied struct {
-	reading
-	keys     [len(ownNames)]string // of the data; known from the first task on
-	columns  []string              // task_id, then the data keys without a meaning, in order of appearance
-	at       map[string]int        // the positions of the columns by key
-	rows     []row
-	answers  [][]labelstudio.Answer // of the rows
-	controls labelstudio.Controls
-	min      bool
-	boxed    map[string]bool // controls that label regions
-	left     map[Left]int
-	unread   []Unread
-	size     int
-	uploaded int
-}
-
-// findTaskKeys finds the keys and the controls of a task.
-func (s *studied) findTaskKeys(t *labelstudio.Task) error {
-	if s.columns == nil {
+// readTask reads a task.
+func (s *studioExport) readTask(t *labelstudio.Task) error {
+	if len(s.rows) == 0 {
 		if err := s.findDataKeys(t); err != nil {
 			return err
 		}
@@ -67,30 +60,16 @@ func (s *studied) findTaskKeys(t *labelstudio.Task) error {
 			s.boxed[b.Control] = true
 		}
 	}
-	return nil
-}
-
-// readStudied reads a task.
-func (s *studied) readStudied(t *labelstudio.Task) error {
-	if err := s.findTaskKeys(t); err != nil {
-		return err
-	}
 	value, ok := t.Data[s.keys[pathColumn]]
 	if !ok {
 		return fmt.Errorf("its data lack the key %q, found %.200s", s.keys[pathColumn], strings.Join(t.Keys, ", "))
 	}
-	path, from, err := imageOfTask(value, s.StripPrefix)
+	path, err := imageOfTask(value, s.StripPrefix)
 	if err != nil {
 		return err
 	}
-	if from == labelstudio.Uploaded {
-		s.uploaded++
-	}
 	r := row{path: path, split: t.Data[s.keys[splitColumn]], truth: trimLineEnd(t.Data[s.keys[trueColumn]]),
-		label: t.Data[s.keys[labelColumn]]}
-	if err := s.keepFurther(&r, t); err != nil {
-		return err
-	}
+		label: trimLineEnd(t.Data[s.keys[labelColumn]]), extra: []string{t.ID}}
 	s.answers = append(s.answers, t.Answers)
 	opts := s.reading
 	opts.StripPrefix = "" // it has been stripped
@@ -98,51 +77,17 @@ func (s *studied) readStudied(t *labelstudio.Task) error {
 	return err
 }
 
-// keepFurther keeps the data without a meaning.
-func (s *studied) keepFurther(r *row, t *labelstudio.Task) error {
-	r.extra = append(make([]string, 0, len(s.columns)), t.ID)
-	s.size += len(t.ID)
-	for _, key := range t.Keys {
-		s.size += len(key) + len(t.Data[key])
-		at, known := s.at[key]
-		if !known {
-			if slices.Contains(s.keys[:], key) || t.Min && key == labelstudio.DropControl {
-				continue
-			}
-			at = len(s.columns)
-			column := nameFurtherColumn(key)
-			if slices.Contains(s.columns, column) {
-				column = "data_" + column
-			}
-			s.at[key], s.columns = at, append(s.columns, column)
-		}
-		if missing := at + 1 - len(r.extra); missing > 0 {
-			r.extra = append(r.extra, make([]string, missing)...)
-		}
-		r.extra[at] = t.Data[key]
-	}
-	if n := (len(s.rows) + 1) * len(s.columns); n > max(leastCells, s.size) {
-		return fmt.Errorf("%d tasks with %d different keys make a table of %d values, expected keys that tasks share",
-			len(s.rows)+1, len(s.columns), n)
-	}
-	return nil
-}
-
 // findDataKeys finds the keys with a meaning among the data of the first task.
-func (s *studied) findDataKeys(t *labelstudio.Task) error {
-	s.min, s.columns = t.Min, []string{taskID}
+func (s *studioExport) findDataKeys(t *labelstudio.Task) error {
 	o := s.ReadOptions
-	if !t.Min && !slices.Contains(t.Keys, o.Names.Label) {
+	if !slices.Contains(t.Keys, o.Names.Label) {
 		o.Names.Label = "" // of a control, if it names one
-	}
-	if t.Min && o.Names.Label == "" {
-		o.Names.Label, _ = labelstudio.Usual(t.Keys)
 	}
 	at, _, err := o.findColumns(t.Keys)
 	if err != nil {
 		return err
 	}
-	if !t.Min && o.Names.Label == "" {
+	if o.Names.Label == "" {
 		at[labelColumn] = -1 // a label in the data is not the annotators' choice
 	}
 	if at[pathColumn] < 0 {
@@ -152,8 +97,7 @@ func (s *studied) findDataKeys(t *labelstudio.Task) error {
 		})
 	}
 	if at[pathColumn] < 0 {
-		return fmt.Errorf("found the data %.200s, expected the image: name its key with winnow data import "+
-			"--path-column", strings.Join(t.Keys, ", "))
+		return fmt.Errorf("found the keys %.200s, expected the image: name it by %s", strings.Join(t.Keys, ", "), naming)
 	}
 	// Later tasks may have these.
 	s.keys = [len(ownNames)]string{splitColumn: ownNames[splitColumn], trueColumn: ownNames[trueColumn]}
@@ -162,36 +106,26 @@ func (s *studied) findDataKeys(t *labelstudio.Task) error {
 			s.keys[k] = t.Keys[at[k]]
 		}
 	}
-	if t.Min && at[labelColumn] < 0 {
-		return fmt.Errorf("found the keys %.200s, expected that of the choices: name it with winnow data import "+
-			"--label-column", strings.Join(t.Keys, ", "))
-	}
 	return nil
 }
 
 // imageOfTask returns the path of a task's image, without the prefix strip. An image given by a URL is a file only
 // if the URL begins with the prefix.
-func imageOfTask(value, strip string) (path string, from labelstudio.Origin, err error) {
-	path, from = labelstudio.Locate(value)
+func imageOfTask(value, strip string) (string, error) {
+	path, from := labelstudio.Locate(value)
 	switch {
 	case strip != "" && strings.HasPrefix(value, strip):
-		path, from = value, labelstudio.Plain
-	case from == labelstudio.Inside:
-		return "", from, fmt.Errorf("its image is embedded in the task, expected a file")
-	case from == labelstudio.Elsewhere && strip == "":
-		return "", from, fmt.Errorf("its image is at %.200q, expected a file: download the images, and give the "+
-			"part before their paths to winnow data import --strip-prefix", value)
+		path = value
+	case from == labelstudio.Inside || from == labelstudio.Elsewhere && strip == "":
+		return "", fmt.Errorf("its image is at %.80q, expected a file: download the images, and give the part before "+
+			"their paths to winnow data import --strip-prefix", value)
 	}
-	path, err = cleanPath(path, strip)
-	return path, from, err
+	return cleanPath(path, strip)
 }
 
-// labelSource returns the control that holds the labels or, if fromData, the key of the data.
-func (s *studied) labelSource() (control string, fromData bool, err error) {
+// findLabelSource returns the control that holds the labels or, if fromData, the key of the data.
+func (s *studioExport) findLabelSource() (control string, fromData bool, err error) {
 	key := s.keys[labelColumn]
-	if s.min {
-		return key, false, nil
-	}
 	control, fromData = s.Names.Label, key != "" && !s.controls[key]
 	if control == "" {
 		if control, err = s.controls.Pick(); err != nil {
@@ -203,108 +137,20 @@ func (s *studied) labelSource() (control string, fromData bool, err error) {
 	return control, fromData, err
 }
 
-// setChosenLabels sets the chosen labels, leaves out dropped rows, and notes what it took.
-func (s *studied) setChosenLabels(name string) error {
-	if len(s.rows) == 0 {
-		return nil
+// setChosenLabels sets the chosen labels, leaves out dropped rows, and describes what it took.
+func (s *studioExport) setChosenLabels(control string, fromData bool) string {
+	if fromData {
+		return fmt.Sprintf("labels by the data %q", control)
 	}
-	control, fromData, err := s.labelSource()
-	if err != nil {
-		return err
-	}
-	if s.boxed[control] && !fromData {
-		return s.addRegionRows(name, control)
-	}
-	var tally labelstudio.Tally
+	tally := labelstudio.Tally{}
 	kept := s.rows[:0]
-	for i := range s.rows {
-		r := s.rows[i]
-		if missing := len(s.columns) - len(r.extra); missing > 0 {
-			r.extra = append(r.extra, make([]string, missing)...)
+	for i, r := range s.rows {
+		var v labelstudio.Verdict
+		r.label, v = labelstudio.Outcome(s.answers[i], control)
+		if tally[v]++; v != labelstudio.Dropped {
+			kept = append(kept, r)
 		}
-		if !fromData {
-			var v labelstudio.Verdict
-			r.label, v = labelstudio.Outcome(s.answers[i], control)
-			tally.Add(v, r.extra[0])
-			if v == labelstudio.Dropped {
-				continue
-			}
-		} else {
-			r.label = trimLineEnd(r.label)
-		}
-		kept = append(kept, r)
 	}
 	s.rows = kept
-	s.noteLabelSource(name, control, fromData, &tally)
-	return nil
-}
-
-// addRegionRows makes each labelled region a row, whose image is the crop of the box around it.
-func (s *studied) addRegionRows(name, control string) error {
-	var rows []row
-	several := 0
-	for i, task := range s.rows {
-		if missing := len(s.columns) - len(task.extra); missing > 0 {
-			task.extra = append(task.extra, make([]string, missing)...)
-		}
-		if _, v := labelstudio.Outcome(s.answers[i], control); v == labelstudio.Dropped {
-			s.left[Left{Reason: "that annotators dropped", Of: "pictures"}]++
-			continue
-		}
-		boxes, more := labelstudio.Boxes(s.answers[i], control)
-		if more {
-			several++
-		}
-		if len(boxes) == 0 {
-			s.left[Left{Reason: withoutBox, Of: "pictures"}]++
-		}
-		for n, b := range boxes {
-			var c Crop
-			why, err := "", error(nil)
-			if b.PictureW <= 0 || b.PictureH <= 0 {
-				err = errors.New("found no original_width and original_height, which its box needs")
-			} else {
-				c, why, err = s.cropBox(scaleBoxToShares([2]float64{b.Left / 100, b.Top / 100},
-					[2]float64{(b.Left + b.Width) / 100, (b.Top + b.Height) / 100}, b.PictureW, b.PictureH), b.PictureW,
-					b.PictureH)
-			}
-			if err != nil {
-				s.left[Left{Reason: notReadable, Of: "boxes"}]++
-				s.unread = append(s.unread, unreadFor("", fmt.Sprintf("task %.40s, box %d", task.extra[0], n+1), err))
-				continue
-			}
-			if why != "" {
-				s.left[Left{Reason: why, Of: "boxes"}]++
-				continue
-			}
-			r := task
-			r.path, r.label = c.cropPath(task.path, strconv.Itoa(n+1)), b.Label
-			rows = append(rows, r)
-		}
-	}
-	s.rows = rows
-	said := ""
-	if several > 0 {
-		said += fmt.Sprintf("; of %d tasks with boxes of several annotators those of the last", several)
-	}
-	s.noteLines(name, []string{fmt.Sprintf("read as tasks of Label Studio, images by %q, a row for each box of %q%s",
-		s.keys[pathColumn], control, said)})
-	return nil
-}
-
-// noteLabelSource notes which data were taken for the labels, and what has none.
-func (s *studied) noteLabelSource(name, control string, fromData bool, tally *labelstudio.Tally) {
-	if s.Note == nil {
-		return
-	}
-	what := "choices of"
-	if fromData {
-		what = "data"
-	}
-	s.Note("%s: read as tasks of Label Studio, images by %q, labels by the %s %q%s", name, s.keys[pathColumn], what,
-		control, tally)
-	if s.uploaded > 0 {
-		s.Note("%s: %d images were uploaded into Label Studio: their paths begin in the folder media of its data, "+
-			"which --root names", name, s.uploaded)
-	}
+	return fmt.Sprintf("labels by the choices of %q%s", control, tally)
 }

@@ -18,9 +18,6 @@ import (
 	"winnow/datasets/location"
 )
 
-// byFormat names the way to choose a format.
-const byFormat = "winnow data import --format "
-
 // Format is a way to store a dataset.
 type Format string
 
@@ -34,7 +31,6 @@ const (
 	// its metadata
 	Folders Format = "folders"
 	Classes Format = "classes" // a folder per class, also where its name is that of a split
-	Boxes   Format = "boxes"   // a folder of pictures with files of boxes, also where its folders may be classes
 	// PRISM is a list without a header: path,label as PRISM released them, or path label as those of ImageNet
 	PRISM Format = "prism"
 	COCO  Format = "coco" // JSON with images, annotations and categories
@@ -45,7 +41,6 @@ const (
 	Parquet Format = "parquet"
 
 	LabelStudio Format = "labelstudio" // Label Studio's JSON and JSON_MIN exports
-	FiftyOne    Format = "fiftyone"    // FiftyOne's labels.json or samples.json
 )
 
 // ReadOptions say how to read a source. The zero value guesses.
@@ -73,26 +68,19 @@ func (o ReadOptions) getContext() context.Context {
 	return o.Once
 }
 
-// reading says how to read a table, from its own file or as the metadata of a folder.
+// reading is how a table is read, from its own file or as the metadata of a folder.
 type reading struct {
 	ReadOptions
 	unlabelled *bool            // if not nil, labels may be missing, and it is set if some are
 	within     func(*row) error // completes a row
-	// find returns the picture that a file of COCO's form names; nil: it is named by its path
-	find func(named string) (string, bool)
-	size int64           // bytes of the file; 0: unknown
-	from location.Source // where the table is, if it is a file
-	in   *listing        // the folder that the table is in, if that is read
-	file string          // the table's path in it
-	form *Format         // if not nil, receives the format
+	from       location.Source  // where the table is, if it is a file
 }
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: a single shard, a name
 // pattern (train-*.tar) or a folder of shards. Each image is read once per split
 // ([Dataset.ReadOnce]).
 func Read(source location.Source, opts ReadOptions) (*Dataset, error) {
-	form := opts.Format
-	d, err := readInto(&form, source, opts)
+	d, err := readSource(source, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -101,46 +89,38 @@ func Read(source location.Source, opts ReadOptions) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: %w", source, err)
 	}
 	opts.noteLines(source.String(), notes)
-	plain := d.Reading == nil
-	if d.Reading = d.completeReading(form); plain {
-		opts.noteLines(source.String(), d.Reading.Lines())
-	}
 	return d, nil
 }
 
 // ReadFile is [Read] of a source by its name: a path, file://PATH, s3://BUCKET/KEY or gs://BUCKET/KEY.
 func ReadFile(name string, opts ReadOptions) (*Dataset, error) { return Read(location.At(name), opts) }
 
-// readInto reads a dataset and the format of a file.
-func readInto(form *Format, source location.Source, opts ReadOptions) (*Dataset, error) {
-	if opts.Format == "" {
-		opts.Format = Auto
-	}
+func readSource(source location.Source, opts ReadOptions) (*Dataset, error) {
+	opts.Format = cmp.Or(opts.Format, Auto)
 	ctx := opts.getContext()
 	layout, err := LayoutOf(ctx, source)
 	if err != nil && source.IsRemote() { // opening it would only ask again
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	if _, stored := shardKinds[opts.Format]; stored && (opts.Format != Auto || layout == Shards) {
-		return readShards(source, form, opts)
+		return readShards(source, opts)
 	}
 	if layout == Folder || layout == Zip {
-		if opts.Format != Auto && opts.Format != Folders && opts.Format != Classes && opts.Format != Boxes {
+		if opts.Format != Auto && opts.Format != Folders && opts.Format != Classes {
 			return nil, fmt.Errorf("datasets: %s: is a folder, expected a %s file", source, opts.Format)
 		}
-		if layout == Zip {
-			return readZip(source, opts)
-		}
-		dir, err := source.Dir(ctx)
+		dir, end, err := openTree(ctx, source, layout)
 		if err != nil {
 			return nil, fmt.Errorf("datasets: %w", err)
 		}
+		defer end()
 		d, err := ReadFolders(dir, source.String(), opts)
-		if none := (*noImage)(nil); errors.As(err, &none) && opts.Format == Auto && holdsShards(source, opts) {
-			return readShards(source, form, opts)
+		if layout == Folder && errors.Is(err, errNoImage) && opts.Format == Auto && holdsShards(source, opts) {
+			return readShards(source, opts)
 		}
 		return d, err
 	}
+	how := reading{ReadOptions: opts, from: source}
 	open := func() (io.ReadCloser, error) { return source.Open(ctx) }
 	if opts.Once != nil {
 		open = func() (io.ReadCloser, error) { return source.Stream(ctx) }
@@ -150,19 +130,36 @@ func readInto(form *Format, source location.Source, opts ReadOptions) (*Dataset,
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	how := reading{ReadOptions: opts, form: form, from: source}
 	if opts.Once != nil {
 		defer context.AfterFunc(opts.Once, func() { f.Close() })() // stop waiting for a pipe's writer
 	}
 	d, err := how.readAnyManifest(f, source.String())
 	if other := (*notUTF8)(nil); errors.As(err, &other) && opts.Encoding == "" && !source.IsPipe() {
 		opts.Encoding = western
-		return readInto(form, source, opts)
+		return readSource(source, opts)
 	}
-	if opts.Once != nil {
-		err = cmp.Or(opts.Once.Err(), err)
+	return d, cmp.Or(ctx.Err(), err)
+}
+
+// openTree opens a folder, zipped or not.
+func openTree(ctx context.Context, source location.Source, layout Layout) (fsys fs.FS, end func(), err error) {
+	if layout == Folder {
+		fsys, err := source.Dir(ctx)
+		return fsys, func() {}, err
 	}
-	return d, err
+	f, err := source.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		fsys, err = OpenZip(f, info.Size())
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, fmt.Errorf("%s: %w", source, err)
+	}
+	return fsys, func() { f.Close() }, nil
 }
 
 // ReadManifest reads a CSV, TSV, JSONL or PRISM manifest; name is used in errors.
@@ -171,40 +168,27 @@ func ReadManifest(r io.Reader, name string, opts ReadOptions) (*Dataset, error) 
 }
 
 func (opts reading) readAnyManifest(r io.Reader, name string) (*Dataset, error) {
-	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			opts.size = info.Size()
-		}
-	}
 	in, encoding, err := opts.decodeText(bufio.NewReaderSize(r, 1<<16))
-	if err != nil {
+	if err == nil {
+		_, err = consumeMark(in)
+	}
+	if err == nil {
+		head, _ := in.Peek(headSize) // a short file gives less
+		err = refuseForeignType(head)
+	}
+	if err == nil {
+		opts.Split, err = ParseSplit(cmp.Or(opts.Split, Train))
+	}
+	if err = cmp.Or(err, opts.checkBoxes()); err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	if _, err := consumeLead(in); err != nil {
-		return nil, fmt.Errorf("datasets: %s: %w", name, err)
-	}
-	head, _ := in.Peek(4096) // a short file gives less
-	if err := refuseForeignType(head); err != nil {
-		return nil, fmt.Errorf("datasets: %s: %w", name, err)
-	}
-	format := opts.Format
-	if format == Auto || format == "" {
+	format := cmp.Or(opts.Format, Auto)
+	if format == Auto {
 		if format = guessFormat(in); format == PRISM && opts.hasColumnNames() {
 			format = CSV
 		}
 	}
-	if opts.form != nil {
-		*opts.form = format
-	}
-	if opts.Split == "" {
-		opts.Split = Train
-	}
-	if opts.Split, err = ParseSplit(opts.Split); err != nil {
-		return nil, fmt.Errorf("datasets: %s: %w", name, err)
-	}
-	if err := opts.checkBoxes(); err != nil {
-		return nil, fmt.Errorf("datasets: %s: %w", name, err)
-	}
+	valid := transform.NewReader(in, text.UTF8Validator) // JSON's reader would put signs of replacement
 	var d *Dataset
 	switch format {
 	case CSV:
@@ -214,58 +198,32 @@ func (opts reading) readAnyManifest(r io.Reader, name string) (*Dataset, error) 
 	case JSONL:
 		d, err = readJSONL(in, name, opts)
 	case COCO:
-		d, err = readCOCO(transform.NewReader(in, text.UTF8Validator), name, opts)
+		d, err = readCOCO(valid, name, opts)
 	case LabelStudio:
-		d, err = readLabelStudio(transform.NewReader(in, text.UTF8Validator), name, opts)
-	case FiftyOne:
-		d, err = readFiftyOne(transform.NewReader(in, text.UTF8Validator), name, opts)
+		d, err = readLabelStudio(valid, name, opts)
 	case PRISM:
-		if opts.hasColumnNames() {
-			return nil, fmt.Errorf("datasets: %s: read as a list without a header (%s): found column names, "+
-				"expected none", name, PRISM)
-		}
 		d, err = readPRISM(in, name, opts)
 	default:
-		names := []string{}
-		for _, f := range []Format{Auto, Folders, Classes, Boxes, CSV, TSV, JSONL, PRISM, COCO, LabelStudio,
-			FiftyOne, WebDataset, Parquet} {
-			names = append(names, string(f))
-		}
-		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected one of %s", name, opts.Format,
-			strings.Join(names, ", "))
+		err = fmt.Errorf("datasets: %s: format %q is unknown here, expected one of %s, %s, %s, %s, %s, %s, %s", name,
+			opts.Format, Auto, CSV, TSV, JSONL, PRISM, COCO, LabelStudio)
 	}
-	if errors.Is(err, text.ErrInvalidUTF8) { // JSON's reader would put signs of replacement
+	if errors.Is(err, text.ErrInvalidUTF8) {
 		err = fmt.Errorf("datasets: %s: %w", name, &notUTF8{string(format)})
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(d.Samples) == 0 {
-		why := ""
-		if d.Reading != nil && len(d.Reading.Unread) > 0 {
-			why = "; " + unreadLine(d.Reading.Unread[:1], len(d.Reading.Unread))
-		} else if d.Reading != nil && len(d.Reading.Left) > 0 {
-			why = "; " + strings.Join((&Reading{Left: d.Reading.Left}).Lines(), "; ")
-		}
-		return nil, fmt.Errorf("datasets: %s: no sample found, expected at least one path and label%s", name, why)
+		return nil, fmt.Errorf("datasets: %s: no sample found, expected at least one path and label%s", name,
+			leftList(d.Reading.Left).explain())
 	}
-	paths := func(yield func(*string) bool) {
-		for i := range d.Samples {
-			if !yield(&d.Samples[i].Path) {
-				return
-			}
-		}
-	}
-	n, err := fromWindows(paths)
+	n, err := fromWindows(d.Samples)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	if n > 0 {
-		opts.noteLines(
-			name,
-			[]string{fmt.Sprintf("read the backslashes of %d paths as separators, as Windows writes them",
-				n)},
-		)
+		opts.noteLines(name, []string{fmt.Sprintf("read the backslashes of %d paths as separators, as Windows writes "+
+			"them", n)})
 	}
 	if encoding != "" {
 		opts.noteLines(name, []string{"read as " + encoding})
@@ -282,9 +240,6 @@ func guessFormat(in *bufio.Reader) Format {
 	}
 	if labelstudio.Is(head) {
 		return LabelStudio
-	}
-	if isFiftyOne(head) {
-		return FiftyOne
 	}
 	line := firstLine(head)
 	if strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") { // a list is refused with what is expected

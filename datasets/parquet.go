@@ -8,11 +8,8 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"winnow/datasets/location"
-	"winnow/datasets/parquetimages"
-	"winnow/datasets/parquetrows"
 	"winnow/datasets/shards"
 )
 
@@ -27,10 +24,11 @@ type parquetShard struct {
 // readParquet reads Parquet files with images, in the form of Hugging Face's datasets.
 func readParquet(ctx context.Context, source location.Source, list *shards.List, opts ReadOptions) (*Dataset, error) {
 	all := make([]*parquetShard, len(list.Names))
-	told := make([]string, len(list.Names))
 	err := eachShard(ctx, list, func(i int, src io.ReaderAt, size int64) (err error) {
 		own := opts
-		own.Note = func(format string, args ...any) { told[i] = fmt.Sprintf(format, args...) }
+		if i > 0 {
+			own.Note = nil
+		}
 		all[i], err = own.readParquetColumns(ctx, list.Names[i], source, src, size)
 		return err
 	})
@@ -38,81 +36,62 @@ func readParquet(ctx context.Context, source location.Source, list *shards.List,
 		return nil, cmp.Or(ctx.Err(), err)
 	}
 	var parts []*Dataset
-	var rows []row
-	lost := odd{}
+	var left leftList
 	for i, s := range all {
 		parts = append(parts, buildDataset(s.rows, s.columns))
-		rows = append(rows, s.rows...)
-		if s.lost > 0 {
-			lost.addOdd(path.Join(list.Names[i], s.images))
-			lost.n += int(s.lost) - 1
-		}
+		left.addMany("without an image: they are unreadable", "rows", path.Join(list.Names[i], s.images), int(s.lost))
 		all[i] = nil
 	}
-	if len(rows) == 0 {
+	d := Merge(parts...)
+	if len(d.Samples) == 0 {
 		return nil, fmt.Errorf("datasets: %s: no row found, expected at least one", source)
 	}
-	if opts.Note != nil {
-		opts.Note("%s: read as Parquet with images: %d images in %d files", source, len(rows), len(list.Names))
-		if told[0] != "" {
-			opts.Note("%s", told[0])
-		}
-		if lost.n > 0 {
-			opts.Note("%s: %d rows have no image according to the files, the first in %s: they are unreadable",
-				source, lost.n, lost.first)
-		}
-	}
-	opts.tellOdd(source, rows, odd{})
-	return Merge(parts...), nil
+	d.describeShards(source, Parquet, len(list.Names), left, opts)
+	return d, nil
 }
 
 // readParquetColumns reads the columns of a file except the image columns.
 func (o ReadOptions) readParquetColumns(ctx context.Context, name string, source location.Source, src io.ReaderAt,
 	size int64) (*parquetShard, error) {
-	f, err := parquetimages.Open(src, size)
-	if err != nil {
-		return nil, err
-	}
-	table, err := parquetrows.Open(src, size)
+	f, err := shards.OpenParquet(src, size)
 	if err != nil {
 		return nil, err
 	}
 	s := &parquetShard{}
-	if s.images, err = o.imageColumn(f, table.Columns); err != nil {
+	if s.images, err = o.imageColumn(f, f.Columns); err != nil {
 		return nil, err
 	}
 	s.lost = f.Nulls(s.images)
 	for _, other := range f.Images {
-		table.Leave(other) // bytes are not text
+		f.Leave(other) // bytes are not text
 	}
 	ending := -1
-	if at := f.PathColumn(s.images); at != nil {
-		table.Take(at)
-		ending = len(table.Columns) - 1
+	if f.TakePath(s.images) {
+		ending = len(f.Columns) - 1
 	}
 	unlabelled := false
 	opts := reading{ReadOptions: o, unlabelled: &unlabelled}
 	opts.Names.Path = pictures
-	opts.Names.Label = cmp.Or(o.Names.Label, onlyClass(f, table.Columns))
-	at, kept, extra, err := opts.readTableHeader(source.String(), withPictures(table.Columns))
+	opts.Names.Label = cmp.Or(o.Names.Label, onlyClass(f, f.Columns))
+	at, kept, extra, err := opts.readTableHeader(source.String(), withPictures(f.Columns))
 	if err != nil {
 		return nil, err
 	}
 	s.columns = kept
-	names := classNames(f, table.Columns)
-	split, record := splitOf(name), make([]string, len(table.Columns)+1)
-	err = table.Each(func(values []string) error {
+	names := classNames(f, f.Columns)
+	split, record := splitOf(name), make([]string, len(f.Columns)+1)
+	err = f.EachRow(src, func(values []string) error {
 		copy(record[1:], values)
 		for k, list := range names {
 			if record[k+1], err = className(record[k+1], list); err != nil {
-				return fmt.Errorf("row %d: column %.80q: %w", len(s.rows)+1, table.Columns[k], err)
+				return fmt.Errorf("row %d: column %.80q: %w", len(s.rows)+1, f.Columns[k], err)
 			}
 		}
 		end := ""
 		if ending >= 0 && isImageName(values[ending]) {
 			end = path.Ext(values[ending])
 		}
-		record[0] = name + "/" + parquetimages.Name(s.images, int64(len(s.rows)), end)
+		record[0] = name + "/" + shards.ImageName(s.images, int64(len(s.rows)), end)
 		r := at.newRow(record, extra, len(s.rows))
 		r.split = cmp.Or(r.split, split)
 		if s.rows, err = appendRow(s.rows, r, opts); err != nil {
@@ -128,11 +107,9 @@ func (o ReadOptions) readParquetColumns(ctx context.Context, name string, source
 
 // imageColumn chooses the image column: the one that is named, or that the file marks as one, or that has a usual
 // name, or the only one.
-func (o ReadOptions) imageColumn(f *parquetimages.File, others []string) (string, error) {
-	if name := o.Names.Path; name != "" {
-		if i := findColumn(f.Images, name); i >= 0 {
-			return f.Images[i], nil
-		}
+func (o ReadOptions) imageColumn(f *shards.ParquetFile, others []string) (string, error) {
+	if i := findColumn(f.Images, o.Names.Path); i >= 0 && o.Names.Path != "" {
+		return f.Images[i], nil
 	}
 	var noted, usual []string
 	for _, column := range f.Images {
@@ -148,21 +125,12 @@ func (o ReadOptions) imageColumn(f *parquetimages.File, others []string) (string
 			return list[0], nil
 		}
 	}
-	found := "columns of images " + strings.Join(f.Images, ", ")
-	if len(f.Images) == 0 {
-		found = "no column of bytes"
-	}
-	named := "one column image with the parts bytes and path"
-	if o.Names.Path != "" {
-		named = fmt.Sprintf("the images in %.80q", o.Names.Path)
-	} else if len(f.Images) > 1 {
-		named = "one of them, named by winnow data import --path-column"
-	}
-	return "", fmt.Errorf("found %s and the columns %.200s, expected %s", found, strings.Join(others, ", "), named)
+	return "", fmt.Errorf("found the columns of images %.200q and the columns %.200q, expected one column image with the "+
+		"parts bytes and path, or one named by winnow data import --path-column", f.Images, others)
 }
 
 // classNames returns, by position, the class names of the columns that hold class numbers.
-func classNames(f *parquetimages.File, columns []string) map[int][]string {
+func classNames(f *shards.ParquetFile, columns []string) map[int][]string {
 	names := map[int][]string{}
 	for i, column := range columns {
 		if list := f.Features[column].Names; len(list) > 0 {
@@ -186,7 +154,7 @@ func className(number string, names []string) (string, error) {
 }
 
 // onlyClass returns the only column of classes if no column has a usual label name, else "".
-func onlyClass(f *parquetimages.File, columns []string) string {
+func onlyClass(f *shards.ParquetFile, columns []string) string {
 	own := append([]string{ownNames[labelColumn]}, usualNames[labelColumn]...)
 	if slices.ContainsFunc(own, func(name string) bool { return findColumn(columns, name) >= 0 }) {
 		return ""

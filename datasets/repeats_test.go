@@ -1,13 +1,10 @@
 package datasets
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"winnow/datasets/location"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -66,27 +63,5 @@ func TestListedAgain(t *testing.T) {
 				t.Errorf("said %q, expected %q", said, c.said)
 			}
 		})
-	}
-}
-
-// A corrected copy keeps repeated rows, each with the decision on its image.
-func TestMendListedAgain(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "m.csv")
-	text := "path,label\nx,a\ny,b\nx,a\nz,b\ny,b\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d, err := ReadFile(file, ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]int{0, 1, 3}, d.SourceRows()); diff != "" {
-		t.Error(diff)
-	}
-	var out bytes.Buffer
-	_, err = Mend(&out, location.At(file), d, map[int]Decision{0: {Label: "b"}, 1: {Drop: true}},
-		Column{"note", map[int]string{0: "!", 2: "?"}})
-	if diff := cmp.Diff("path,label,note\nx,b,!\nx,b,!\nz,b,?\n", out.String()); err != nil || diff != "" {
-		t.Error(err, diff)
 	}
 }

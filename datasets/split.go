@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Share is the part of a dataset that a split gets.
@@ -88,4 +90,229 @@ func checkShares(shares []Share) ([]Share, error) {
 		return nil, fmt.Errorf("datasets: shares sum to %v, expected 1", sum)
 	}
 	return shares, nil
+}
+
+// WithValidation holds out whole classes if there are many, because an embedding is meant for new classes, else
+// images of each class.
+const (
+	manyClasses = 50    // with two images or more
+	leastPart   = 8     // smallest class of which images are held out
+	mostHeld    = 2_000 // images: enough to know a share of right answers to one in a hundred
+
+	// LeastHeld images are held out at least, or none: with fewer, two training states differ by chance alone.
+	LeastHeld = 50
+)
+
+// Held says what was held out for validation. Zero images mean that nothing was.
+type Held struct {
+	Images  int
+	Classes int // whole classes; 0: images of each class
+	Of      int // classes with two images or more in the train split
+}
+
+// String describes what was held out.
+func (h Held) String() string {
+	if h.Classes > 0 {
+		return fmt.Sprintf("%d of %d classes, %d images", h.Classes, h.Of, h.Images)
+	}
+	return fmt.Sprintf("%d images, some of each class", h.Images)
+}
+
+// WithValidation adds a validation split if the dataset has none: about a share of its labelled training images, at
+// most 2,000, as whole classes or, if there are fewer than 50 classes, as images of each class. A dataset that has
+// a validation split, or too few images for one, is returned unchanged. seed determines the draw.
+func (d *Dataset) WithValidation(share float64, seed uint64) (*Dataset, Held) {
+	if !(share > 0) || len(d.Select(Validation)) > 0 {
+		return d, Held{}
+	}
+	members := map[int][]int{}
+	labelled := 0
+	for _, i := range d.Labelled(Train) {
+		members[d.Samples[i].Label] = append(members[d.Samples[i].Label], i)
+		labelled++
+	}
+	var classes []int // with a pair
+	for class := range d.Classes {
+		if len(members[class]) > 1 {
+			classes = append(classes, class)
+		}
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x76616c6964)) // "valid"
+	bound := min(int(math.Round(share*float64(labelled))), mostHeld)
+	held := Held{Of: len(classes)}
+	var rows []int
+	if len(classes) >= manyClasses {
+		rng.Shuffle(len(classes), func(a, b int) { classes[a], classes[b] = classes[b], classes[a] })
+		for _, class := range classes {
+			if of := members[class]; len(rows)+len(of) <= bound {
+				rows = append(rows, of...)
+				held.Classes++
+			}
+		}
+	} else {
+		part := float64(bound) / float64(max(labelled, 1))
+		for _, class := range classes {
+			of := members[class]
+			if len(of) < leastPart {
+				continue
+			}
+			rng.Shuffle(len(of), func(a, b int) { of[a], of[b] = of[b], of[a] })
+			// At least two: a single image has no other of its class to find.
+			rows = append(rows, of[:max(2, int(math.Round(part*float64(len(of)))))]...)
+		}
+	}
+	if held.Images = len(rows); len(rows) < LeastHeld {
+		return d, Held{}
+	}
+	out := *d
+	out.Samples = slices.Clone(d.Samples)
+	for _, i := range rows {
+		out.Samples[i].Split = Validation
+	}
+	return &out, held
+}
+
+// ParseShares parses SPLIT=SHARE,... such as train=0.6,test=0.4. Deal checks that the shares sum to 1.
+func ParseShares(text string) ([]Share, error) {
+	var shares []Share
+	for _, part := range strings.Split(text, ",") {
+		split, number, _ := strings.Cut(part, "=")
+		share, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not SPLIT=SHARE, for example train=0.5,test=0.5", part)
+		}
+		shares = append(shares, Share{Split: split, Share: share})
+	}
+	return shares, nil
+}
+
+// Deal splits d, by whole classes or by images of each class; seed determines the draw.
+func (d *Dataset) Deal(shares []Share, byImage bool, seed uint64) error {
+	rng := rand.New(rand.NewPCG(seed, 0x73706c6974)) // "split"
+	if byImage {
+		return d.splitByImage(shares, rng)
+	}
+	return d.splitByClass(shares, rng)
+}
+
+// HoldOut moves a share of each class's training images to validation.
+func (d *Dataset) HoldOut(share float64, seed uint64) error {
+	train := d.Select(Train)
+	part := &Dataset{Classes: d.Classes}
+	for _, i := range train {
+		part.Samples = append(part.Samples, d.Samples[i])
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x686f6c64)) // "hold"
+	if err := part.splitByImage([]Share{{Split: Train, Share: 1 - share}, {Split: Validation, Share: share}},
+		rng); err != nil {
+		return err
+	}
+	for k, i := range train {
+		d.Samples[i].Split = part.Samples[k].Split
+	}
+	return nil
+}
+
+// ToplineRand returns the random source of a topline for a seed.
+func ToplineRand(seed uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, 0x746f706c696e65)) // "topline"
+}
+
+// toplineLeast is how many images a class keeps if it has that many: a single image makes no pair.
+const toplineLeast = 2
+
+// Topline returns the data that remain at a label noise p if every wrong label were known and dropped: of each true
+// class of n images of the split
+//
+//	max(2, ⌊(1-p)·n + 1/2⌋)
+//
+// drawn by rng, all with their true labels; a class of one image keeps it. With the same random source, the images
+// kept at a higher rate are a subset of those kept at a lower one. If the split has true labels, every labelled
+// image needs one; if it has none, the given labels count as true. Images without a given label, other splits and
+// the order are unchanged.
+// Source: 000 section 6.1, "only 1-p clean random data samples"; it does not say which ones, see METHODS 000-13.
+func (d *Dataset) Topline(split string, rate float64, rng *rand.Rand) (*Dataset, ToplineReport, error) {
+	r := ToplineReport{Split: split, Rate: rate}
+	if err := CheckRate(rate); err != nil {
+		return nil, r, err
+	}
+	rows := d.Labelled(split)
+	if len(rows) == 0 {
+		return nil, r, fmt.Errorf("datasets: split %s has no image with a label", split)
+	}
+	labels, err := d.trueLabels(split, rows, &r)
+	if err != nil {
+		return nil, r, err
+	}
+	drop := make([]bool, len(d.Samples))
+	for class, members := range membersOf(labels, len(d.Classes)) {
+		n := len(members)
+		if n == 0 {
+			continue
+		}
+		keep := min(n, max(toplineLeast, halfUp((1-rate)*float64(n)+1e-9)))
+		r.countKept(d.Classes[class], n, keep)
+		for _, k := range chooseItems(members, n, rng)[keep:] {
+			drop[rows[k]] = true
+		}
+	}
+	out := &Dataset{Classes: d.Classes, Columns: d.Columns, Samples: slices.Clone(d.Samples)}
+	for k, i := range rows {
+		out.Samples[i].Label = labels[k]
+	}
+	at := 0
+	out.Samples = slices.DeleteFunc(out.Samples, func(Sample) bool { at++; return drop[at-1] })
+	return out, r, nil
+}
+
+// ToplineReport counts what a topline keeps of a split.
+type ToplineReport struct {
+	Split     string   `json:"split"`
+	Rate      float64  `json:"rate"`
+	Truth     bool     `json:"truth"`     // true labels are known; else the given ones count as true
+	Images    int      `json:"images"`    // with a label
+	Kept      int      `json:"kept"`      // of the images
+	Relabeled int      `json:"relabeled"` // images whose given label was wrong, kept or not
+	Classes   int      `json:"classes"`
+	Smallest  int      `json:"smallest"` // images of the smallest and largest kept class
+	Largest   int      `json:"largest"`
+	Raised    int      `json:"raised"` // classes that keep more than their share, to have two images
+	Lone      []string `json:"lone"`   // classes of one image, which have no positive pair
+}
+
+// trueLabels returns the true class ids of the rows.
+func (d *Dataset) trueLabels(split string, rows []int, r *ToplineReport) ([]int, error) {
+	labels := make([]int, len(rows))
+	unknown := 0
+	for k, i := range rows {
+		s := d.Samples[i]
+		if labels[k] = s.True; s.True == Unlabelled {
+			unknown++
+			labels[k] = s.Label
+		} else if s.True != s.Label {
+			r.Relabeled++
+		}
+	}
+	if unknown > 0 && unknown < len(rows) {
+		return nil, fmt.Errorf("datasets: split %s: the true label of %d of %d images is not known, expected of "+
+			"all or of none", split, unknown, len(rows))
+	}
+	r.Truth, r.Images, r.Lone = unknown == 0, len(rows), []string{}
+	return labels, nil
+}
+
+// countKept adds a class of n images of which keep are kept.
+func (r *ToplineReport) countKept(name string, n, keep int) {
+	r.Classes++
+	r.Kept += keep
+	if r.Classes == 1 || keep < r.Smallest {
+		r.Smallest = keep
+	}
+	r.Largest = max(r.Largest, keep)
+	switch {
+	case n == 1:
+		r.Lone = append(r.Lone, name)
+	case keep > halfUp((1-r.Rate)*float64(n)+1e-9):
+		r.Raised++
+	}
 }

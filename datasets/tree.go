@@ -1,22 +1,101 @@
 package datasets
 
 import (
+	"archive/zip"
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 
-	"golang.org/x/text/unicode/norm"
-
-	"winnow/internal/jsontext"
+	"winnow/datasets/location"
+	"winnow/datasets/shards"
+	"winnow/internal/regular"
 )
+
+// Layout is how a source holds a dataset.
+type Layout int
+
+// The layouts. A source that does not exist counts as a File.
+const (
+	File   Layout = iota // a manifest, or a pipe that one is read from
+	Folder               // a folder of images or of shards
+	Zip                  // a .zip file of a folder of images
+	Shards               // a tar or Parquet file, or a pattern of the names of several
+)
+
+// LayoutOf finds the layout of a source, without reading a pipe.
+func LayoutOf(ctx context.Context, source location.Source) (Layout, error) {
+	if shards.IsPattern(source) {
+		return Shards, nil
+	}
+	if source.IsPipe() {
+		return File, nil
+	}
+	info, err := source.Stat(ctx)
+	if err != nil {
+		return File, err
+	}
+	if info.IsDir() {
+		return Folder, nil
+	}
+	if kind, err := shards.KindOf(ctx, source); err == nil && kind != shards.None {
+		return Shards, nil
+	}
+	if source.IsZip() {
+		return Zip, nil
+	}
+	return File, nil
+}
+
+// OpenZip opens a zip file as a folder. Names with backslashes, as some programs of Windows write them, are read as
+// paths.
+func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
+	var head [64]byte
+	n, _ := f.ReadAt(head[:], 0) // a short file gives less
+	if err := regular.Pointer(head[:n]); err != nil {
+		return nil, err
+	}
+	r, err := zip.NewReader(f, size)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range r.File {
+		if !strings.Contains(file.Name, "/") {
+			file.Name = strings.ReplaceAll(file.Name, `\`, "/")
+		}
+	}
+	return r, nil
+}
+
+// imageNames are the file endings that a folder import takes for images; their content is checked later. otherNames
+// are image formats that cannot be read; they are taken too, so that they are reported rather than ignored.
+var (
+	imageNames = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".jpe", ".jfif"}
+	otherNames = []string{".tif", ".tiff", ".heic", ".heif", ".avif", ".jxl", ".jp2"}
+)
+
+// isImageName reports whether a path has the ending of an image.
+func isImageName(p string) bool {
+	end := strings.ToLower(path.Ext(p))
+	return slices.Contains(imageNames, end) || slices.Contains(otherNames, end)
+}
+
+// pictureFolder matches the names of folders that hold pictures next to their annotations.
+var pictureFolder = regexp.MustCompile(
+	`^(images?|imgs?|jpegimages|jpe?g|png|obj_train_data)(_[0-9])?$|^(pictures|photos)$`)
+
+func isPictureFolder(name string) bool { return pictureFolder.MatchString(strings.ToLower(name)) }
+
+// isNoClass reports whether a folder of pictures has a name that no class has.
+func isNoClass(name string) bool {
+	return isPictureFolder(name) && !strings.EqualFold(name, "photos") && !strings.EqualFold(name, "pictures")
+}
 
 // serviceFolders are made by systems and network drives between people's pictures: thumbnails, recycle bins. Names
 // that begin with a dot are theirs, too.
@@ -26,25 +105,20 @@ var serviceFolders = []string{"__MACOSX", "@eaDir", "#recycle", "#snapshot", "@R
 // listing is what a folder holds: its images and what else is there.
 type listing struct {
 	fsys    fs.FS
-	images  []string        // in the order of the walk
-	folders []string        // all folders but those of services
-	others  []string        // files that are no images
-	opaque  map[string]bool // images that stand for folders that cannot be opened, because their names are not UTF-8
-	hidden  map[string]int  // folders of services by name
+	images  []string       // in the order of the walk
+	folders []string       // all folders but those of services
+	others  []string       // files that are no images
+	hidden  map[string]int // folders of services by name
 }
 
 // listTree lists a folder. Links to folders are followed in the two highest levels, where splits and classes are.
 func listTree(ctx context.Context, fsys fs.FS) (*listing, error) {
-	t := &listing{fsys: fsys, opaque: map[string]bool{}, hidden: map[string]int{}}
+	t := &listing{fsys: fsys, hidden: map[string]int{}}
 	return t, t.walkFolder(ctx, ".", false)
 }
 
 func (t *listing) walkFolder(ctx context.Context, from string, linked bool) error {
 	return fs.WalkDir(t.fsys, from, func(p string, entry fs.DirEntry, err error) error {
-		if err != nil && !utf8.ValidString(p) { // cannot be opened by its name: reading the image p reports it
-			t.images, t.opaque[p] = append(t.images, p), true
-			return fs.SkipDir
-		}
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
@@ -66,7 +140,7 @@ func (t *listing) walkFolder(ctx context.Context, from string, linked bool) erro
 		case isFolder:
 			t.folders = append(t.folders, p)
 			return nil
-		case isImageName(p) && isFile(t.fsys, p, entry), t.looksLikeImage(p, entry):
+		case isImageName(p) && isFile(t.fsys, p, entry):
 			t.images = append(t.images, p)
 		case entry.Type().IsRegular():
 			t.others = append(t.others, p)
@@ -78,30 +152,41 @@ func (t *listing) walkFolder(ctx context.Context, from string, linked bool) erro
 	})
 }
 
-// plainEndings are of files that nobody means as images.
-var plainEndings = []string{".txt", ".csv", ".tsv", ".json", ".jsonl", ".xml", ".yaml", ".yml", ".md", ".html", ".pdf",
-	".db", ".ini", ".log", ".py", ".sh", ".mat", ".npy", ".npz", ".pt", ".pth", ".pkl", ".onnx", ".bin", ".zip", ".tar",
-	".gz", ".parquet", ".arrow", ".mp4", ".avi", ".mov", ".mp3", ".wav", ".lst", ".names", ".data", ".cfg", ".sqlite"}
-
-// pictureMagics are the first bytes of picture files.
-var pictureMagics = []string{"\xff\xd8\xff", "\x89PNG\r\n\x1a\n", "GIF87a", "GIF89a", "BM", "RIFF"}
-
-// looksLikeImage reports whether a file without a known ending begins as a picture does: 07.jpg_large, IMG_1.
-func (t *listing) looksLikeImage(p string, entry fs.DirEntry) bool {
-	if slices.Contains(plainEndings, strings.ToLower(path.Ext(p))) || !entry.Type().IsRegular() {
-		return false
+// isFile reports whether an entry is a file or a link to one. A broken link counts as a file, so that its reader
+// reports it.
+func isFile(fsys fs.FS, p string, entry fs.DirEntry) bool {
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return entry.Type().IsRegular()
 	}
-	f, err := t.fsys.Open(p)
+	info, err := fs.Stat(fsys, p)
+	return err != nil || info.Mode().IsRegular()
+}
+
+// endingOfImage returns the ending for an image that begins so, "" if it is none.
+func endingOfImage(head []byte) string {
+	for _, magic := range [][2]string{{"\xff\xd8\xff", ".jpg"}, {"\x89PNG", ".png"}, {"GIF8", ".gif"}, {"BM", ".bmp"},
+		{"RIFF", ".webp"}} {
+		if strings.HasPrefix(string(head), magic[0]) {
+			return magic[1]
+		}
+	}
+	return ""
+}
+
+// Images lists the images in a folder and below, in text order, without those in folders of services.
+func Images(fsys fs.FS, dir string) (paths []string, err error) {
+	below, err := fs.Sub(fsys, dir)
 	if err != nil {
-		return false
+		return nil, err
 	}
-	defer f.Close()
-	head := make([]byte, 12)
-	n, _ := io.ReadFull(f, head)
-	text := string(head[:n])
-	return slices.ContainsFunc(pictureMagics, func(m string) bool {
-		return strings.HasPrefix(text, m) && (m != "RIFF" || strings.HasSuffix(text, "WEBP")) && (m != "BM" || n == 12)
-	})
+	t, err := listTree(context.Background(), below)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range t.images {
+		paths = append(paths, path.Join(dir, p))
+	}
+	return paths, nil
 }
 
 // cutFolder returns the rest of a path below a folder.
@@ -119,7 +204,7 @@ func (t *listing) listTopFolders(at string) (tops []string, loose int) {
 		top, _, deep := strings.Cut(rest, "/")
 		switch {
 		case !ok:
-		case !deep && !t.opaque[p]:
+		case !deep:
 			loose++
 		case !slices.Contains(tops[max(0, len(tops)-1):], top): // the images of a folder follow each other
 			tops = append(tops, top)
@@ -139,208 +224,49 @@ func (t *listing) listFoldersIn(at string) (list []string) {
 	return list
 }
 
-// unwrapFolders returns the folder that holds the classes or splits: the root or, as long as the images are all in one
-// folder that holds folders of them, that folder. A split is no such folder.
-func (t *listing) unwrapFolders() string {
-	for at := "."; ; {
+// unwrapFolders returns the folder that holds the classes or splits of a folder: itself or, as long as the images are
+// all in one folder that holds folders of them, that folder. A split is no such folder.
+func (t *listing) unwrapFolders(at string) string {
+	for {
 		tops, loose := t.listTopFolders(at)
 		if len(tops) != 1 || loose > 0 {
 			return at
 		}
-		if _, err := ParseSplit(tops[0]); err == nil {
-			return at
-		}
 		below := path.Join(at, tops[0])
 		inner, loose := t.listTopFolders(below)
-		if len(inner) == 0 || loose > 0 && !(isPictureFolder(tops[0]) && len(inner) > 1) {
+		if _, err := ParseSplit(tops[0]); err == nil || len(inner) == 0 ||
+			loose > 0 && !(isPictureFolder(tops[0]) && len(inner) > 1) {
 			return at
 		}
 		at = below
 	}
 }
 
-// Reading says how a source was read, and what was left out.
-type Reading struct {
-	Form  string     `json:"form"`           // "class folders", "boxes of YOLO", …
-	At    string     `json:"at,omitempty"`   // folder that holds the classes or splits, if not the source itself
-	Left  []Left     `json:"left_out"`       // what was left out
-	Empty []string   `json:"without_images"` // folders beside the classes without an image below them
-	Alike [][]string `json:"alike"`          // labels that differ only in case, spaces, accents' encoding or zeros
-
-	Within int         `json:"in_subfolders,omitempty"`   // images in folders within class folders
-	First  string      `json:"first_subfolder,omitempty"` // the first of those
-	Unread []Unread    `json:"not_readable,omitempty"`    // files, and parts of them, that were left out for that
-	Files  []FileRows  `json:"files,omitempty"`           // of COCO's form in a folder that were read
-	Splits []ReadSplit `json:"splits,omitempty"`          // set by Read
-}
-
-// Unread is a file of boxes or labels, or a part of one, that was left out because it cannot be read.
-type Unread struct {
-	File   string `json:"file"`           // "": the source itself
-	Part   string `json:"part,omitempty"` // such as "object 2"; "": the whole file
-	Reason string `json:"reason"`
-}
-
-// unreadFor returns what an error says of a file or a part of it.
-func unreadFor(file, part string, err error) Unread {
-	if at, ok := err.(*fs.PathError); ok { // not a wrapped one, which may be of another file
-		err = at.Err
-	}
-	return Unread{file, part, jsontext.Fault(err).Error()}
-}
-
-// String returns "FILE: PART: REASON".
-func (u Unread) String() string {
-	said := u.Reason
-	for _, of := range []string{u.Part, u.File} {
-		if of != "" {
-			said = of + ": " + said
-		}
-	}
-	return said
-}
-
-// unreadLine describes what cannot be read: those shown, of so many.
-func unreadLine(shown []Unread, all int) string {
-	said := make([]string, len(shown))
-	for i, u := range shown {
-		said[i] = u.String()
-	}
-	line := notReadable + ": " + strings.Join(said, "; ")
-	if n := all - len(shown); n > 0 {
-		line += fmt.Sprintf("; and %d more", n)
-	}
-	return line
-}
-
-// FileRows counts the rows of a file of annotations, which follow those of the file before.
-type FileRows struct {
-	File string `json:"file"`
-	Rows int    `json:"rows"`
-}
-
-// ReadSplit counts the images of a split, and the classes of their labels.
-type ReadSplit struct {
-	Split   string `json:"split"`
-	Images  int    `json:"images"`
-	Classes int    `json:"classes"`
-}
-
-// forms describe the formats of files.
-var forms = map[Format]string{CSV: "table", TSV: "table with tabs", JSONL: "JSON lines",
-	PRISM: "list without a header", COCO: "annotations of COCO", LabelStudio: "export of Label Studio",
-	WebDataset: "shards of WebDataset", Parquet: "Parquet with images"}
-
-// completeReading completes the reading of a dataset, which may be nil, and returns it. Nothing is known of paths
-// alone.
-func (d *Dataset) completeReading(form Format) *Reading {
-	r := d.Reading
-	if r == nil {
-		r = &Reading{Form: forms[form], Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
-	}
-	for _, s := range d.Count() {
-		r.Splits = append(r.Splits, ReadSplit{s.Split, s.Samples, s.Classes})
-	}
-	return r
-}
-
-// leaveOut notes what was left out of a table.
-func (o ReadOptions) leaveOut(d *Dataset, name string, left []Left) {
-	left = slices.DeleteFunc(left, func(l Left) bool { return l.Files == 0 })
-	if len(left) == 0 {
-		return
-	}
-	if d.Reading == nil {
-		d.Reading = &Reading{Form: forms[CSV], Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
-	}
-	d.Reading.Left = append(d.Reading.Left, left...)
-	o.noteLines(name, (&Reading{Left: left}).Lines())
-}
-
-// Left counts files that were left out for one reason.
-type Left struct {
-	Reason string `json:"reason"` // what is left out: "no picture", "no split", "service folder"
-	Of     string `json:"of"`     // ending or folder
-	Files  int    `json:"files"`
-}
-
-// Lines describes a reading, one line for each thing that needs attention; none if it is plain.
-func (r *Reading) Lines() (list []string) {
-	if r.At != "" {
-		list = append(list, fmt.Sprintf("read as %s below %s", r.Form, r.At))
-	}
-	if r.Within > 0 {
-		list = append(list, fmt.Sprintf("%d images are in folders within those of their classes, such as %s", r.Within,
-			r.First))
-	}
-	var left []string
-	for _, l := range r.Left {
-		of := l.Of
-		if l.Files == 1 {
-			of = strings.NewReplacer("pictures", "picture", "boxes", "box", "objects", "object", "rows",
-				"row").Replace(of)
-		}
-		left = append(left, fmt.Sprintf("%d %s (%s)", l.Files, of, l.Reason))
-	}
-	if len(r.Empty) > 0 {
-		shown := r.Empty[:min(len(r.Empty), 3)]
-		what, more := "folders", ""
-		if len(r.Empty) > len(shown) {
-			more = ", …"
-		} else if len(r.Empty) == 1 {
-			what = "folder"
-		}
-		left = append(left, fmt.Sprintf("%d %s without pictures (%s%s)", len(r.Empty), what, strings.Join(shown,
-			", "), more))
-	}
-	if len(left) > 0 {
-		list = append(list, "left out: "+strings.Join(left, ", "))
-	}
-	if n := len(r.Unread); n > 0 {
-		list = append(list, unreadLine(r.Unread[:min(n, 3)], n))
-	}
-	for _, names := range r.Alike {
-		list = append(list, "labels that look alike, kept apart: "+quotedList(names))
-	}
-	return list
-}
-
-// quotedList names labels so that spaces at their ends are seen, and accents that are characters of their own.
-func quotedList(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		if quoted[i] = strconv.Quote(n); !norm.NFC.IsNormalString(n) {
-			quoted[i] = strconv.QuoteToASCII(n)
-		}
-	}
-	return strings.Join(quoted, " and ")
-}
-
-// describeListing describes what was left out around the images that were read.
-func (t *listing) describeListing(form, at string, classes []string) *Reading {
-	r := &Reading{Form: form, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(classes)}
+// describeListing describes what was left out around the images that were read; boxes: files were read, too.
+func (t *listing) describeListing(form, at string, boxes bool) *Reading {
+	r := newReading(form, nil, nil)
 	if at != "." {
 		r.At = at
 	}
-	endings := map[string]int{}
+	var left leftList
 	for _, p := range t.others {
-		endings[cmp.Or(strings.ToLower(path.Ext(p)), "files without an ending")]++
-	}
-	for _, end := range slices.Sorted(maps.Keys(endings)) {
-		r.Left = append(r.Left, Left{"no picture", end, endings[end]})
+		if !boxes {
+			left.add("no picture", cmp.Or(strings.ToLower(path.Ext(p)), "files without an ending"))
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.hidden)) {
-		r.Left = append(r.Left, Left{"service folder", name, t.hidden[name]})
+		left.addMany("service folder", name, "", t.hidden[name])
 	}
-	for dir := at; ; dir = path.Dir(dir) {
-		tops, _ := t.listTopFolders(dir)
-		for _, name := range t.listFoldersIn(dir) {
-			if !slices.Contains(tops, name) {
-				r.Empty = append(r.Empty, path.Join(dir, name))
-			}
-		}
-		if dir == "." {
-			return r
+	r.Left = left.sorted()
+	return r
+}
+
+// splitOfName returns the split that a word of a name is: validation for instances_val2017; "" if none is one.
+func splitOfName(name string) (split string) {
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if s, err := ParseSplit(word); err == nil {
+			split = s
 		}
 	}
+	return split
 }

@@ -8,12 +8,14 @@ import (
 	"io"
 	"maps"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"winnow/datasets/location"
 	"winnow/datasets/shards"
-	"winnow/datasets/tarshards"
 	"winnow/internal/jsontext"
 )
 
@@ -27,9 +29,8 @@ const (
 // mostText is the largest label or JSON file in bytes.
 const mostText = 1 << 20
 
-// webShard is the content of a tar file: samples, with the keys of their JSON and their texts as columns.
+// webShard is the content of a tar file.
 type webShard struct {
-	records
 	samples []webSample
 	texts   map[string]bool // endings that are read as text
 }
@@ -38,6 +39,7 @@ type webShard struct {
 type webSample struct {
 	key     string
 	endings []string
+	cells   [][2]string // the texts by their endings, and the keys of the JSON with their values
 }
 
 // webName splits a file name into the sample's key and the ending that follows it.
@@ -68,7 +70,7 @@ func readWebDataset(ctx context.Context, source location.Source, list *shards.Li
 // readTar reads the headers and the texts of a tar file.
 func (s *webShard) readTar(ctx context.Context, src io.ReaderAt, size int64) error {
 	at := map[string]int{}
-	return tarshards.Walk(src, size, func(m tarshards.Member, content io.Reader) error {
+	return shards.WalkTar(src, size, func(m shards.TarMember, content io.Reader) error {
 		key, ending, ok := webName(m.Name)
 		if !ok {
 			return ctx.Err()
@@ -78,24 +80,23 @@ func (s *webShard) readTar(ctx context.Context, src io.ReaderAt, size int64) err
 			n = len(s.samples)
 			at[key] = n
 			s.samples = append(s.samples, webSample{key: key})
-			s.rows = append(s.rows, nil)
 		}
 		if slices.Contains(s.samples[n].endings, ending) {
-			return tarshards.Twice(m.Name)
+			return shards.RefuseTwice(m.Name)
 		}
 		s.samples[n].endings = append(s.samples[n].endings, strings.Clone(ending))
 		if !s.texts[strings.ToLower(ending)] {
 			return ctx.Err()
 		}
-		if err := s.readSampleText(n, strings.ToLower(ending), m.Size, content); err != nil {
+		if err := s.samples[n].readText(strings.ToLower(ending), m.Size, content); err != nil {
 			return fmt.Errorf("%.200s: %w", m.Name, err)
 		}
 		return ctx.Err()
 	})
 }
 
-// readSampleText reads a file of a sample as text.
-func (s *webShard) readSampleText(n int, ending string, size int64, content io.Reader) error {
+// readText reads a file of a sample as text.
+func (w *webSample) readText(ending string, size int64, content io.Reader) error {
 	if size > mostText {
 		return fmt.Errorf("has %d bytes, expected at most %d", size, mostText)
 	}
@@ -104,7 +105,8 @@ func (s *webShard) readSampleText(n int, ending string, size int64, content io.R
 		return err
 	}
 	if ending != webJSON {
-		return s.putCell(&s.rows[n], ending, trimLineEnd(string(data)))
+		w.cells = append(w.cells, [2]string{ending, trimLineEnd(string(data))})
+		return nil
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(data, &object); err != nil {
@@ -112,11 +114,11 @@ func (s *webShard) readSampleText(n int, ending string, size int64, content io.R
 	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		value, err := jsontext.Plain(object[key])
-		if err == nil && value != "" {
-			err = s.putCell(&s.rows[n], key, value)
-		}
 		if err != nil {
 			return err
+		}
+		if value != "" {
+			w.cells = append(w.cells, [2]string{key, value})
 		}
 	}
 	return nil
@@ -152,13 +154,29 @@ func (w webSample) findPictureEnding(named string) (string, error) {
 
 // webDataset makes rows of all samples.
 func (o ReadOptions) webDataset(source location.Source, list *shards.List, all []*webShard) (*Dataset, error) {
-	tables := make([]*records, len(all))
-	for i, s := range all {
-		tables[i] = &s.records
+	var columns []string
+	place := map[string]int{}
+	count, bytes := 0, 0
+	for _, s := range all {
+		count += len(s.samples)
+		for _, sample := range s.samples {
+			for _, cell := range sample.cells {
+				if _, known := place[cell[0]]; !known {
+					place[cell[0]] = len(columns)
+					columns = append(columns, cell[0])
+				}
+				bytes += len(cell[1])
+			}
+		}
 	}
-	columns, places := joinColumns(tables)
+	if n := count * len(columns); n > max(leastCells, bytes) {
+		return nil, fmt.Errorf("datasets: %s: %d samples with %d different keys make a table of %d values, expected keys "+
+			"that samples share", source, count, len(columns), n)
+	}
 	ending := o.Names.Path
-	said := o.webColumns(columns, places, tables)
+	if o.Names.Label == "" && slices.Contains(columns, webClass) && findColumn(columns, ownNames[labelColumn]) < 0 {
+		o.Names.Label = webClass
+	}
 	unlabelled := false
 	opts := reading{ReadOptions: o, unlabelled: &unlabelled}
 	opts.Names.Path = pictures
@@ -176,23 +194,24 @@ func (o ReadOptions) webDataset(source location.Source, list *shards.List, all [
 		}
 	}
 	var rows []row
-	found, lost := endingsOf(all), odd{}
+	var left leftList
 	record := make([]string, len(columns)+1)
 	for i, s := range all {
 		split := splitOf(list.Names[i])
-		for n, sample := range s.samples {
+		for _, sample := range s.samples {
 			picture, err := sample.findPictureEnding(ending)
 			if err != nil {
 				return nil, fmt.Errorf("datasets: %s: %w", source.Join(list.Names[i]), err)
 			}
 			if picture == "" {
-				lost.addOdd(path.Join(list.Names[i], sample.key))
+				left.addMany("without an image", "samples", path.Join(list.Names[i], sample.key)+"."+
+					strings.Join(sample.endings, ", ."), 1)
 				continue
 			}
 			clear(record)
 			record[0] = list.Names[i] + "/" + sample.key + "." + picture
-			for k, value := range s.rows[n] {
-				record[places[i][k]+1] = value
+			for _, cell := range sample.cells {
+				record[place[cell[0]]+1] = cell[1]
 			}
 			r := at.newRow(record, extra, len(rows))
 			r.split = cmp.Or(r.split, split)
@@ -200,108 +219,128 @@ func (o ReadOptions) webDataset(source location.Source, list *shards.List, all [
 				return nil, fmt.Errorf("datasets: %s: %s: %w", source.Join(list.Names[i]), sample.key, err)
 			}
 		}
-		s.samples, s.rows = nil, nil
-	}
-	if len(rows) == 0 && ending != "" {
-		return nil, fmt.Errorf("datasets: %s: holds no image called KEY.%s, as --path-column names it; found %s",
-			source, ending, found)
+		s.samples = nil
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("datasets: %s: holds no image, expected files such as KEY.jpg beside KEY.cls or "+
-			"KEY.json; found %s", source, found)
+		return nil, fmt.Errorf("datasets: %s: found no image, expected files such as KEY.%s next to KEY.cls or "+
+			"KEY.json%s", source, cmp.Or(ending, "jpg"), left.explain())
 	}
-	if o.Note != nil {
-		o.Note("%s: read as WebDataset's shards: %d images in %d files%s", source, len(rows), len(list.Names), said)
-	}
-	o.tellOdd(source, rows, lost)
-	return buildDataset(rows, kept), nil
+	d := buildDataset(rows, kept)
+	d.describeShards(source, WebDataset, len(list.Names), left, o)
+	return d, nil
 }
 
-// webColumns chooses the label column if none is named: the JSON key label, else .cls, else a usual name, else .txt
-// if its values repeat as labels do. It returns a note of its choice.
-func (o *ReadOptions) webColumns(columns []string, places [][]int, tables []*records) string {
-	if o.Names.Label != "" || findColumn(columns, ownNames[labelColumn]) >= 0 {
+// pictures is the name of the image column in a table made from shards.
+const pictures = "(image)"
+
+// shardKinds are the formats that are stored in shards.
+var shardKinds = map[Format]shards.Kind{WebDataset: shards.Tar, Parquet: shards.Parquet, Auto: shards.None}
+
+// holdsShards reports whether there are shards below a folder. A folder that cannot be read is reported later, as
+// an image folder.
+func holdsShards(dir location.Source, opts ReadOptions) bool {
+	files, err := shards.Below(opts.getContext(), dir, shards.None)
+	return err == nil && len(files) > 0
+}
+
+// readShards reads the samples of shards. A path begins with the shard's path, relative to the folder at the start
+// of the name pattern, and continues inside the shard as if it were a folder.
+func readShards(source location.Source, opts ReadOptions) (*Dataset, error) {
+	opts.Format = cmp.Or(opts.Format, Auto)
+	if opts.StripPrefix != "" {
+		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths begin with those "+
+			"of the shards", source, opts.StripPrefix)
+	}
+	ctx := opts.getContext()
+	list, err := shards.Find(ctx, source, shardKinds[opts.Format])
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %w", err)
+	}
+	if len(list.Names) == 0 {
+		return nil, fmt.Errorf("datasets: %s: found no shard, expected files that end in .%s", source, list.Kind)
+	}
+	opts.Split, err = ParseSplit(cmp.Or(opts.Split, Train))
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	if list.Kind == shards.Parquet {
+		return readParquet(ctx, source, list, opts)
+	}
+	return readWebDataset(ctx, source, list, opts)
+}
+
+// describeShards describes how shards were read.
+func (d *Dataset) describeShards(source location.Source, form Format, files int, left leftList, opts ReadOptions) {
+	bare, first := 0, ""
+	for i := range d.Samples {
+		if d.Samples[i].Label == Unlabelled {
+			bare++
+			first = cmp.Or(first, d.Samples[i].Path)
+		}
+	}
+	d.Reading = newReading(forms[form], d.Classes, left.sorted())
+	said := []string{fmt.Sprintf("read as %s: %d images in %d files", forms[form], len(d.Samples), files)}
+	if bare > 0 {
+		said = append(said, fmt.Sprintf("%d of %d images have no label, the first %.200q", bare, len(d.Samples), first))
+	}
+	opts.noteReading(source.String(), d.Reading, said...)
+}
+
+// eachShard opens the shards, as many at a time as there are cores, and passes each to read with its position in
+// the list.
+func eachShard(ctx context.Context, list *shards.List, read func(i int, src io.ReaderAt, size int64) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, name := range list.Names {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			file := list.Root.Join(name)
+			f, err := file.Open(ctx)
+			if err != nil {
+				return fmt.Errorf("datasets: %w", err)
+			}
+			defer f.Close()
+			info, err := f.Stat()
+			if err == nil {
+				err = read(i, f, info.Size())
+			}
+			if err != nil {
+				err = fmt.Errorf("datasets: %s: %w", file, err)
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// splitOf returns the split in a shard's name, "" if there is none.
+func splitOf(name string) string {
+	split, err := ParseSplit(shards.Split(name, func(word string) bool {
+		_, err := ParseSplit(word)
+		return err == nil
+	}))
+	if err != nil {
 		return ""
 	}
-	if slices.Contains(columns, webClass) {
-		o.Names.Label = webClass
-		return ", labels by ." + webClass
-	}
-	usual := slices.ContainsFunc(
-		usualNames[labelColumn],
-		func(name string) bool { return findColumn(columns, name) >= 0 },
-	)
-	if text := slices.Index(columns, webText); text >= 0 && !usual && looksRepeated(text, places, tables) {
-		o.Names.Label = webText
-		return ", labels by ." + webText + " (winnow data import --label-column names another)"
-	}
-	return ""
+	return split
 }
 
-// looksRepeated reports whether the values of a column look like labels: they are short, and there are at most half as
-// many values as rows.
-func looksRepeated(column int, places [][]int, tables []*records) bool {
-	const longest = 100
-	values, n := map[string]bool{}, 0
-	for i, t := range tables {
-		own := slices.Index(places[i], column)
-		for _, r := range t.rows {
-			if own < 0 || own >= len(r) || r[own] == "" {
-				continue
-			}
-			if n++; len(r[own]) > longest || strings.Contains(r[own], "\n") {
-				return false
-			}
-			values[r[own]] = true
-		}
+// ShardFiles lists the files of a source of shards, nil for any other source.
+func ShardFiles(ctx context.Context, source location.Source) (files []location.Source) {
+	if layout, err := LayoutOf(ctx, source); err != nil || layout == File {
+		return nil
 	}
-	return n > 0 && len(values) <= n/2
+	list, err := shards.Find(ctx, source, shards.None)
+	if err != nil {
+		return nil // none, or an error that reading will report
+	}
+	for _, name := range list.Names {
+		files = append(files, list.Root.Join(name))
+	}
+	return files
 }
 
-// endingsOf lists file endings that were found, for the error that none is an image's.
-func endingsOf(all []*webShard) string {
-	found := map[string]bool{}
-	for _, s := range all {
-		for _, sample := range s.samples {
-			for _, ending := range sample.endings {
-				found[ending] = true
-			}
-		}
-	}
-	if len(found) == 0 {
-		return "no file with an ending"
-	}
-	list := slices.Sorted(maps.Keys(found))
-	return "." + strings.Join(list[:min(len(list), 10)], ", .")
-}
-
-// odd counts samples and remembers the first.
-type odd struct {
-	n     int
-	first string
-}
-
-func (o *odd) addOdd(name string) {
-	if o.n++; o.n == 1 {
-		o.first = name
-	}
-}
-
-// tellOdd notes which samples have no image and which have no label.
-func (o ReadOptions) tellOdd(source location.Source, rows []row, lost odd) {
-	if o.Note == nil {
-		return
-	}
-	if lost.n > 0 {
-		o.Note("%s: left out %d samples without an image, the first %.200q", source, lost.n, lost.first)
-	}
-	bare := odd{}
-	for _, r := range rows {
-		if r.label == "" {
-			bare.addOdd(r.path)
-		}
-	}
-	if bare.n > 0 {
-		o.Note("%s: %d of %d images have no label, the first %.200q", source, bare.n, len(rows), bare.first)
-	}
-}
+// withPictures puts the image column before the others.
+func withPictures(columns []string) []string { return slices.Concat([]string{pictures}, columns) }

@@ -1,20 +1,24 @@
 package datasets
 
 import (
-	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
+	"winnow/datasets/shards"
+
 	"winnow/datasets/location"
-	"winnow/datasets/tarshards"
 	"winnow/internal/regular"
 )
 
@@ -27,8 +31,7 @@ type ShardWriter struct {
 	Size     int64                  // largest shard in bytes, unless a single sample is larger
 	Root     func(sample int) fs.FS // the root of a sample's path
 	Read     []location.Source      // files that images are read from, and that no shard may overwrite
-	Note     func(format string, args ...any)
-	Progress func(done, total int) // in samples; may be nil
+	Progress func(done, total int)  // in samples; may be nil
 	d        *Dataset
 	keys     []string // of the samples
 }
@@ -46,13 +49,18 @@ const splitMark = "{split}"
 
 var numberMark = regexp.MustCompile(`%0?[1-9]?d`)
 
-// shardPlan is the samples of a shard.
-type shardPlan struct {
-	name    string
-	samples []int
+// openShard is a shard that fills.
+type openShard struct {
+	name   string
+	files  []shards.TarFile
+	images int
+	size   int64
 }
 
-// Write writes the shards of d.
+// endOfTar is the number of bytes that end a tar file.
+const endOfTar = 1024
+
+// Write writes the shards of d, each split's own if the name holds the split.
 func (w ShardWriter) Write(ctx context.Context, d *Dataset) (done ShardsWritten, err error) {
 	w.d = d
 	if marks := numberMark.FindAllString(w.Name, -1); len(marks) > 1 || strings.Count(w.Name, "%") > len(marks) {
@@ -62,31 +70,60 @@ func (w ShardWriter) Write(ctx context.Context, d *Dataset) (done ShardsWritten,
 	if err := w.nameKeys(); err != nil {
 		return done, err
 	}
-	plan, err := w.planShards(ctx)
-	if err != nil {
-		return done, err
-	}
-	names := make(map[string]bool, len(plan))
-	for _, p := range plan {
-		names[p.name] = true
-		for _, read := range w.Read {
-			if !read.IsRemote() && isSameFile(p.name, read.Path()) {
-				return done, fmt.Errorf("datasets: %s: images are read from it, expected another name for what is "+
-					"written", p.name)
+	open, numbers := map[string]*openShard{}, map[string]int{} // of each split
+	for i := range d.Samples {
+		files, size, err := w.sampleFiles(i)
+		if err := cmp.Or(ctx.Err(), err); err != nil {
+			return done, fmt.Errorf("datasets: %s: %w", d.Samples[i].Path, err)
+		}
+		split := ""
+		if strings.Contains(w.Name, splitMark) {
+			split = d.Samples[i].Split
+		}
+		s := open[split]
+		if s != nil && numberMark.MatchString(w.Name) && s.size+size > w.Size {
+			if err := w.writeShard(ctx, s, &done); err != nil {
+				return done, err
 			}
+			s = nil
+		}
+		if s == nil {
+			name := numberMark.ReplaceAllStringFunc(strings.ReplaceAll(w.Name, splitMark, split), func(mark string) string {
+				return fmt.Sprintf(mark, numbers[split])
+			})
+			s = &openShard{name: name, size: endOfTar}
+			open[split] = s
+			numbers[split]++
+		}
+		s.files, s.images, s.size = append(s.files, files...), s.images+1, s.size+size
+	}
+	for _, split := range slices.Sorted(maps.Keys(open)) {
+		if err := w.writeShard(ctx, open[split], &done); err != nil {
+			return done, err
 		}
 	}
-	for _, p := range plan {
-		if err := w.writeShard(ctx, p); err != nil {
-			return done, fmt.Errorf("datasets: %s: %w", p.name, err)
-		}
-		done.Shards++
-		if done.Images += len(p.samples); w.Progress != nil {
-			w.Progress(done.Images, len(d.Samples))
-		}
-	}
-	w.tellOthers(names)
 	return done, nil
+}
+
+// writeShard writes a shard, which must be none of the files that images are read from.
+func (w *ShardWriter) writeShard(ctx context.Context, s *openShard, done *ShardsWritten) error {
+	for _, read := range w.Read {
+		if !read.IsRemote() && isSameFile(s.name, read.Path()) {
+			return fmt.Errorf("datasets: %s: images are read from it, expected another name for what is written", s.name)
+		}
+	}
+	err := os.MkdirAll(filepath.Dir(s.name), 0o777)
+	if err == nil {
+		err = shards.WriteTar(ctx, s.name, s.files)
+	}
+	if err != nil {
+		return fmt.Errorf("datasets: %s: %w", s.name, err)
+	}
+	done.Shards++
+	if done.Images += s.images; w.Progress != nil {
+		w.Progress(done.Images, len(w.d.Samples))
+	}
+	return nil
 }
 
 // nameKeys gives each sample a unique key: its path without the ending and without dots.
@@ -113,135 +150,58 @@ func (w *ShardWriter) nameKeys() error {
 	return nil
 }
 
-// planShards distributes the samples over shards in order, each split separately if it has its own files.
-func (w *ShardWriter) planShards(ctx context.Context) (plan []shardPlan, err error) {
-	open := map[string]int{}     // index in plan of a split's last shard
-	numbers := map[string]int{}  // number of its next shard
-	filled := map[string]int64{} // bytes in the last shard
-	numbered := numberMark.MatchString(w.Name)
-	for i := range w.d.Samples {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		length, err := w.countShardBytes(i)
-		if err != nil {
-			return nil, err
-		}
-		split := ""
-		if strings.Contains(w.Name, splitMark) {
-			split = w.d.Samples[i].Split
-		}
-		at, begun := open[split]
-		if !begun || numbered && filled[split]+length > w.Size {
-			at = len(plan)
-			name := strings.ReplaceAll(w.Name, splitMark, split)
-			name = numberMark.ReplaceAllStringFunc(name, func(mark string) string {
-				return fmt.Sprintf(mark, numbers[split])
-			})
-			plan = append(plan, shardPlan{name: name})
-			open[split], filled[split] = at, endOfTar
-			numbers[split]++
-		}
-		plan[at].samples = append(plan[at].samples, i)
-		filled[split] += length
-	}
-	return plan, nil
-}
-
-// endOfTar is the number of bytes that end a tar file.
-const endOfTar = 1024
-
-// countShardBytes returns the bytes that a sample takes in a shard.
-func (w *ShardWriter) countShardBytes(i int) (n int64, err error) {
-	files, err := w.sampleFiles(i)
-	for k := range files {
-		if err == nil {
-			var one int64
-			one, err = files[k].Length()
-			n += one
-		}
-	}
-	if err != nil {
-		return 0, fmt.Errorf("datasets: %s: %w", w.d.Samples[i].Path, err)
-	}
-	return n, nil
-}
-
-// sampleFiles returns the files of a sample.
-func (w *ShardWriter) sampleFiles(i int) ([]tarshards.File, error) {
+// sampleFiles returns the files of a sample, and the bytes that they take in a shard.
+func (w *ShardWriter) sampleFiles(i int) (files []shards.TarFile, size int64, err error) {
 	s, root := &w.d.Samples[i], w.Root(i)
 	info, err := fs.Stat(root, s.Path)
 	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("is no file")
-	}
-	open := func() (io.ReadCloser, error) {
-		f, _, err := regular.From(root, s.Path)
-		return f, err
+		return nil, 0, err
 	}
 	ending := path.Ext(s.Path)
-	if !isImageName(s.Path) {
-		if ending, err = sniffEnding(open); err != nil {
-			return nil, err
+	if !isImageName(s.Path) && info.Mode().IsRegular() {
+		head, err := headOf(root, s.Path, 16)
+		if err != nil {
+			return nil, 0, err
 		}
+		ending = endingOfImage(head)
 	}
-	picture := tarshards.File{Name: w.keys[i] + ending, Size: info.Size(), Open: open}
+	if ending == "" || !info.Mode().IsRegular() {
+		return nil, 0, errors.New("is not an image by its name or content, expected JPEG, PNG, GIF, BMP or WebP")
+	}
+	picture := shards.TarFile{Name: w.keys[i] + ending, Size: info.Size(), Open: func() (io.ReadCloser, error) {
+		f, _, err := regular.From(root, s.Path)
+		return f, err
+	}}
 	text, err := w.describeSample(s, picture.Name)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	files := []tarshards.File{picture}
+	files = []shards.TarFile{picture, {Name: w.keys[i] + "." + webJSON, Data: text}}
 	if s.Label != Unlabelled {
-		files = append(files,
-			tarshards.File{Name: w.keys[i] + "." + webClass, Data: strconv.AppendInt(nil, int64(s.Label), 10)})
+		files = slices.Insert(files, 1,
+			shards.TarFile{Name: w.keys[i] + "." + webClass, Data: strconv.AppendInt(nil, int64(s.Label), 10)})
 	}
-	return append(files, tarshards.File{Name: w.keys[i] + "." + webJSON, Data: text}), nil
+	for k := range files {
+		n, err := files[k].Length()
+		if err != nil {
+			return nil, 0, err
+		}
+		size += n
+	}
+	return files, size, nil
 }
 
-// describeSample writes the manifest's data of a sample as JSON, with the path if it differs from the name in the
+// describeSample returns the manifest's data of a sample as JSON, with the path if it differs from the name in the
 // shard.
 func (w *ShardWriter) describeSample(s *Sample, name string) ([]byte, error) {
 	keys := append([]string{"label", "split", "true_label", "path"}, w.d.Columns...)
-	values := append([]string{w.d.className(s.Label), s.Split, w.d.className(s.True), ""}, s.Extra...)
-	if name != s.Path {
-		values[3] = s.Path
-	}
-	var out bytes.Buffer
-	lead := byte('{')
-	for k, value := range values {
-		if value == "" {
-			continue
-		}
-		if err := writeJSONField(&out, lead, keys[k], value); err != nil {
-			return nil, err
-		}
-		lead = ','
-	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
-}
-
-// sniffEnding returns the ending for an image whose name has none.
-func sniffEnding(open func() (io.ReadCloser, error)) (ending string, err error) {
-	f, err := open()
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	head := make([]byte, 16)
-	n, err := io.ReadFull(f, head)
-	if err != nil && n == 0 {
-		return "", err
-	}
-	for _, magic := range [][2]string{{"\xff\xd8\xff", ".jpg"}, {"\x89PNG", ".png"}, {"GIF8", ".gif"}, {"BM", ".bmp"},
-		{"RIFF", ".webp"}} {
-		if strings.HasPrefix(string(head[:n]), magic[0]) {
-			return magic[1], nil
+	values := append([]string{w.d.className(s.Label), s.Split, w.d.className(s.True), s.Path}, s.Extra...)
+	for k := len(values) - 1; k >= 0; k-- {
+		if values[k] == "" || keys[k] == "path" && name == s.Path {
+			keys, values = slices.Delete(keys, k, k+1), slices.Delete(values, k, k+1)
 		}
 	}
-	return "", fmt.Errorf("is not an image by its name or content, expected JPEG, PNG, GIF, BMP or WebP")
+	return encodeObject(keys, values)
 }
 
 // isSameFile reports whether two names refer to the same file.
@@ -251,41 +211,9 @@ func isSameFile(a, b string) bool {
 	return err == nil && wrong == nil && os.SameFile(one, other)
 }
 
-// writeShard writes a shard.
-func (w *ShardWriter) writeShard(ctx context.Context, p shardPlan) error {
-	var files []tarshards.File
-	for _, i := range p.samples {
-		of, err := w.sampleFiles(i)
-		if err != nil {
-			return fmt.Errorf("%s: %w", w.d.Samples[i].Path, err)
-		}
-		files = append(files, of...)
-	}
-	if err := os.MkdirAll(filepath.Dir(p.name), 0o777); err != nil {
-		return err
-	}
-	return tarshards.Write(ctx, p.name, files)
-}
-
 // ListShards lists the files that are named as the shards of a set.
 func ListShards(name string) []string {
 	pattern := numberMark.ReplaceAllString(strings.ReplaceAll(name, splitMark, "*"), "[0-9]*")
 	found, _ := filepath.Glob(pattern)
 	return found
-}
-
-// tellOthers notes other files that could be taken for shards of this set.
-func (w *ShardWriter) tellOthers(written map[string]bool) {
-	if w.Note == nil || !numberMark.MatchString(w.Name) {
-		return
-	}
-	others := odd{}
-	for _, name := range ListShards(w.Name) {
-		if !written[name] {
-			others.addOdd(name)
-		}
-	}
-	if others.n > 0 {
-		w.Note("%d other files are named like these shards, the first %s", others.n, others.first)
-	}
 }

@@ -133,18 +133,6 @@ func (c *Course) findUntrained() (frozen, whitened *float64) {
 	return nil, nil
 }
 
-// Dropped returns images whose labels the filter dropped in the last epoch that is finished, those that look most wrong
-// first, with that epoch and the filter's scorer.
-func (c *Course) Dropped() (list []train.Dropped, epoch int, judge string) {
-	for i := len(c.diagnoses) - 1; i >= 0; i-- {
-		if d := c.diagnoses[i]; len(d.Judged) > 0 {
-			last := d.Judged[len(d.Judged)-1]
-			return last.Dropped, d.Epoch, last.Judge
-		}
-	}
-	return nil, 0, ""
-}
-
 // Charts returns the curves: first those that a person reads, then all others.
 func (c *Course) Charts() (first, others []chart.Drawing) {
 	first, others = c.drawReadableCurves(), c.drawOtherCurves()

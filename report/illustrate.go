@@ -23,18 +23,11 @@ const (
 	shownNearest  = 8
 	shownSide     = 96 // pixels
 	shownSeed     = 1  // seed for drawing queries and images of the map
+	shownPoints   = 10_000
 )
 
-// Illustration says which of a run's images its page shows.
-type Illustration struct {
-	Pictures bool
-	Map      bool
-	MaxMap   int   // images on the map
-	MaxMem   int64 // limit of memory, bytes
-}
-
-// Illustrate adds suspects, queries and the map to the page of a run.
-func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Illustration) (err error) {
+// Illustrate adds suspects, queries and the map to the page of a run; without pictures it needs no images.
+func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, pictures bool) (err error) {
 	h = h.withDefaults()
 	var examples measure.Examples
 	if len(measure.Askers(r.now)) > 0 {
@@ -47,7 +40,7 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 	}
 	list := text.First(r.audited.Called(), shownSuspects)
 	files := map[string][]byte{}
-	if o.Pictures {
+	if pictures {
 		if files, err = pictureFiles(ctx, h, r.Run, examples.Paths(), shownSide); err == nil {
 			content.Suspects, err = newSuspectCards(ctx, h, r.ImageRoot(), r.For, r.names, list)
 		}
@@ -65,10 +58,7 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 		}
 	}
 	content.Queries = queryCards(examples, r.names, files)
-	if !o.Map {
-		return nil
-	}
-	drawn, err := r.drawMap(ctx, h, o)
+	drawn, err := r.drawMap(ctx, h)
 	if err == nil && drawn != nil {
 		content.Sections = append(content.Sections, page.Section{Title: "Map of the embedding",
 			Charts: []chart.Drawing{drawn}})
@@ -77,7 +67,7 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 }
 
 // drawMap maps the measured images to the plane. It returns nil if there are too few.
-func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (chart.Drawing, error) {
+func (r *Run) drawMap(ctx context.Context, h Host) (chart.Drawing, error) {
 	splits := r.Split
 	if r.now.Gallery != nil {
 		splits = datasets.Query + "," + datasets.Gallery
@@ -87,8 +77,8 @@ func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (chart.Drawin
 		scores[e.Path] = Score{e.Score, e.Dropped}
 	}
 	asked := MapOptions{
-		Split: splits, Names: r.names, Colour: ColourLabel, Scores: scores, Max: o.MaxMap, Method: MethodTSNE,
-		TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed, MaxMem: eval.Bytes(o.MaxMem / 8)},
+		Split: splits, Names: r.names, Colour: ColourLabel, Scores: scores, Max: shownPoints,
+		TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed, MaxMem: eval.Bytes(MaxMem / 8)},
 	}
 	m, err := chooseMap(ctx, r.Run, asked)
 	if err != nil {

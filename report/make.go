@@ -12,11 +12,11 @@ import (
 
 // Making says how the page of a run is made.
 type Making struct {
-	Open  folder.Options
-	Asked Asked
-	Show  Illustration
-	Names func(*datasets.Dataset) (classnames.Names, error) // of the classes of a run; nil: as in the manifest
-	Host  Host
+	Open     folder.Options
+	Asked    Asked
+	Pictures bool                                              // the page shows pictures
+	Names    func(*datasets.Dataset) (classnames.Names, error) // of the classes of a run; nil: as in the manifest
+	Host     Host
 }
 
 // Made is the page of a run, and what was measured.
@@ -44,7 +44,7 @@ func Make(ctx context.Context, dir string, m Making) (made Made, err error) {
 		return made, err
 	}
 	content := made.Run.Page()
-	if err := made.Run.Illustrate(ctx, m.Host, &content, m.Show); err != nil {
+	if err := made.Run.Illustrate(ctx, m.Host, &content, m.Pictures); err != nil {
 		return made, err
 	}
 	var file bytes.Buffer

@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/classnames"
 	"winnow/eval/tsne"
@@ -22,12 +20,6 @@ import (
 	"winnow/run/folder"
 )
 
-// Methods that map vectors to the plane.
-const (
-	MethodTSNE = "tsne"
-	MethodPCA  = "pca"
-)
-
 // MapOptions say what a map shows.
 type MapOptions struct {
 	Split      string // splits of the manifest; "": test, or query and gallery
@@ -36,9 +28,7 @@ type MapOptions struct {
 	Scores     map[string]Score // an audit's scores by path; may be nil
 	ScoresFile string           // the file they are from
 	Max        int              // largest number of images, drawn with the seed of TSNE
-	Method     string
 	TSNE       tsne.Options
-	Sheet      bool // tables are for spreadsheets: protect texts that could be read as formulas
 }
 
 // Map is a run's images as points of a plane, as printed by winnow map --json.
@@ -48,9 +38,7 @@ type Map struct {
 	Of      int              `json:"of"` // images of the splits
 	Split   string           `json:"split"`
 	View    string           `json:"view,omitempty"` // center or mean, if the store has several views of each image
-	Method  string           `json:"method"`
-	TSNE    *tsne.Report     `json:"tsne,omitempty"`
-	Shares  *[2]float64      `json:"variance_shares,omitempty"` // of the two components
+	TSNE    tsne.Report      `json:"tsne"`
 	Seed    uint64           `json:"seed"`
 	LeftOut []lookup.LeftOut `json:"left_out"`
 	Seconds float64          `json:"seconds"`
@@ -59,7 +47,6 @@ type Map struct {
 	names classnames.Names
 	set   features.Set
 	drawn atlas.Map
-	sheet bool
 }
 
 // DrawMap maps images of a run, or of a store, to the plane.
@@ -78,7 +65,7 @@ func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, 
 // chooseMap chooses and embeds the images of a map.
 func chooseMap(ctx context.Context, run *folder.Run, o MapOptions) (m *Map, err error) {
 	m = &Map{
-		names: o.Names, sheet: o.Sheet, Split: o.Split, Method: o.Method, View: run.Look(), Seed: o.TSNE.Seed,
+		names: o.Names, Split: o.Split, View: run.Look(), Seed: o.TSNE.Seed,
 		LeftOut: []lookup.LeftOut{}, Files: []string{},
 	}
 	if m.Split == "" {
@@ -135,16 +122,11 @@ func (m *Map) computeMap(ctx context.Context, h Host, run *folder.Run, o MapOpti
 func (m *Map) flattenVectors(ctx context.Context, h Host, o tsne.Options) ([]tsne.Point, error) {
 	start := time.Now()
 	defer func() { m.Took = time.Since(start) }()
-	if m.Method == MethodPCA {
-		components, err := tsne.PCA(m.set.X)
-		m.Shares = &components.Share
-		return components.Points, err
-	}
 	at, end := h.Watch("iterations")
 	defer end()
 	o.Stepped = func(s tsne.State) { at(s.Iteration, o.Iterations) }
 	plane, report, err := tsne.Embed(ctx, m.set.X, o)
-	m.TSNE = &report
+	m.TSNE = report
 	if report.Perplexity < o.Perplexity && err == nil {
 		h.Note("perplexity %g is too large for %d images: using %.3g", o.Perplexity, m.set.Len(), report.Perplexity)
 	}
@@ -160,38 +142,12 @@ func (m *Map) describeMap(run *folder.Run) string {
 	return what + ": " + m.Split
 }
 
-// Write writes the map in the form of the file's extension: .svg (a drawing), .csv or .tsv (coordinates).
+// Write writes the map in the form of the file's extension: .svg (a drawing) or .csv (coordinates).
 func (m *Map) Write(path string) error {
 	write := m.withClassNames().WriteSVG
-	switch filepath.Ext(path) {
-	case ".csv":
-		write = func(w io.Writer) error { return m.writeTable(w, ',') }
-	case ".tsv":
-		write = func(w io.Writer) error { return m.writeTable(w, '\t') }
+	if filepath.Ext(path) == ".csv" {
+		write = m.drawn.WriteTable
 	}
-	return m.putFile(path, write)
-}
-
-func (m *Map) writeTable(w io.Writer, separator rune) error {
-	if m.sheet {
-		return m.drawn.WriteTable(w, separator, suspects.Cell, [2]string{suspects.SheetColumn, suspects.SheetMark})
-	}
-	return m.drawn.WriteTable(w, separator, func(s string) string { return s })
-}
-
-// WriteProjector writes the vectors into a folder in the form of TensorBoard's projector.
-func (m *Map) WriteProjector(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("map: %w", err)
-	}
-	tensors := func(w io.Writer) error { return atlas.WriteTensors(w, m.set.X) }
-	if err := m.putFile(filepath.Join(dir, "tensors.tsv"), tensors); err != nil {
-		return err
-	}
-	return m.putFile(filepath.Join(dir, "metadata.tsv"), m.drawn.WriteMetadata)
-}
-
-func (m *Map) putFile(path string, write func(io.Writer) error) error {
 	if err := atomicfile.Write(path, write); err != nil {
 		return fmt.Errorf("map: %s: %w", path, err)
 	}
@@ -215,14 +171,7 @@ func (all *Map) withClassNames() atlas.Map {
 
 // Print writes a summary of the map.
 func (m *Map) Print(w io.Writer) error {
-	fmt.Fprintf(w, "%d of %d images of %s", m.Points, m.Of, m.Split)
-	if t := m.TSNE; t != nil {
-		fmt.Fprintf(w, ", t-SNE: perplexity %.3g, %d iterations, KL %.3f, %.1f s",
-			t.Perplexity, t.Iterations, t.KL, m.Took.Seconds())
-	}
-	if s := m.Shares; s != nil {
-		fmt.Fprintf(w, ", principal components: %.1f %% and %.1f %% of the variance", 100*s[0], 100*s[1])
-	}
-	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(m.Files, ", "))
+	_, err := fmt.Fprintf(w, "%d of %d images of %s, t-SNE: perplexity %.3g, %d iterations, KL %.3f, %.1f s\n%s\n", m.Points,
+		m.Of, m.Split, m.TSNE.Perplexity, m.TSNE.Iterations, m.TSNE.KL, m.Took.Seconds(), strings.Join(m.Files, ", "))
 	return err
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"winnow/audit/suspects"
@@ -19,7 +18,6 @@ const (
 	ColourSplit   = "split"
 	ColourScore   = "score"
 	ColourSuspect = "suspect" // flagged by an audit, or not
-	ColourClass   = "class="  // followed by a label: that class against all others
 )
 
 // Score is an audit's judgement of a label.
@@ -32,20 +30,6 @@ type Score struct {
 func groupPoints(m *atlas.Map, o MapOptions, d *datasets.Dataset) error {
 	names := d.Classes
 	name := func(p atlas.Point) string { return p.Label }
-	if class, ok := strings.CutPrefix(o.Colour, ColourClass); ok {
-		if !slices.Contains(d.Classes, class) {
-			return fmt.Errorf("map: colour %s: the manifest has no label %q, expected one of its %d",
-				o.Colour, class, len(d.Classes))
-		}
-		const others = "all others"
-		names = []string{class, others}
-		name = func(p atlas.Point) string {
-			if p.Label != class && p.Label != "" {
-				return others
-			}
-			return p.Label
-		}
-	}
 	switch o.Colour {
 	case ColourSuspect:
 		names = []string{"flagged", "not flagged"}

@@ -47,11 +47,13 @@ func Open(run *folder.Run, names classnames.Names, winnow string) (*Run, error) 
 	return &Run{Run: run, Course: *course, name: filepath.Base(filepath.Clean(dir)), names: names, winnow: winnow}, nil
 }
 
+// MaxMem limits the memory of a report, in bytes.
+const MaxMem = 1 << 30
+
 // Asked says what to measure of a run.
 type Asked struct {
 	Split  string // "": by [UsualSplit]
 	Scorer string // of the training labels; "": as [inspect.Judge] judges a run
-	MaxMem int64  // limit of memory, bytes
 }
 
 // Measure measures retrieval, also for each class, and audits the training labels.
@@ -60,7 +62,7 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 	if err != nil {
 		return err
 	}
-	left, err := images.Similarities(r.Run, nil, o.MaxMem, 0)
+	left, err := images.Similarities(r.Run, nil, MaxMem, 0)
 	if err != nil {
 		return err
 	}
@@ -85,7 +87,7 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 		return err
 	}
 	judging := inspect.Usual()
-	judging.Scorer, judging.MaxMem = o.Scorer, o.MaxMem
+	judging.Scorer, judging.MaxMem = o.Scorer, MaxMem
 	if r.audited, err = inspect.Judge(ctx, inspect.Input{Run: r.Run}, judging,
 		inspect.Host{Host: r.Host}); err != nil {
 		return err

@@ -34,7 +34,6 @@ func TestGroups(t *testing.T) {
 		of     []int
 	}{
 		{ColourSuspect, []string{"flagged", "not flagged"}, []int{0, 1, -1, 1}},
-		{ColourClass + "b", []string{"b", "all others"}, []int{1, 0, 1, -1}},
 		{ColourLabel, []string{"a", "b", "c"}, []int{0, 1, 2, -1}},
 	} {
 		m := atlas.Map{Points: slices.Clone(points)}
@@ -48,8 +47,5 @@ func TestGroups(t *testing.T) {
 		if !slices.Equal(m.Groups, c.groups) || !slices.Equal(of, c.of) {
 			t.Errorf("%s: %v in groups %v, expected %v in %v", c.colour, of, m.Groups, c.of, c.groups)
 		}
-	}
-	if err := groupPoints(&atlas.Map{Points: points}, MapOptions{Colour: ColourClass + "x"}, d); err == nil {
-		t.Error("a class that is not there is coloured")
 	}
 }

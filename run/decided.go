@@ -15,11 +15,6 @@ import (
 // the filter drops them.
 func (r *Training) replaceDecided(d *datasets.Dataset) (*datasets.Dataset, error) {
 	named := r.options.Checks
-	now, err := d.Checked(named)
-	if err != nil {
-		return nil, fmt.Errorf("train: %s: %w", r.Config.Data.Manifest, err)
-	}
-	r.options.Checks = now
 	if r.options.Resume && folder.Begun(r.options.Dir) {
 		before, err := folder.ReadDecisions(r.options.Dir)
 		if err != nil {
@@ -30,10 +25,10 @@ func (r *Training) replaceDecided(d *datasets.Dataset) (*datasets.Dataset, error
 			r.options.Checks = before
 		case before == nil:
 			return nil, hint.With(fmt.Errorf("train: %s began without decisions, expected none, found those of %s",
-				r.options.Dir, now.File), "train into another folder to use them")
-		case now.Sum() != before.Sum():
+				r.options.Dir, named.File), "train into another folder to use them")
+		case named.Sum() != before.Sum():
 			return nil, hint.With(fmt.Errorf("train: %s: the decisions changed since the training in %s began: their "+
-				"sha256 is %.12s…, expected %.12s…", now.File, r.options.Dir, now.Sum(), before.Sum()),
+				"sha256 is %.12s…, expected %.12s…", named.File, r.options.Dir, named.Sum(), before.Sum()),
 				"name no decisions to go on with those of its beginning (%s), or train into another folder",
 				folder.DecisionsFile)
 		}

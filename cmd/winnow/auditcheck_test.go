@@ -45,7 +45,6 @@ func TestManifestIsKept(t *testing.T) {
 	for _, args := range [][]string{
 		{"data", "corrupt", manifest, "--noise-rate", "0.1", "--out", manifest},
 		{"data", "topline", manifest, "--noise-rate", "0.1", "--out", manifest},
-		{"data", "join", manifest, manifest, "--out", manifest},
 		{"map", "--manifest", manifest, "--features", w.store, "--split", "train", "--out", manifest},
 		{"audit", "--manifest", manifest, "--features", w.store, "--clean", manifest, "--drop"},
 	} {

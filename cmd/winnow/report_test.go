@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"winnow/datasets"
-	"winnow/datasets/glyphs/names"
+	"winnow/datasets/classnames"
 	"winnow/report"
 	"winnow/run/folder"
 	"winnow/run/inspect"
@@ -59,7 +59,7 @@ func TestReport(t *testing.T) {
 		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC),
 		fmt.Sprintf("%d (%.1f %%) are flagged", judged.CalledWrong, 100*judged.Rate),
 		"by t-SNE", "noisy.csv", `alt="image given as `+
-			names.Readable(first.Given)+`"`, "Musgrave")
+			classnames.Readable(first.Given)+`"`, "Musgrave")
 	text := regexp.MustCompile(`<header.*</header>|data:image/(jpeg|png);base64,[\w+/=&#;]*`).ReplaceAllString(page, "")
 	for _, no := range []string{"losses.0.settings", "ZgotmplZ", "NaN", "http://", "https://", `<th scope="row">U+`,
 		"<span>U+", `<b>U+`, `alt=""`} {
@@ -102,13 +102,13 @@ func namesEverywhere(t *testing.T) {
 			t.Errorf("%s shows no name", what)
 		}
 		for _, class := range d.Classes {
-			if readable := names.Readable(class); strings.Contains(text, ">"+readable+"<") {
+			if readable := classnames.Readable(class); strings.Contains(text, ">"+readable+"<") {
 				t.Errorf("%s shows %q", what, readable)
 				return
 			}
 		}
 	}
-	mustRun(t, "winnow -q report run --out n.html --no-pictures --max 40 --names names.csv")
+	mustRun(t, "winnow -q report run --out n.html --no-pictures --names names.csv")
 	shown("report", readFile(t, "n.html"))
 	mustRun(t, "winnow -q map run --out n.svg --out n.csv --method pca --names names.csv")
 	shown("map", readFile(t, "n.svg"))
@@ -121,24 +121,18 @@ func namesEverywhere(t *testing.T) {
 	write(t, "names.csv", list+"nix,x\n")
 	for _, command := range []string{"report run --out n.html", "map run --out n.svg",
 		"audit run"} {
-		fails(t, 1, `no image is labelled "nix"`, append(strings.Fields(command), "--names", "names.csv")...)
+		fails(t, 1, `found class "nix"`, append(strings.Fields(command), "--names", "names.csv")...)
 	}
 }
 
-// --no-pictures and --no-map: the page has neither, and needs no images.
+// --no-pictures: the page needs no images.
 func reportWithout(t *testing.T) {
-	mustRun(t, "winnow -q report run --out bare.html --no-pictures --no-map --split validation --root nowhere")
+	mustRun(t, "winnow -q report run --out bare.html --no-pictures --split validation --root nowhere")
 	page := readFile(t, "bare.html")
-	if strings.Contains(page, "data:image/jpeg") || strings.Contains(page, "data:image/png") || strings.Contains(page,
-		"by t-SNE") || !strings.Contains(page, "validation") || strings.Contains(page, "<script") {
-		t.Error("the page has pictures, a map or a script")
+	if strings.Contains(page, "data:image/jpeg") || strings.Contains(page, "data:image/png") || !strings.Contains(page, "validation") || strings.Contains(page, "<script") {
+		t.Error("the page has pictures or a script")
 	}
 	fails(t, 1, "--no-pictures", "report", "run", "--out", "x.html", "--root", "nowhere")
-	mustRun(t, "winnow -q report run --out some.html --no-pictures --max 40")
-	if page := readFile(t, "some.html"); !strings.Contains(page, "40 of 160 images of test by t-SNE") ||
-		strings.Count(page, `<circle class="p `) < 40 {
-		t.Error("the map does not show 40 images")
-	}
 }
 
 // The page shows the warnings of a training, and none without reason.
@@ -151,7 +145,7 @@ func reportWarnings(t *testing.T) {
 		}
 	}
 	defer func() { put(folder.FactsFile, facts); put(folder.ResultFile, result) }()
-	const line = "winnow -q report run --no-map --no-pictures --out w.html"
+	const line = "winnow -q report run --no-pictures --out w.html"
 	mustRun(t, line)
 	for _, no := range []string{"learn from: the batches", "gone.png", "is not finished"} {
 		if strings.Contains(readFile(t, "w.html"), no) {
@@ -185,17 +179,15 @@ func reportMisuse(t *testing.T) {
 		"report run":                                   "--out missing",
 		"report run --out r.txt":                       "does not end in .html",
 		"report run run --out r.html":                  "one run folder",
-		"report run --out r.html --max 2":              "at least 5",
-		"report run --out r.html --max-mem x":          "--max-mem",
 		"report nix --out r.html":                      "holds no config.yaml",
 		"report run --out r.html --split nix":          "no readable image in the split nix",
-		"report run --out nowhere/r.html --no-map":     "nowhere",
+		"report run --out nowhere/r.html":              "nowhere",
 		"report nix --out r.html --no-pictures":        "holds no config.yaml",
 		"report run --out r.html --view mean":          "holds one view",
 		"report run --out r.html --manifest other.csv": "other.csv",
 	} {
 		code := 2
-		if !strings.Contains("one run folder --out missing does not end in .html at least 5 --max-mem", want) {
+		if !strings.Contains("one run folder --out missing does not end in .html", want) {
 			code = 1
 		}
 		fails(t, code, want, append([]string{"-q"}, strings.Fields(line)...)...)

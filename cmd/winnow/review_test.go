@@ -416,27 +416,6 @@ func TestReviewStudio(t *testing.T) {
 	if code := r.end(); code != 0 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
-	// With --run, search uses the run's embedding instead of the stored features.
-	again, serves := newReviewed(t, "--manifest", s.manifest, "--audit", audit, "--root", s.images, "--run", s.run)
-	if !serves {
-		t.Fatal(again.stderr)
-	}
-	again.must("POST", "/api/search?n=3", "image/png", file, &found)
-	if len(found.Rows) != 3 || found.Rows[0].Similarity < 0.9999 {
-		t.Errorf("by the run, an image of the store finds %+v, expected itself first", found)
-	}
-	first := found.Rows[1]
-	again.must("GET", "/api/similar?key=0&n=1", "", nil, &found)
-	if d := found.Rows[0].Similarity - first.Similarity; found.Rows[0].Path != first.Path || d > 1e-4 ||
-		d < -1e-4 {
-		t.Errorf("by its key it finds %+v, expected %+v", found.Rows[0], first)
-	}
-	if err := again.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if code := again.end(); code != 0 {
-		t.Errorf("exit code %d: %s", code, again.stderr)
-	}
 	// A flipped bit of the stored vectors is found when the finder reads them.
 	x := filepath.Join(s.dir, "x")
 	if err := os.CopyFS(x, os.DirFS(s.store)); err != nil {
@@ -459,34 +438,6 @@ func TestReviewStudio(t *testing.T) {
 		filepath.Join(s.dir, "again"), "--dim", "6", "--batch", "4x4", "--epochs", "1", "--screen", "none")
 }
 
-// TestReviewSimulate plays a review of a list with true labels: two clusters of one class have mostly wrong labels.
-func TestReviewSimulate(t *testing.T) {
-	text := "path,given_label,suggested_label,score,true_label\n"
-	for i := range 200 {
-		given := "dog"
-		if i%7 == 0 || i < 10 {
-			given = "cat"
-		}
-		text += fmt.Sprintf("%03d.png,%s,cat,%.3f,dog\n", i, given, 0.001*float64(i))
-	}
-	list := filepath.Join(t.TempDir(), "list.csv")
-	write(t, list, text)
-	played := mustJSON[struct {
-		Wrong  int
-		Points []struct {
-			Decisions, Found int
-			Wrong            struct{ Low, High float64 }
-		}
-	}](t, "review", list, "--simulate", "true_label", "--check", "--decisions", "120", "--json")
-	last := played.Points[len(played.Points)-1]
-	if played.Wrong != 37 || last.Decisions != 120 || last.Wrong.Low > 37 || last.Wrong.High < 37 || last.Found < 20 {
-		t.Errorf("played: %+v", played)
-	}
-	write(t, list, strings.Replace(text, ",true_label", ",truth", 1))
-	fails(t, 1, "has no true label", "review", list, "--simulate", "true_label")
-	fails(t, 2, "expected true_label", "review", list, "--simulate", "truth")
-}
-
 // TestReviewRefuses checks the errors and exit codes of misuse and bad files.
 func TestReviewRefuses(t *testing.T) {
 	manifest, audit := suspectAlbum(t, 5)
@@ -495,16 +446,6 @@ func TestReviewRefuses(t *testing.T) {
 		code int
 		text string
 	}{
-		"":             {2, "winnow review: --manifest missing"},
-		"--manifest M": {2, "the suspects are missing"},
-		"--manifest M --audit A extra": {2,
-			`takes one argument, the suspects, which --audit names too: found ["extra"]`},
-		"--manifest M --export":                            {2, "name the file to write with --out"},
-		"--manifest M --audit A --json":                    {2, "--json goes with --export"},
-		"--manifest M --audit A --model x":                 {2, "--model goes with --features, without --run"},
-		"--manifest M --audit A --token x":                 {2, "--token: has 1 bytes"},
-		"--manifest M --audit A --listen x":                {2, "expected HOST:PORT"},
-		"--manifest M --audit A --listen :1":               {2, "if that is meant, write 0.0.0.0:1"},
 		"--manifest M --audit A --out M":                   {1, "is read here"},
 		"--manifest M --audit A --out x.doc":               {2, "does not end in .csv"},
 		"--manifest M --audit nix.csv":                     {1, "nix.csv"},

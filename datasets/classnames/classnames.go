@@ -4,8 +4,8 @@ package classnames
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,9 +14,7 @@ import (
 	"unicode/utf8"
 
 	"winnow/datasets"
-	"winnow/datasets/glyphs/names"
 	"winnow/internal/regular"
-	"winnow/internal/text"
 )
 
 // Names are the names of classes by label; nil: there are none.
@@ -30,11 +28,8 @@ func (n Names) Of(label string) string {
 	return label
 }
 
-// Limits of a file of names.
-const (
-	mostNames     = 16 << 20 // bytes
-	mostNameRunes = 200
-)
+// mostNames bounds a file of names, in bytes.
+const mostNames = 16 << 20
 
 // nameColumns are the manifest's columns that may name the class of each row's label.
 var nameColumns = []string{"class_name", "label_name"}
@@ -51,7 +46,7 @@ func Choose(file string, d *datasets.Dataset) (n Names, why string, err error) {
 		return nil, why, err
 	}
 	for _, class := range d.Classes {
-		name := names.Readable(class)
+		name := Readable(class)
 		if _, ok := n[class]; ok || name == class {
 			continue
 		}
@@ -64,99 +59,60 @@ func Choose(file string, d *datasets.Dataset) (n Names, why string, err error) {
 }
 
 // Read reads the names of classes from a CSV file with the columns class and name. A class that is not among the given
-// ones is an error, and so is a class named twice.
+// ones is an error.
 func Read(file string, classes []string) (Names, error) {
-	known := make(map[string]bool, len(classes))
-	for _, c := range classes {
-		known[c] = true
-	}
 	data, err := regular.ReadFile(file, mostNames)
 	if err != nil {
 		return nil, fmt.Errorf("names: %w", err)
 	}
-	in := csv.NewReader(bytes.NewReader(data))
-	header, err := in.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("names: %s: file is empty, expected a header class,name", file)
+	rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff")))).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return nil, fmt.Errorf("names: %s: expected a header class,name and names: %w", file, cmp.Or(err, io.EOF))
 	}
-	if err != nil {
-		return nil, fmt.Errorf("names: %s: %w", file, err)
+	for i, column := range rows[0] {
+		rows[0][i] = strings.ToLower(strings.TrimSpace(column))
 	}
-	for i := range header {
-		header[i] = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(header[i], "\ufeff")))
-	}
-	class, name := slices.Index(header, "class"), slices.Index(header, "name")
+	class, name := slices.Index(rows[0], "class"), slices.Index(rows[0], "name")
 	if class < 0 || name < 0 {
-		return nil, fmt.Errorf("names: %s:1: found the columns %.200s, expected class and name",
-			file, text.Line(strings.Join(header, ",")))
+		return nil, fmt.Errorf("names: %s: found the columns %.200q, expected class and name", file, rows[0])
 	}
-	n, lines := Names{}, map[string]int{}
-	for {
-		record, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return n.makeDistinct(), nil
+	n := Names{}
+	for i, row := range rows[1:] {
+		label, shown := row[class], strings.TrimSpace(row[name])
+		if _, twice := n[label]; twice || !slices.Contains(classes, label) || !canShow(shown) {
+			return nil, fmt.Errorf("names: %s: row %d: found class %.80q and name %.80q, expected a class of the "+
+				"manifest, once, and a name of one line", file, i+2, label, shown)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("names: %s: %w", file, err)
-		}
-		line, _ := in.FieldPos(0)
-		c, called := record[class], strings.TrimSpace(record[name])
-		if first, twice := lines[c]; twice {
-			return nil, fmt.Errorf("names: %s:%d: class %.80q is named twice, first in line %d", file, line, c, first)
-		}
-		if !known[c] {
-			return nil, fmt.Errorf("names: %s:%d: no image is labelled %.80q, expected a class of the manifest",
-				file, line, c)
-		}
-		if err := checkName(called); err != nil {
-			return nil, fmt.Errorf("names: %s:%d: the name of class %.80q %w", file, line, c, err)
-		}
-		n[c], lines[c] = called, line
+		n[label] = shown
 	}
+	return n.makeDistinct(), nil
 }
 
-// checkName returns an error if a name cannot be shown in one line.
-func checkName(name string) error {
-	switch {
-	case name == "":
-		return errors.New("is empty")
-	case !utf8.ValidString(name):
-		return fmt.Errorf("is not UTF-8: %.40q", name)
-	case utf8.RuneCountInString(name) > mostNameRunes:
-		return fmt.Errorf("has %d characters, expected at most %d", utf8.RuneCountInString(name), mostNameRunes)
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return fmt.Errorf("holds a control character: %.80q", name)
-	}
-	return nil
+// canShow reports whether a name can be shown in one line.
+func canShow(name string) bool {
+	return name != "" && len(name) <= 800 && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // readNamesColumn takes the names from a column of the manifest, if it has one. If the column gives a class
 // several names, as happens when labels were changed and the column was not, it returns none, and why says so.
 func readNamesColumn(d *datasets.Dataset) (n Names, why string) {
-	for _, column := range nameColumns {
-		at := slices.IndexFunc(d.Columns, func(c string) bool { return strings.EqualFold(c, column) })
-		if at < 0 {
+	at := slices.IndexFunc(d.Columns, func(c string) bool { return slices.Contains(nameColumns, strings.ToLower(c)) })
+	if at < 0 {
+		return nil, ""
+	}
+	n = Names{}
+	for _, s := range d.Samples {
+		if s.Label == datasets.Unlabelled || s.Extra[at] == "" {
 			continue
 		}
-		n = Names{}
-		for _, s := range d.Samples {
-			if s.Label == datasets.Unlabelled || s.Extra[at] == "" {
-				continue
-			}
-			class, name := d.Classes[s.Label], s.Extra[at]
-			if was, ok := n[class]; ok && was != name {
-				return nil, fmt.Sprintf("the column %s names class %.80q both %.80q and %.80q: "+
-					"labels are shown as they are; a file of names can be given", column, class, was, name)
-			}
-			if err := checkName(name); err != nil {
-				return nil, fmt.Sprintf("the column %s: the name of class %.80q %v: labels are shown as they are",
-					column, class, err)
-			}
-			n[class] = name
+		class, name := d.Classes[s.Label], s.Extra[at]
+		if was, ok := n[class]; ok && was != name || !canShow(name) {
+			return nil, fmt.Sprintf("the column %s names class %.80q %.80q and otherwise: labels are shown as they are; a "+
+				"file of names can be given", d.Columns[at], class, name)
 		}
-		return n.makeDistinct(), ""
+		n[class] = name
 	}
-	return nil, ""
+	return n.makeDistinct(), ""
 }
 
 // makeDistinct appends the label to names that several classes share.

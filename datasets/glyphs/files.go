@@ -1,13 +1,11 @@
 package glyphs
 
 import (
-	"cmp"
+	"bytes"
 	"io/fs"
 	"math/rand/v2"
 	"path"
-	"slices"
-
-	"winnow/datasets/packed"
+	"time"
 )
 
 // picture identifies an image: its character and number.
@@ -16,45 +14,19 @@ type picture struct {
 	number int
 }
 
-// images is a read-only file tree whose files are drawn when they are opened. It is safe for concurrent use.
+// images is a read-only file tree whose files are drawn when they are opened; folders cannot be listed. It is safe for
+// concurrent use.
 type images struct {
 	renderer *Renderer
 	seed     uint64
-	pictures map[string]picture        // by file name
-	folders  map[string][]packed.Entry // by folder name, sorted
-}
-
-func newImages(r *Renderer, seed uint64) *images {
-	return &images{renderer: r, seed: seed, pictures: map[string]picture{},
-		folders: map[string][]packed.Entry{".": nil}}
-}
-
-// addPictureFile adds a file and its folders to the tree. The files of a folder must be added in the order of their
-// names.
-func (m *images) addPictureFile(name string, p picture) {
-	m.pictures[name] = p
-	entry := imageAt(name)
-	for name != "." {
-		name = path.Dir(name)
-		entries, known := m.folders[name]
-		at, found := slices.BinarySearchFunc(entries, entry, func(a, b packed.Entry) int {
-			return cmp.Compare(a.Base, b.Base)
-		})
-		if !found {
-			m.folders[name] = slices.Insert(entries, at, entry)
-		}
-		if known {
-			return
-		}
-		entry = folderAt(name)
-	}
+	pictures map[string]picture // by file name
 }
 
 // ReadFile draws an image.
 func (m *images) ReadFile(name string) ([]byte, error) {
 	p, ok := m.pictures[name]
 	if !ok {
-		return nil, m.newNotFound("read", name)
+		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
 	}
 	var pixels [Size * Size]byte
 	m.renderer.Render(pixels[:], p.char, Found(), Source(m.seed, p.char, p.number))
@@ -66,37 +38,38 @@ func Source(seed uint64, c rune, number int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(c)<<32|uint64(number)))
 }
 
-// Open draws an image or lists a folder.
+// Open draws an image.
 func (m *images) Open(name string) (fs.File, error) {
-	if entries, ok := m.folders[name]; ok {
-		return folderAt(name).List(len(entries), func(i int) packed.Entry { return entries[i] }), nil
-	}
 	data, err := m.ReadFile(name)
 	if err != nil {
-		return nil, m.newNotFound("open", name)
+		return nil, err
 	}
-	return imageAt(name).File(data), nil
+	return &file{bytes.NewReader(data), imageInfo(path.Base(name))}, nil
 }
 
 // Stat draws nothing: all images have the same size.
 func (m *images) Stat(name string) (fs.FileInfo, error) {
-	if _, ok := m.folders[name]; ok {
-		return folderAt(name), nil
+	if _, ok := m.pictures[name]; !ok {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
 	}
-	if _, ok := m.pictures[name]; ok {
-		return imageAt(name), nil
-	}
-	return nil, m.newNotFound("stat", name)
+	return imageInfo(path.Base(name)), nil
 }
 
-func (m *images) newNotFound(op, name string) error {
-	err := fs.ErrNotExist
-	if _, folder := m.folders[name]; folder || !fs.ValidPath(name) {
-		err = fs.ErrInvalid
-	}
-	return &fs.PathError{Op: op, Path: name, Err: err}
+// file is an open image.
+type file struct {
+	*bytes.Reader
+	info imageInfo
 }
 
-func folderAt(name string) packed.Entry { return packed.Entry{Base: path.Base(name), Folder: true} }
+func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *file) Close() error               { return nil }
 
-func imageAt(name string) packed.Entry { return packed.Entry{Base: path.Base(name), Bytes: pngBytes} }
+// imageInfo describes the image of a name.
+type imageInfo string
+
+func (i imageInfo) Name() string       { return string(i) }
+func (i imageInfo) Size() int64        { return pngBytes }
+func (i imageInfo) Mode() fs.FileMode  { return 0o444 }
+func (i imageInfo) ModTime() time.Time { return time.Time{} }
+func (i imageInfo) IsDir() bool        { return false }
+func (i imageInfo) Sys() any           { return nil }

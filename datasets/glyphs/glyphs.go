@@ -46,7 +46,7 @@ func New(cfg Config) (*datasets.Dataset, fs.FS, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	images := newImages(renderer, cfg.Seed)
+	images := &images{renderer, cfg.Seed, map[string]picture{}}
 	d := &datasets.Dataset{}
 	for _, c := range characters {
 		d.Classes = append(d.Classes, c.nameClassFolder())
@@ -56,7 +56,7 @@ func New(cfg Config) (*datasets.Dataset, fs.FS, error) {
 		id, _ := slices.BinarySearch(d.Classes, c.nameClassFolder())
 		for number := range cfg.Images {
 			path := fmt.Sprintf("%s/%s/%03d.png", c.Split, c.nameClassFolder(), number)
-			images.addPictureFile(path, picture{c.Char, number})
+			images.pictures[path] = picture{c.Char, number}
 			d.Samples = append(d.Samples, datasets.Sample{Path: path, Label: id, True: id, Split: c.Split})
 		}
 	}

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"image"
 	"image/png"
 	"io/fs"
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,35 +66,6 @@ func TestConfigBounds(t *testing.T) {
 	}
 }
 
-func TestFileSystem(t *testing.T) {
-	d, files, err := New(Config{Classes: 12, Images: 3, Seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := fstest.TestFS(files, d.Paths()...); err != nil {
-		t.Error(err)
-	}
-	var walked []string
-	err = fs.WalkDir(files, ".", func(path string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			walked = append(walked, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(walked) != len(d.Samples) {
-		t.Errorf("walking found %d files, the dataset has %d", len(walked), len(d.Samples))
-	}
-	for _, name := range []string{"train/none/000.png", "nowhere", "train/../train", "/train", ""} {
-		var wrong *fs.PathError
-		if _, err := files.Open(name); !errors.As(err, &wrong) {
-			t.Errorf("open %q: error %v is no *fs.PathError", name, err)
-		}
-	}
-}
-
 // The bytes are the same on every machine and with every version of Go. This sum may change only together with the
 // dataset and the backbone trained on it.
 func TestBytesAreFixed(t *testing.T) {
@@ -115,27 +84,6 @@ func TestBytesAreFixed(t *testing.T) {
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != want {
 		t.Errorf("sha256 of %d images is %s, expected %s", len(d.Samples), got, want)
-	}
-}
-
-func TestSeedAndNumberMatter(t *testing.T) {
-	read := func(cfg Config, number int) []byte {
-		d, files, err := New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := fs.ReadFile(files, d.Samples[number].Path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
-	first := read(Config{Images: 3}, 1)
-	if !bytes.Equal(first, read(Config{Images: 9}, 1)) {
-		t.Error("the number of images changes image 1")
-	}
-	if bytes.Equal(first, read(Config{Images: 3}, 2)) || bytes.Equal(first, read(Config{Images: 3, Seed: 1}, 1)) {
-		t.Error("number or seed does not change the image")
 	}
 }
 
@@ -210,26 +158,6 @@ func TestCharacters(t *testing.T) {
 				t.Errorf("%U: forms of %c are in %s and %s", c.Char, base, other, s)
 			}
 			letters[base] = s
-		}
-	}
-}
-
-func BenchmarkImage(b *testing.B) {
-	d, files, err := New(Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for i := 0; b.Loop(); i++ {
-		if _, err := fs.ReadFile(files, d.Samples[i%len(d.Samples)].Path); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkNew(b *testing.B) {
-	for b.Loop() {
-		if _, _, err := New(Config{}); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

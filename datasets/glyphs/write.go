@@ -2,10 +2,8 @@ package glyphs
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,7 +33,7 @@ func Write(ctx context.Context, dataset *datasets.Dataset, files fs.FS, dir, man
 			return err
 		}
 	}
-	return atomicfile.Write(manifest, func(w io.Writer) error { return WriteManifest(w, dataset) })
+	return datasets.WriteFile(manifest, dataset, nil)
 }
 
 // checkUnused returns an error if a folder holds other files than images of the dataset, or its manifest.
@@ -75,15 +73,4 @@ func copyImage(files fs.FS, path, dir string) error {
 	}
 	_, err = f.Write(data)
 	return errors.Join(err, f.Close())
-}
-
-// WriteManifest writes the dataset as CSV, true labels included.
-func WriteManifest(w io.Writer, d *datasets.Dataset) error {
-	table := csv.NewWriter(w)
-	table.Write([]string{"path", "label", "split", "true_label"}) // errors are kept by the writer until Error
-	for _, s := range d.Samples {
-		table.Write([]string{s.Path, d.Classes[s.Label], s.Split, d.Classes[s.True]})
-	}
-	table.Flush()
-	return table.Error()
 }

@@ -1,6 +1,7 @@
 // Package imageroot opens the root that the paths of a manifest are relative to: a folder, a .zip file of one, or a
 // folder with a published dataset's packed files. The path of a crop opens the file that it is cut from. A path may
-// continue inside a tar file as if it were a folder.
+// continue inside a tar file as if it were a folder. It also collects images from files, folders, zip files, shards,
+// manifests, and paths on standard input.
 package imageroot
 
 import (
@@ -12,9 +13,8 @@ import (
 	"path"
 
 	"winnow/datasets"
-	"winnow/datasets/cifar"
 	"winnow/datasets/location"
-	"winnow/datasets/mnist"
+	"winnow/datasets/packed"
 	"winnow/datasets/shards"
 	"winnow/internal/regular"
 )
@@ -66,11 +66,7 @@ func openFiles(ctx context.Context, root location.Source, open func(location.Sou
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range packedDatasets() {
-		if !p.here(folder) {
-			continue
-		}
-		images, err := p.images(folder)
+	if images, err := packed.Open(folder); images != nil || err != nil {
 		if err != nil {
 			return nil, fmt.Errorf("root: %s: %w", root, err)
 		}
@@ -196,14 +192,4 @@ func (o overlay) Stat(name string) (fs.FileInfo, error) {
 		return fs.Stat(o[1], name)
 	}
 	return info, err
-}
-
-// packedDataset is a dataset whose files hold its images in a format of their own.
-type packedDataset struct {
-	here   func(fs.FS) bool
-	images func(fs.FS) (fs.FS, error)
-}
-
-func packedDatasets() []packedDataset {
-	return []packedDataset{{mnist.Here, mnist.Images}, {cifar.Here, cifar.Images}}
 }

@@ -1,5 +1,9 @@
 // Package importing reads images and labels from sources or a published dataset, splits them, and writes a manifest
 // or shards.
+//
+// A published dataset is read from the files in which it is published, unpacked, and gets the splits of the papers. A
+// Preset reads all its labelled images; a Protocol assigns them to splits and knows the published counts. Classes have
+// the publisher's numbers, which the papers' "classes 1-100" refers to. No image is decoded.
 package importing
 
 import (
@@ -12,7 +16,6 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
-	"winnow/datasets/published"
 	"winnow/internal/text"
 )
 
@@ -25,10 +28,6 @@ type Job struct {
 	Sources []Source         // if Preset is ""
 	Shares  []datasets.Share // nil: keep the sources' splits
 	ByImage bool             // distribute images of each class instead of whole classes
-
-	// Mended is a list made of the only source; if it is not empty, its labels are carried back into a copy of the
-	// source's own files.
-	Mended location.Source
 
 	Preset     string          // name of a known dataset, or ""
 	Root       location.Source // of its files, or of the paths of lists; none means each source's own
@@ -75,9 +74,6 @@ type gathered struct {
 
 // Run reads, splits and writes. It reports to out, and differences from published numbers to warnings.
 func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
-	if !j.Mended.IsZero() {
-		return j.carryLabels(ctx, out)
-	}
 	read := j.readSources
 	if j.Preset != "" {
 		read = j.readPreset
@@ -188,8 +184,8 @@ func (j Job) readOnce(d *datasets.Dataset, part *[]int) error {
 		return fmt.Errorf("data import: %w", err)
 	}
 	rows := make([]int, len(d.Samples))
-	for i, row := range d.SourceRows() {
-		rows[i] = (*part)[row]
+	for i := range d.Samples { // their rows are those of the merged sources
+		rows[i] = (*part)[d.Samples[i].Row]
 	}
 	*part = rows
 	for _, line := range notes {
@@ -251,7 +247,7 @@ func (j Job) oneFolder(ctx context.Context) error {
 
 // readPreset reads a known dataset, split by one of its protocols.
 func (j Job) readPreset(ctx context.Context) (*gathered, error) {
-	preset, err := published.Find(j.Preset)
+	preset, err := Find(j.Preset)
 	if err != nil {
 		return nil, err
 	}
@@ -259,14 +255,14 @@ func (j Job) readPreset(ctx context.Context) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := published.Options{Root: j.Root.String(), Protocol: j.Protocol, Human: j.Human}
-	if opts.Labels, err = published.ReadFile(j.Labels); err != nil {
+	opts := Options{Root: j.Root.String(), Protocol: j.Protocol, Human: j.Human}
+	if opts.Labels, err = ReadFile(j.Labels); err != nil {
 		return nil, err
 	}
-	if opts.Corrected, err = published.ReadFile(j.Corrected); err != nil {
+	if opts.Corrected, err = ReadFile(j.Corrected); err != nil {
 		return nil, err
 	}
-	if opts.Given, err = published.ReadListFile(j.Given); err != nil {
+	if opts.Given, err = ReadListFile(j.Given); err != nil {
 		return nil, err
 	}
 	r, err := preset.Dataset(files, opts)
@@ -298,7 +294,7 @@ func (j Job) writeShards(ctx context.Context, g *gathered) (done datasets.Shards
 			return done, err
 		}
 	}
-	w := datasets.ShardWriter{Name: j.Out, Size: j.ShardSize, Note: j.Note, Progress: j.Progress, Read: g.files,
+	w := datasets.ShardWriter{Name: j.Out, Size: j.ShardSize, Progress: j.Progress, Read: g.files,
 		Root: func(i int) fs.FS { root, _ := g.root(i); return root }} // opened above
 	return w.Write(ctx, g.Dataset)
 }

@@ -94,7 +94,7 @@ func TestPicturesOfLists(t *testing.T) {
 		format       datasets.Format
 		want, said   string
 	}{
-		{source: bare, want: `l.txt: read as a list without a header: 2 of 2 rows name no file below the root (row 1: "a.jpg" ` +
+		{source: bare, want: `l.txt: 2 of 2 rows name no file below the root (row 1: "a.jpg" ` +
 			`with the label "3"; row 2`},
 		{source: bare, root: there},
 		{source: bare, format: datasets.PRISM},

@@ -8,73 +8,46 @@ import (
 )
 
 // Verdict is the result of a task's annotations.
-type Verdict int
+type Verdict string
 
 // The verdicts. Only the first two give a label or leave the image out.
 const (
-	Labelled Verdict = iota
-	Dropped          // not for this data set: the choice of DropControl
-	Unannotated
-	Skipped
-	Several // choices in one annotation
-	disagreed
+	Labelled Verdict = "labelled"
+	Dropped  Verdict = "dropped" // not for this data set: the choice of dropControl
+
+	unannotated Verdict = "not annotated"
+	skipped     Verdict = "skipped"
+	several     Verdict = "with several choices"
+	disagreed   Verdict = "on which no choice has a majority"
 )
 
-var verdictNames = [...]string{Labelled: "labelled", Dropped: "dropped", Unannotated: "not annotated",
-	Skipped: "skipped", Several: "with several choices", disagreed: "on which no choice has a majority"}
-
-// String implements fmt.Stringer.
-func (v Verdict) String() string { return verdictNames[v] }
-
-// DropControl is the control with which annotators leave an image out; its only choice is dropChoice.
+// dropControl is the control with which annotators leave an image out; its only choice is dropChoice.
 const (
-	DropControl = "winnow"
+	dropControl = "winnow"
 	dropChoice  = "drop this image"
 )
 
-// Of returns what was chosen in a control.
-func (a *Answer) Of(control string) []string {
-	for _, c := range a.Choices {
-		if c.Control == control {
-			return c.Values
-		}
-	}
-	return nil
-}
-
-// Verdict returns the verdict of a single answer, and the label if that is Labelled.
-func (a *Answer) Verdict(control string) (string, Verdict) {
-	values := a.Of(control)
-	switch {
-	case a.Skipped:
-		return "", Skipped
-	case slices.Contains(a.Of(DropControl), dropChoice):
-		return "", Dropped
-	case len(values) == 0:
-		return "", Unannotated
-	case len(values) > 1:
-		return "", Several
-	}
-	return values[0], Labelled
-}
-
-// Outcome returns the result of all answers: the choice of more than half of those who made one, as in winnow
-// review. Only the answers that Counting returns count.
+// Outcome returns the result of all answers: the choice of more than half of those who made one. If an answer is marked
+// as the ground truth, only such answers count.
 func Outcome(answers []Answer, control string) (label string, v Verdict) {
-	answers = Counting(answers)
 	type vote struct {
 		label string
 		v     Verdict
 	}
-	counts, all, without := map[vote]int{}, 0, Unannotated
-	for i := range answers {
-		label, v := answers[i].Verdict(control)
-		switch v {
-		case Labelled, Dropped:
-			counts[vote{label, v}]++
+	counts, all, without := map[vote]int{}, 0, unannotated
+	for _, a := range chooseCounting(answers) {
+		values := a.Choices[control]
+		switch {
+		case a.Skipped:
+			without = skipped
+		case slices.Contains(a.Choices[dropControl], dropChoice):
+			counts[vote{"", Dropped}]++
 			all++
-		default:
-			without = max(without, v)
+		case len(values) == 1:
+			counts[vote{values[0], Labelled}]++
+			all++
+		case len(values) > 1:
+			without = several
 		}
 	}
 	for vote, n := range counts {
@@ -88,47 +61,58 @@ func Outcome(answers []Answer, control string) (label string, v Verdict) {
 	return "", without
 }
 
-// Counting returns the answers that count: those marked as the ground truth if there are any, else all.
-func Counting(answers []Answer) []Answer {
-	isTrue := func(a Answer) bool { return a.Truth && !a.Skipped }
-	if !slices.ContainsFunc(answers, isTrue) {
-		return answers
-	}
+// chooseCounting returns the answers that count: those marked as the ground truth if there are any, else all.
+func chooseCounting(answers []Answer) []Answer {
 	var out []Answer
 	for _, a := range answers {
-		if isTrue(a) {
+		if a.truth && !a.Skipped {
 			out = append(out, a)
 		}
+	}
+	if out == nil {
+		return answers
 	}
 	return out
 }
 
-// Tally counts the verdicts on tasks and remembers the first task of each.
-type Tally struct {
-	counts [len(verdictNames)]int
-	first  [len(verdictNames)]string
+// Boxes returns the boxes of a control that count: those of the last annotation that has any. more says that more than
+// one annotator drew boxes.
+func Boxes(answers []Answer, control string) (boxes []Box, more bool) {
+	at := ""
+	for _, a := range chooseCounting(answers) {
+		var own []Box
+		for _, b := range a.Boxes {
+			if b.Control == control {
+				own = append(own, b)
+			}
+		}
+		if len(own) == 0 || a.Skipped {
+			continue
+		}
+		more = more || boxes != nil
+		if boxes == nil || a.at >= at {
+			boxes, at = own, a.at
+		}
+	}
+	return boxes, more
 }
 
-// Add counts the verdict on a task.
-func (c *Tally) Add(v Verdict, task string) {
-	if c.counts[v]++; c.counts[v] == 1 {
-		c.first[v] = task
-	}
-}
+// Tally counts the tasks of each verdict.
+type Tally map[Verdict]int
 
 // String describes the tasks without a label; "" if all have one.
-func (c *Tally) String() string {
+func (c Tally) String() string {
 	var without []string
-	for v := Unannotated; v <= disagreed; v++ {
-		if c.counts[v] > 0 {
-			without = append(without, fmt.Sprintf("%d %s (as task %.40s)", c.counts[v], v, c.first[v]))
+	for _, v := range []Verdict{unannotated, skipped, several, disagreed} {
+		if c[v] > 0 {
+			without = append(without, fmt.Sprintf("%d %s", c[v], v))
 		}
 	}
 	said := ""
 	if len(without) > 0 {
 		said = "; without a label: " + strings.Join(without, ", ")
 	}
-	if n := c.counts[Dropped]; n > 0 {
+	if n := c[Dropped]; n > 0 {
 		said += fmt.Sprintf("; left out: %d that annotators dropped", n)
 	}
 	return said
@@ -137,34 +121,22 @@ func (c *Tally) String() string {
 // Controls are the controls with which the tasks of an export were labelled.
 type Controls map[string]bool
 
-// Add records the controls of a task; those of JSON_MIN cannot be told from its data.
+// Add records the controls of a task.
 func (c Controls) Add(t *Task) {
-	for i := range t.Answers {
-		for _, b := range t.Answers[i].Boxes {
-			if !t.Min {
-				c[b.Control] = true
-			}
+	for _, a := range t.Answers {
+		for _, b := range a.Boxes {
+			c[b.Control] = true
 		}
-		for _, chosen := range t.Answers[i].Choices {
-			if chosen.Control != DropControl && !t.Min {
-				c[chosen.Control] = true
+		for name := range a.Choices {
+			if name != dropControl {
+				c[name] = true
 			}
 		}
 	}
 }
 
 // usual are common names of label controls, most certain first.
-var usual = []string{control, "choice", "choices", "labels", "class", "category", "classification"}
-
-// Usual returns the most certain label control among the names, if there is one.
-func Usual(names []string) (string, bool) {
-	for _, name := range usual {
-		if slices.Contains(names, name) {
-			return name, true
-		}
-	}
-	return "", false
-}
+var usual = []string{"label", "choice", "choices", "labels", "class", "category", "classification"}
 
 // Pick returns the control that holds the labels: the only one, or the one with a usual name.
 func (c Controls) Pick() (string, error) {
@@ -172,13 +144,11 @@ func (c Controls) Pick() (string, error) {
 	if len(names) == 1 {
 		return names[0], nil
 	}
-	if name, ok := Usual(names); ok {
-		return name, nil
+	for _, name := range usual {
+		if c[name] {
+			return name, nil
+		}
 	}
-	if len(names) == 0 {
-		return "", fmt.Errorf("no annotation holds a choice, expected tasks that were annotated with " +
-			"<Choices>, <Taxonomy> or <RectangleLabels>")
-	}
-	return "", fmt.Errorf("found choices of the controls %.200s, expected one that holds the labels",
-		strings.Join(names, ", "))
+	return "", fmt.Errorf("found choices of the controls [%.200s], expected one that holds the labels, by <Choices> "+
+		"or <RectangleLabels>", strings.Join(names, ", "))
 }

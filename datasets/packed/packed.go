@@ -1,16 +1,17 @@
-// Package packed presents images that a dataset stores as bare pixels in one array as a tree of image files, so
-// that readers of image files can read them too. The files are generated when they are opened: uncompressed 24-bit
-// BMP, which is lossless and costs next to nothing to write and decode.
-//
-// The package imports nothing of winnow.
+// Package packed reads datasets that store images as bare pixels in one array, MNIST and CIFAR, and presents them as a
+// tree of image files, train/00017.bmp and test/00042.bmp, numbered in the order of the dataset's own files. The files
+// are generated when they are opened: uncompressed 24-bit BMP, which is lossless and costs next to nothing to write and
+// decode.
 package packed
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Images is a folder of images of the same size.
@@ -75,45 +76,75 @@ func (m Images) encodeBMP(i int) []byte {
 	return out
 }
 
-// FS serves several folders of images.
+// Open serves the images of a folder that holds MNIST's or CIFAR's own files; it returns nil for other folders.
+func Open(fsys fs.FS) (fs.FS, error) {
+	var folders []Images
+	var err error
+	switch {
+	case isMNISTHere(fsys):
+		folders, err = openMNIST(fsys)
+	case cifar10.isHere(fsys):
+		_, folders, err = cifar10.readSplits(fsys)
+	case cifar100.isHere(fsys):
+		_, folders, err = cifar100.readSplits(fsys)
+	default:
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return FS(folders...), nil
+}
+
+// FS serves several folders of images, which cannot be listed.
 func FS(folders ...Images) fs.FS { return tree(folders) }
 
 type tree []Images
 
-// findPacked returns the folder and the image number of a file's path.
-func (t tree) findPacked(name string) (*Images, int) {
+// Open builds the file of an image.
+func (t tree) Open(name string) (fs.File, error) {
+	info, m, err := t.findImage("open", name)
+	if err != nil {
+		return nil, err
+	}
+	return &file{bytes.NewReader(m.encodeBMP(info.number)), info}, nil
+}
+
+// Stat implements fs.StatFS.
+func (t tree) Stat(name string) (fs.FileInfo, error) {
+	info, _, err := t.findImage("stat", name)
+	return info, err
+}
+
+func (t tree) findImage(op, name string) (info imageInfo, m Images, err error) {
 	folder, base, _ := strings.Cut(name, "/")
-	for k := range t {
-		if t[k].Folder == folder {
-			i, ok := t[k].numberInPath(base)
-			if !ok {
-				i = -1
-			}
-			return &t[k], i
+	for _, m := range t {
+		if i, ok := m.numberInPath(base); ok && m.Folder == folder {
+			return imageInfo{base, i, int64(m.fileSize())}, m, nil
 		}
 	}
-	return nil, -1
+	return info, m, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 }
 
-// Open builds the file of an image, or lists a folder.
-func (t tree) Open(name string) (fs.File, error) {
-	if !fs.ValidPath(name) {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
-	}
-	if name == "." {
-		return Entry{Base: ".", Folder: true}.List(len(t),
-			func(i int) Entry { return Entry{Base: t[i].Folder, Folder: true} }), nil
-	}
-	m, i := t.findPacked(name)
-	switch {
-	case m != nil && name == m.Folder:
-		return Entry{Base: name, Folder: true}.List(m.Count, m.newEntry), nil
-	case i < 0:
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	return m.newEntry(i).File(m.encodeBMP(i)), nil
+// file is an open image.
+type file struct {
+	*bytes.Reader
+	info imageInfo
 }
 
-func (m Images) newEntry(i int) Entry {
-	return Entry{Base: fmt.Sprintf("%05d%s", i, extension), Bytes: int64(m.fileSize())}
+func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *file) Close() error               { return nil }
+
+// imageInfo describes an image as a file.
+type imageInfo struct {
+	name   string
+	number int
+	size   int64
 }
+
+func (i imageInfo) Name() string       { return i.name }
+func (i imageInfo) Size() int64        { return i.size }
+func (i imageInfo) Mode() fs.FileMode  { return 0o444 }
+func (i imageInfo) ModTime() time.Time { return time.Time{} }
+func (i imageInfo) IsDir() bool        { return false }
+func (i imageInfo) Sys() any           { return nil }

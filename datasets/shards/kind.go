@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"winnow/datasets/location"
-	"winnow/datasets/tarshards"
 	"winnow/internal/regular"
 )
 
@@ -33,7 +32,7 @@ func kindOf(head []byte) Kind {
 	switch {
 	case strings.HasPrefix(string(head), "PAR1"):
 		return Parquet
-	case tarshards.Is(head):
+	case isTar(head):
 		return Tar
 	}
 	return None

@@ -11,9 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"winnow/datasets/packed"
-	"winnow/datasets/parquetimages"
-	"winnow/datasets/tarshards"
 	"winnow/internal/regular"
 )
 
@@ -27,7 +24,7 @@ type tree struct {
 	files  fs.FS
 	mu     sync.RWMutex
 	shards map[string]*shard // by path
-	pages  parquetimages.Cache
+	pages  PageCache
 }
 
 // shard is a shard's index, valid as long as its file does not change.
@@ -36,8 +33,8 @@ type shard struct {
 	kind    Kind
 	size    int64
 	changed time.Time
-	tar     *tarshards.Index
-	parquet *parquetimages.File
+	tar     tarIndex
+	parquet *ParquetFile
 }
 
 // Open implements fs.FS.
@@ -148,25 +145,25 @@ func (t *tree) openWithin(s *shard, file, inner string) (_ fs.File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	entry := member{packed.Entry{Base: path.Base(inner)}, info.ModTime()}
+	entry := member{FileInfo: info, name: path.Base(inner)}
 	if s.kind == Parquet {
 		data, err := table.Image(src, &t.pages, inner)
 		if err != nil {
 			return nil, err
 		}
-		entry.Bytes = int64(len(data))
-		return &opened{entry, io.NewSectionReader(bytes.NewReader(data), 0, entry.Bytes), f}, nil
+		entry.size = int64(len(data))
+		return &opened{entry, io.NewSectionReader(bytes.NewReader(data), 0, entry.size), f}, nil
 	}
-	at, size, ok := index.Find(inner)
+	m, ok := index[inner]
 	if !ok {
 		return nil, fs.ErrNotExist
 	}
-	entry.Bytes = size
-	return &opened{entry, io.NewSectionReader(src, at, size), f}, nil
+	entry.size = m.size
+	return &opened{entry, io.NewSectionReader(src, m.at, m.size), f}, nil
 }
 
 // openShard builds the index of a shard if there is none or the file has changed.
-func (s *shard) openShard(src io.ReaderAt, info fs.FileInfo) (_ *tarshards.Index, _ *parquetimages.File, err error) {
+func (s *shard) openShard(src io.ReaderAt, info fs.FileInfo) (_ tarIndex, _ *ParquetFile, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.size == info.Size() && s.changed.Equal(info.ModTime()) && (s.tar != nil || s.parquet != nil) {
@@ -174,21 +171,23 @@ func (s *shard) openShard(src io.ReaderAt, info fs.FileInfo) (_ *tarshards.Index
 	}
 	s.tar, s.parquet = nil, nil
 	if s.kind == Parquet {
-		s.parquet, err = parquetimages.Open(src, info.Size())
+		s.parquet, err = OpenParquet(src, info.Size())
 	} else {
-		s.tar, err = tarshards.ReadIndex(src, info.Size())
+		s.tar, err = readTarIndex(src, info.Size())
 	}
 	s.size, s.changed = info.Size(), info.ModTime()
 	return s.tar, s.parquet, err
 }
 
-// member describes a file in a shard; its modification time is the shard's.
+// member describes a file in a shard by the shard's own description.
 type member struct {
-	packed.Entry
-	changed time.Time
+	fs.FileInfo
+	name string
+	size int64
 }
 
-func (m member) ModTime() time.Time { return m.changed }
+func (m member) Name() string { return m.name }
+func (m member) Size() int64  { return m.size }
 
 // opened is an open file in a shard.
 type opened struct {
@@ -198,7 +197,7 @@ type opened struct {
 }
 
 func (o *opened) Stat() (fs.FileInfo, error) { return o.member, nil }
-func (o *opened) Size() int64                { return o.Bytes }
+func (o *opened) Size() int64                { return o.size }
 func (o *opened) Close() error               { return o.shard.Close() }
 
 // Split returns the part of a shard's path that names a split, as in train-0000.tar and val/0000.tar. It is the

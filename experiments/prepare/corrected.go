@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"winnow/datasets"
-	"winnow/datasets/published"
+	"winnow/datasets/importing"
 )
 
 // readVotes reads the votes of people on suspects among the test images: by an image's number, the label that more than
@@ -15,7 +15,7 @@ func readVotes(path string) (map[int]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	right, err := published.Votes(data)
+	right, err := importing.Votes(data)
 	if err != nil {
 		return nil, fmt.Errorf("prepare: %s: %w", path, err)
 	}

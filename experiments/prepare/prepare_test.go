@@ -15,8 +15,9 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/datasets/packed"
+
 	"winnow/datasets"
-	"winnow/datasets/cifar"
 	"winnow/internal/testing/reference"
 )
 
@@ -77,12 +78,12 @@ func TestCIFAR(t *testing.T) {
 		human += fmt.Sprintf("%d,%d,%d,%d,%[2]d,%[2]d,%[2]d\n", i, i%10, i%10, (i+i%2)%10)
 	}
 	files["labels.csv"] = []byte(labels)
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
 	io.WriteString(w, human)
 	w.Close()
 	list := filepath.Join(dir, "n.csv.gz")
-	if err := os.WriteFile(list, packed.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(list, zipped.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	out := prepare(t, "cifar10n", "-images", writeZip(t, filepath.Join(dir, "sheets.zip"), files), "-labels", list,
@@ -92,11 +93,11 @@ func TestCIFAR(t *testing.T) {
 	}
 	corrected(t, dir, list)
 	root := os.DirFS(filepath.Join(dir, "o"))
-	d, err := cifar.Read10(root)
+	d, err := packed.ReadCIFAR10(root)
 	if err != nil || len(d.Samples) != 6000 || d.Samples[4999].Label != 9 || d.Samples[5001].Path != "test/00001.bmp" {
 		t.Fatalf("found %d samples, %v", len(d.Samples), err)
 	}
-	images, err := cifar.Images(root)
+	images, err := packed.Open(root)
 	if err != nil {
 		t.Fatal(err)
 	}

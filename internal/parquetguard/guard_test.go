@@ -92,21 +92,6 @@ func TestSound(t *testing.T) {
 	}
 }
 
-// The header of a page holds its least and largest values, which may be long.
-func TestLongHeaders(t *testing.T) {
-	list := made(2)
-	list[0].Path, list[1].Path = strings.Repeat("a", 1<<20), strings.Repeat("b", 1<<20)
-	var out bytes.Buffer
-	if err := parquet.Write(&out, list, parquet.DataPageStatistics(true)); err != nil {
-		t.Fatal(err)
-	}
-	memory.Check(t, 64<<20, func() {
-		if err := guarded(out.Bytes()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // single is a file of one column of one page: what is stated of it is made up.
 func single(t testing.TB, codec format.CompressionCodec, kind format.Type, h format.DataPageHeader, unpacked int32,
 	packed []byte) []byte {

@@ -91,7 +91,7 @@ func cgoFaults(all []linked) (faults []string) {
 			case p.standard && (cgo[name] || name == "C"):
 				cgo[p.path] = true
 			case strings.HasPrefix(p.path, "winnow/") && cgo[name] && p.path != "winnow/datasets/bucket" &&
-				!(p.path == "winnow/datasets/tarshards" && name == "archive/tar"):
+				!(p.path == "winnow/datasets/shards" && name == "archive/tar"):
 				faults = append(faults, p.path+" imports "+name+", which links runtime/cgo")
 			}
 		}

@@ -18,47 +18,27 @@ var rooms = []Room{
 		""},
 
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
-		"datasets/labelstudio datasets/parquetimages datasets/parquetrows datasets/shards " +
-			"datasets/tarshards internal/document internal/exif internal/jsontext internal/text"},
+		"datasets/labelstudio datasets/shards internal/document internal/exif internal/jsontext internal/text"},
 	{"datasets/location", "says where files and folders are, on this machine or in an object store, opens them, and " +
 		"finds them when they moved", ""},
 	{"datasets/bucket", "reads the objects of a bucket as files: S3, all that speaks its protocol, Google's storage",
 		""},
-	{"datasets/shards", "finds the files of data sets in shards by patterns of names, and the images in them by path",
-		"datasets/packed datasets/parquetimages datasets/tarshards"},
-	{"datasets/parquetimages", "finds images in the columns of Parquet files, a page at a time",
+	{"datasets/shards", "finds tar and Parquet files by patterns of names, and images and rows in them; writes tar files",
 		"internal/parquetguard"},
-	{"datasets/tarshards", "lists and finds files in tar files, and writes tar files",
-		""},
-	{"datasets/importing", "gathers sources or a published data set, splits them, and writes a manifest or shards",
-		"datasets datasets/imageroot datasets/published"},
-	{"datasets/labelstudio", "reads and writes the tasks of Label Studio: what annotators chose, predictions, the " +
-		"labelling configuration",
+	{"datasets/importing", "gathers sources or a published data set, splits them as papers do, and writes a manifest or shards",
+		"datasets datasets/imageroot datasets/packed internal/text"},
+	{"datasets/labelstudio", "reads the tasks of Label Studio: what annotators chose",
 		"internal/jsontext"},
-	{"datasets/parquetrows", "reads the plain columns of a Parquet file as rows of text",
-		"internal/parquetguard"},
 	{"datasets/glyphs", "draws the embedded data set: characters of open fonts",
 		"datasets datasets/packed"},
-	{"datasets/glyphs/names", "reads the names of the classes of drawn characters",
-		""},
 	{"datasets/classnames", "shows classes by names that people know: of a file, of a manifest's column, of drawn " +
 		"characters",
-		"datasets datasets/glyphs/names internal/regular internal/text"},
-	{"datasets/packed", "serves images stored as bare pixels in one array as image files",
-		""},
-	{"datasets/mnist", "reads MNIST and the data sets published in its format",
-		"datasets datasets/packed"},
-	{"datasets/cifar", "reads CIFAR-10 and CIFAR-100 in their binary form",
-		"datasets datasets/packed"},
-	{"datasets/matfile", "reads MATLAB's files",
-		""},
+		"datasets internal/regular internal/text"},
+	{"datasets/packed", "reads MNIST and CIFAR, and serves images stored as bare pixels as image files",
+		"datasets"},
 	{"datasets/imageroot", "opens what a manifest's paths start from: a folder, a .zip file, shards, a " +
-		"published data set",
-		"datasets datasets/cifar datasets/mnist datasets/shards"},
-	{"datasets/imagelist", "gathers images from files, folders, zip files, shards, manifests and standard input",
-		"datasets datasets/imageroot internal/text"},
-	{"datasets/published", "is the catalog of known data sets, read as published, with the papers' splits",
-		"datasets datasets/cifar datasets/matfile datasets/mnist internal/jsontext"},
+		"published data set; gathers images from any of them",
+		"datasets datasets/packed datasets/shards internal/text"},
 
 	{"features", "holds labelled vectors and parameters in memory, the memory bank, and the feature store on disk",
 		""},
@@ -120,7 +100,7 @@ var rooms = []Room{
 	{"run/trial", "runs a backbone on a few images before it is used",
 		"backbone backbone/graph backbone/ort features internal/hint models"},
 	{"run/extraction", "turns a list of images into a feature store",
-		"backbone backbone/ort cluster datasets datasets/glyphs/names datasets/location features filters/leaveout " +
+		"backbone backbone/ort cluster datasets datasets/classnames datasets/location features filters/leaveout " +
 			"filters/noiserate internal/budget internal/hint models run/trial"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
@@ -200,7 +180,7 @@ var rooms = []Room{
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
 		"internal/paired report/atlas report/chart report/page"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
-		"audit audit/suspects backbone backbone/ort datasets datasets/glyphs datasets/glyphs/names " +
+		"audit audit/suspects backbone backbone/ort datasets datasets/classnames datasets/glyphs " +
 			"datasets/imageroot eval eval/tsne run/extraction features filters filters/noiserate head " +
 			"internal/hint internal/lookup internal/spread models run/recipes papers/studies " +
 			"papers/theory report run run/inspect run/grid run/comparison run/config " +
@@ -219,20 +199,17 @@ var rooms = []Room{
 		""},
 	{"run/embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes " +
 		"and searches by them; exports a run",
-		"backbone backbone/ort cluster datasets datasets/imagelist datasets/imageroot run/extraction features " +
+		"backbone backbone/ort cluster datasets datasets/imageroot run/extraction features " +
 			"head internal/hint internal/lookup internal/vectorfile models run/trial run/folder search " +
 			"search/pgvector"},
 
-	{"run/rehearsal", "plays a review with reviewers who answer from the truth, and counts what they find",
-		"audit/learn audit/suspects internal/hint search"},
-
-	{"report/review", "serves the page on which people look at a set and decide about its images, takes their " +
-		"decisions from Label Studio, and writes them in every form",
-		"audit/learn audit/suspects datasets datasets/classnames datasets/imageroot datasets/labelstudio " +
-			"datasets/shards eval/tsne internal/hint internal/jsontext internal/pagestyle report/atlas " +
-			"report/reply report/review/decisions report/review/pictures train/archive"},
+	{"report/review", "serves the page on which people look at a set and decide about its images, and writes the " +
+		"corrected list",
+		"audit/learn audit/suspects datasets datasets/classnames datasets/imageroot datasets/shards eval/tsne " +
+			"internal/hint internal/jsontext internal/pagestyle report/atlas report/reply report/review/decisions " +
+			"report/review/pictures search"},
 	{"report/live", "answers a page's requests about trainings: which there are, how each goes, its report",
-		"datasets/imageroot report report/chart report/reply report/review/pictures run/folder train"},
+		"datasets/imageroot report report/chart report/reply run/folder train"},
 	{"report/reply", "answers the requests of pages in JSON, and errors with a status of HTTP",
 		"internal/jsontext"},
 	{"report/jobs", "runs commands of this program for a page, as processes that outlive it, and says how far they are",
@@ -308,8 +285,6 @@ var rooms = []Room{
 		""},
 	{"internal/testing/killed", "kills processes of tests in the middle of their work",
 		""},
-	{"internal/testing/mattest", "writes MATLAB's files for tests",
-		"datasets/matfile"},
 	{"internal/testing/onnxtest", "writes ONNX files in forms that winnow reads and does not write",
 		""},
 	{"internal/testing/memory", "bounds in tests what a call allocates",

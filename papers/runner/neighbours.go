@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"winnow/datasets"
-	"winnow/datasets/glyphs/names"
+	"winnow/datasets/classnames"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/papers/studies"
@@ -61,10 +61,10 @@ func (r *reproduction) countNeighbourHits(ctx context.Context, o *studies.Outcom
 	asked.Choice = measure.ChooseSpread
 	some, err := measure.ExamplesAmong(ctx, d, split, of, asked)
 	for _, q := range some.Queries {
-		shown := studies.Query{Path: q.Path, Class: names.Readable(q.Label)}
+		shown := studies.Query{Path: q.Path, Class: classnames.Readable(q.Label)}
 		for _, n := range q.Nearest {
 			shown.Nearest = append(shown.Nearest, studies.Near{
-				Path: n.Path, Class: names.Readable(n.Label), Similarity: n.Similarity, Hit: n.Hit,
+				Path: n.Path, Class: classnames.Readable(n.Label), Similarity: n.Similarity, Hit: n.Hit,
 			})
 		}
 		o.Queries = append(o.Queries, shown)

@@ -1,4 +1,4 @@
-// Package atlas draws images as points of a plane: as SVG, as a table, and as the files of TensorBoard's projector.
+// Package atlas draws images as points of a plane: as SVG and as a table.
 //
 // Colours are never the only mark: if there are few groups, their names are on the drawing.
 package atlas

@@ -146,15 +146,3 @@ func TestBoxOf(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 }
-
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
-
-func TestWriterErrorsAreTold(t *testing.T) {
-	for name, d := range samples() {
-		if err := d.WriteSVG(full{}); !errors.Is(err, io.ErrShortWrite) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}

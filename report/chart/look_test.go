@@ -1,14 +1,9 @@
 package chart
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strings"
-	"testing"
 )
 
 // samples are one drawing of each kind with everything that it can show.
@@ -52,29 +47,5 @@ func samples() map[string]Drawing {
 			Count("wrong labels", wrong, 0, 1, 40, 1)}},
 		"boxes": boxes,
 		"axes":  axes,
-	}
-}
-
-// With WINNOW_KEEP_CHARTS the samples are kept in that folder, to look at them.
-func TestKeepSamples(t *testing.T) {
-	dir := os.Getenv("WINNOW_KEEP_CHARTS")
-	if dir == "" {
-		t.Skip("WINNOW_KEEP_CHARTS names no folder to keep the samples in")
-	}
-	var page strings.Builder
-	page.WriteString("<!DOCTYPE html><meta charset=utf-8><div style='display:grid;grid-template-columns:1fr " +
-		"1fr;gap:12px'>")
-	for name, d := range samples() {
-		var file bytes.Buffer
-		if err := d.WriteSVG(&file); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name+".svg"), file.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		page.WriteString("<figure>" + Inline(d) + "</figure>")
-	}
-	if err := os.WriteFile(filepath.Join(dir, "page.html"), []byte(page.String()), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -89,7 +89,7 @@ type Job struct {
 	Made  []string `json:"-"` // files that are there when it is done
 }
 
-// version is that of the file. Files of version 1 held the words of the command.
+// version is that of the file.
 const version = 2
 
 // Config says what a runner runs.
@@ -167,23 +167,14 @@ func (r *Runner) readJob() (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	var stored struct {
-		Job
-		Words  []string `json:"words"` // of version 1, as the next ones
-		Folder string   `json:"folder"`
-		Made   string   `json:"made"`
-	}
-	if err := seal.Unmarshal(text, &stored); err != nil {
+	var job Job
+	if err := seal.Unmarshal(text, &job); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.nameJobFile(), err)
 	}
-	job := stored.Job
 	err = fmt.Errorf("found the kind %.40q of version %d, expected a job that is offered here", job.Kind, job.Version)
 	for _, o := range r.c.Offers() {
-		switch {
-		case o.Kind == job.Kind && job.Version == version:
+		if o.Kind == job.Kind && job.Version == version {
 			err = job.buildCommand(o)
-		case o.Kind == job.Kind && job.Version == 1:
-			err = job.matchWords(o, stored.Words)
 		}
 	}
 	if err != nil {
@@ -211,28 +202,6 @@ func (j *Job) buildCommand(o Offer) error {
 func (c Choice) hasValue(value string) bool {
 	same := func(v Value) bool { return v.Value == value }
 	return !strings.HasPrefix(value, "-") && slices.ContainsFunc(c.Values, same)
-}
-
-// matchWords sets the choices whose command has exactly these words.
-func (j *Job) matchWords(o Offer, words []string) error {
-	combinations := []map[string]string{{}}
-	for _, c := range o.Choices {
-		var longer []map[string]string
-		for _, chosen := range combinations {
-			for _, v := range c.Values {
-				next := maps.Clone(chosen)
-				next[c.Name] = v.Value
-				longer = append(longer, next)
-			}
-		}
-		combinations = longer
-	}
-	for _, j.Chosen = range combinations {
-		if err := j.buildCommand(o); err == nil && slices.Equal(j.Words, words) {
-			return nil
-		}
-	}
-	return fmt.Errorf("found the command %.200q, expected one that is offered here", strings.Join(words, " "))
 }
 
 func (r *Runner) nameJobFile() string { return r.c.Base + FileEnding }

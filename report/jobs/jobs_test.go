@@ -249,15 +249,9 @@ func TestForeignFile(t *testing.T) {
 		words string // of the job that is shown; "": none
 		again bool   // it can be started again
 	}{
-		{old("train", "train photos --model b --out run1"), "train photos --model b --out run1", true},
 		{now("train", `{"model":"b","place":"1"}`), "train photos --model b --out run1", true},
 		{now("audit", `{}`), "audit photos", false},
 		{text: old("train", "train photos --model b --out run1 --classes=/etc/passwd")},
-		{text: old("train", "train photos --model b --out run3")},
-		{text: old("train", "train photos --model -o --out run1")},
-		{text: old("audit", "train photos --model b --out run1")},
-		{text: old("train", "export photos --out run1")},
-		{text: old("train", "")},
 		{text: now("train", `{"model":"c","place":"1"}`)},
 		{text: now("train", `{"model":"-o","place":"1"}`)},
 		{text: now("train", `{"model":"b"}`)},

@@ -97,10 +97,10 @@ func get(t *testing.T, s *Server, path string, to any) *httptest.ResponseRecorde
 func TestRunWhileItTrains(t *testing.T) {
 	dir, now := t.TempDir(), time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	root, run := set(t, dir), filepath.Join(dir, "run")
-	s := New(Config{Runs: []string{run}, Now: func() time.Time { return now },
-		Called: func(label string) string { return "a " + label }})
+	s := New(Config{Now: func() time.Time { return now }})
 	defer s.End()
-	at := "/api/run?run=" + Key(run)
+	s.runs[keyOf(run)] = &watched{dir: run, key: keyOf(run), c: &s.c}
+	at := "/api/run?run=" + keyOf(run)
 	see := func() (v view) { get(t, s, at, &v); return v }
 	if v := see(); v.State != Preparing || v.Steps != 0 {
 		t.Errorf("before it begins: %+v", v)
@@ -127,23 +127,12 @@ func TestRunWhileItTrains(t *testing.T) {
 		)
 	}
 	add(t, metrics, `{"step":4,"epoch":2,"validation":0.7,"best":true}`+"\n")
-	add(
-		t,
-		filepath.Join(run, train.DiagnosticsFile),
-		`{"step":4,"epoch":2,"bank":9,"judged":[{"judge":"vmf","steps":4,`+
-			`"rows":40,"kept":32,"kept_share":0.8,"nothing_known":0,"scores":{},"dropped":[{"row":7,"score":0.1,`+
-			`"path":"cat/1.png","label":"cat"}]}]}`+"\n",
-	)
 	now = now.Add(10 * time.Second)
 	v := see()
 	if v.Left == nil || *v.Left != 10 || v.Step != 4 || v.Epoch != 2 || v.Epochs != 4 || *v.Best != .7 ||
 		v.BestEpoch != 2 || *v.Kept != .8 || *v.Loss != .25 || !v.PerPair ||
 		!strings.Contains(v.LossNote, "bank fills") {
 		t.Errorf("%+v", v)
-	}
-	want := []dropped{{Image: 7, Path: "cat/1.png", Label: "a cat", Score: .1, Picture: true}}
-	if diff := cmp.Diff(want, v.Dropped); diff != "" || v.Judged != 2 || v.Filter != "vmf" {
-		t.Errorf("dropped, epoch %d, by %s (-want +got):\n%s", v.Judged, v.Filter, diff)
 	}
 	var titles []string
 	for _, d := range v.First {
@@ -156,16 +145,7 @@ func TestRunWhileItTrains(t *testing.T) {
 		"Share of the labels kept (smoothed)"}, titles); diff != "" {
 		t.Errorf("curves (-want +got):\n%s", diff)
 	}
-	if w := get(t, s, "/api/run/thumb?image=7&run="+Key(run), nil); w.Code != 200 ||
-		w.Header().Get("Content-Type") != "image/jpeg" {
-		t.Errorf("the picture: %d %s", w.Code, w.Body)
-	}
-	for _, other := range []string{"8", "x", "-1", ""} {
-		if w := get(t, s, "/api/run/thumb?image="+other+"&run="+Key(run), nil); w.Code != 404 && w.Code != 400 {
-			t.Errorf("image %q: %d", other, w.Code)
-		}
-	}
-	if w := get(t, s, "/report?run="+Key(run), nil); w.Code == 200 {
+	if w := get(t, s, "/report?run="+keyOf(run), nil); w.Code == 200 {
 		t.Error("a training that runs has a report")
 	}
 	add(t, filepath.Join(run, train.CheckpointFile), "x")
@@ -192,7 +172,7 @@ func TestReport(t *testing.T) {
 	finish(t, run, .5)
 	var made atomic.Int32
 	fail := true
-	s := New(Config{Runs: []string{run}, Report: func(_ context.Context, dir string) ([]byte, error) {
+	s := New(Config{Report: func(_ context.Context, dir string) ([]byte, error) {
 		if fail {
 			return nil, errors.New("the images have moved")
 		}
@@ -200,7 +180,8 @@ func TestReport(t *testing.T) {
 		return []byte("<p>" + dir), nil
 	}})
 	defer s.End()
-	path := "/report?run=" + Key(run)
+	s.runs[keyOf(run)] = &watched{dir: run, key: keyOf(run), c: &s.c}
+	path := "/report?run=" + keyOf(run)
 	if w := get(t, s, path, nil); w.Code != 500 || !strings.Contains(w.Body.String(), "have moved") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
@@ -216,7 +197,7 @@ func TestReport(t *testing.T) {
 	if made.Load() != 2 {
 		t.Errorf("made %d times, expected 2", made.Load())
 	}
-	if w := get(t, s, "/report", nil); w.Code != 400 {
+	if w := get(t, s, "/report", nil); w.Code != 404 {
 		t.Errorf("of no run: %d", w.Code)
 	}
 }
@@ -232,38 +213,20 @@ func TestSearch(t *testing.T) {
 	begin(t, at("a/b/c2/deep"), root, "", time.Unix(40, 0)) // deeper than is looked
 	begin(t, at(".hidden"), root, "", time.Unix(50, 0))
 	begin(t, at("foreign"), other, dir+"x", time.Unix(60, 0))
-	for _, file := range []string{"suspects.csv", "suspects.html", "lonely.html"} {
-		add(t, at(file), "page of "+file)
-	}
-	if err := os.Mkdir(at("suspects.features"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	search := &Search{Folders: []string{dir, dir}, Manifest: location.At(root), Root: location.At(root)}
-	f := search.findFolders(context.Background())
-	if diff := cmp.Diff([]string{at("runs/mended"), at("a/b/c"), at("run")}, f.Runs); diff != "" {
+	search := Search{Folders: []string{dir, dir}, Manifest: location.At(root), Root: location.At(root)}
+	runs, f := search.findFolders(context.Background())
+	if diff := cmp.Diff([]string{at("runs/mended"), at("a/b/c"), at("run")}, runs); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if f.Others != 1 || f.Partly || len(f.Audits) != 1 || f.Audits[0].List != at("suspects.csv") {
+	if f.Others != 1 || f.Partly {
 		t.Errorf("%+v", f)
 	}
 	now := time.Unix(100, 0)
 	s := New(Config{Search: search, Now: func() time.Time { return now }})
 	defer s.End()
-	var answer struct {
-		Runs   []brief
-		Audits []Audit
-	}
-	get(t, s, "/api/runs", &answer)
-	if len(answer.Runs) != 3 || len(answer.Audits) != 1 {
+	var answer struct{ Runs []brief }
+	if get(t, s, "/api/runs", &answer); len(answer.Runs) != 3 {
 		t.Errorf("%+v", answer)
-	}
-	w := get(t, s, "/audit?audit="+answer.Audits[0].Key, nil)
-	if w.Body.String() != "page of suspects.html" ||
-		!strings.Contains(w.Header().Get("Content-Security-Policy"), "sandbox") {
-		t.Errorf("%d %s", w.Code, w.Body)
-	}
-	if w := get(t, s, "/audit?audit="+Key(at("lonely.html")), nil); w.Code != 404 {
-		t.Errorf("a page that is of no audit: %d", w.Code)
 	}
 	begin(t, at("new"), root, "", time.Unix(70, 0))
 	if get(t, s, "/api/runs", &answer); len(answer.Runs) != 3 {
@@ -271,23 +234,5 @@ func TestSearch(t *testing.T) {
 	}
 	if get(t, s, "/api/runs?look=1", &answer); len(answer.Runs) != 4 {
 		t.Errorf("looked again: %d runs, expected 4", len(answer.Runs))
-	}
-}
-
-func TestCompared(t *testing.T) {
-	dir := t.TempDir()
-	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	begin(t, a, dir, "", time.Unix(1, 0))
-	begin(t, b, dir, "", time.Unix(2, 0))
-	finish(t, a, .5)
-	finish(t, b, .75)
-	s := New(Config{Runs: []string{a, b}})
-	defer s.End()
-	var said struct{ Words []string }
-	get(t, s, fmt.Sprintf("/api/runs/compare?run=%s&run=%s", Key(a), Key(b)), &said)
-	text := strings.Join(said.Words, " ")
-	if !strings.Contains(text, b+" is best by P@1 on the 9 validation images") ||
-		!strings.Contains(text, "Their settings are the same.") {
-		t.Error(text)
 	}
 }

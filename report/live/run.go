@@ -1,23 +1,15 @@
 package live
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 
-	"winnow/datasets/imageroot"
-	"winnow/datasets/location"
 	"winnow/report"
 	"winnow/report/chart"
-	"winnow/report/reply"
-	"winnow/report/review/pictures"
 	"winnow/run/folder"
 	"winnow/train"
 )
@@ -39,12 +31,9 @@ type watched struct {
 	dir, key string
 	c        *Config
 
-	mutex   sync.Mutex
-	course  *report.Course     // nil: not read yet
-	first   *look              // of the training that is at work now; nil: none
-	paths   map[int]string     // of the images that were shown as dropped, also earlier, by training row
-	shown   *pictures.Pictures // nil: not opened yet
-	noShown error              // why there are none
+	mutex  sync.Mutex
+	course *report.Course // nil: not read yet
+	first  *look          // of the training that is at work now; nil: none
 }
 
 // look is the step that a training had reached at a time.
@@ -78,15 +67,6 @@ type drawing struct {
 	SVG   string `json:"svg"`
 }
 
-// dropped is an image whose label the filter dropped.
-type dropped struct {
-	Image   int     `json:"image"`
-	Path    string  `json:"path"`
-	Label   string  `json:"label"`
-	Score   float64 `json:"score"`
-	Picture bool    `json:"picture"` // it can be shown
-}
-
 // view is how a run goes.
 type view struct {
 	brief
@@ -99,16 +79,12 @@ type view struct {
 	Left      *float64  `json:"left"`     // seconds; null: not known yet
 	Patience  bool      `json:"patience"` // it may end earlier
 	Screened  string    `json:"screened"` // what was left out before the training
-	Filter    string    `json:"filter"`   // its scorer in the last epoch; "": none, or no epoch is finished
-	Judged    int       `json:"judged"`   // the epoch of Dropped
-	Dropped   []dropped `json:"dropped"`
 	First     []drawing `json:"first"`
 	Others    []drawing `json:"others"`
 	Worse     bool      `json:"worse"` // training was worth nothing, by validation
 	Advice    string    `json:"advice"`
 	Took      float64   `json:"took"` // seconds; 0: not finished
 	Head      string    `json:"head"`
-	Command   string    `json:"command"` // that makes the report
 }
 
 // readNewSteps reads what is new. w.mutex is held. It returns nil if the training has not begun.
@@ -202,7 +178,7 @@ func (w *watched) describeRun() view {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	b, s := w.readStanding()
-	v := view{brief: b, Dropped: []dropped{}, First: []drawing{}, Others: []drawing{}}
+	v := view{brief: b, First: []drawing{}, Others: []drawing{}}
 	if c := w.course; c != nil && b.Error == "" {
 		v.Best, v.BestEpoch, v.Kept, v.Loss, v.PerPair = s.Best, s.BestEpoch, s.Kept, s.PairLoss, s.PerPair
 		v.LossNote, v.Left, v.Patience = c.LossNote(), w.estimateSecondsLeft(b), c.Settings.Validation.Patience > 0
@@ -211,15 +187,6 @@ func (w *watched) describeRun() view {
 		}
 		first, others := c.Charts()
 		v.First, v.Others = drawCharts(first), drawCharts(others)
-		var list []train.Dropped
-		list, v.Judged, v.Filter = c.Dropped()
-		for _, d := range list {
-			w.paths[d.Row] = d.Path
-			v.Dropped = append(v.Dropped, dropped{
-				Image: d.Row, Path: d.Path, Label: w.c.Called(d.Label), Score: d.Score,
-				Picture: w.runPictures(c, d.Path) != nil,
-			})
-		}
 		if r := c.Result; r != nil {
 			v.Advice, v.Took, v.Head = r.Advice, r.Seconds, r.Head
 			v.Worse = r.Better != nil && !*r.Better
@@ -234,42 +201,4 @@ func drawCharts(charts []chart.Drawing) []drawing {
 		list = append(list, drawing{d.Caption(), chart.Bare(d)})
 	}
 	return list
-}
-
-// runPictures returns the run's images, path one of them; nil if they are not at hand. w.mutex is held.
-func (w *watched) runPictures(c *report.Course, path string) *pictures.Pictures {
-	if w.shown == nil && w.noShown == nil {
-		data := c.Settings.Data
-		root, err := imageroot.OpenClosed(context.Background(),
-			imageroot.Resolve(location.At(data.Root), location.At(data.Manifest)))
-		if err != nil {
-			w.noShown = err
-			return nil
-		}
-		if _, err := fs.Stat(root, path); err != nil {
-			w.noShown = err
-			return nil
-		}
-		w.shown = pictures.New(root, pictures.Options{})
-	}
-	return w.shown
-}
-
-// makeDroppedThumbnail returns a small picture of an image whose label the filter dropped.
-func (w *watched) makeDroppedThumbnail(ctx context.Context, image string) ([]byte, error) {
-	row, err := strconv.Atoi(image)
-	if err != nil {
-		return nil, reply.Refuse(http.StatusBadRequest, "image: found %.40q, expected a number", image)
-	}
-	w.mutex.Lock()
-	path, shown := w.paths[row], w.shown
-	w.mutex.Unlock()
-	if path == "" || shown == nil {
-		return nil, reply.Refuse(http.StatusNotFound, "image %d is not among those that are shown", row)
-	}
-	data, err := shown.Small(ctx, path, thumbSide)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return data, nil
 }

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -62,45 +63,34 @@ var ErrNotImage = errors.New("the file cannot be read as an image")
 // getSimilar finds images like one of the manifest, or like the centre of several.
 func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
-	keys, n, tab, reviewer := p.getValue(
-		"key",
-	), p.getNumber(
-		"n",
-		24,
-		1,
-		mostSimilar,
-	), p.getValue(
-		"tab",
-	), p.getReviewer()
-	list := strings.Split(keys, ",")
-	if len(list) > mostCentre {
-		p.failWith("key: found %d images, expected at most %d", len(list), mostCentre)
+	keys := strings.Split(p.getValue("key"), ",")
+	n, tab, reviewer := p.getNumber("n", 24, 1, mostSimilar), p.getValue("tab"), p.getReviewer()
+	if len(keys) > mostCentre {
+		p.failWith("key: found %d images, expected at most %d", len(keys), mostCentre)
 	}
-	if err := p.getFirstFailure(); err != nil {
-		return nil, asBadRequest(err)
-	}
-	if r.Finder == nil {
-		return nil, reply.Refuse(http.StatusNotFound,
-			"the server has no vectors to search: start it with features or a run")
-	}
-	asked, paths := make([]int32, len(list)), make([]string, len(list))
-	for i, key := range list {
-		image := r.table.imageOf(key)
-		if image == none {
-			return nil, reply.Refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
-		}
-		asked[i], paths[i] = image, r.table.getImagePath(image)
-	}
-	ctx, leave, err := r.searches.enterQueue(req.Context(), tab)
-	if err != nil {
+	if err := cmp.Or(p.getFirstFailure(), r.checkFinder()); err != nil {
 		return nil, err
 	}
-	defer leave()
-	out, err := r.showFound(ctx, reviewer, func(ctx context.Context) ([]Found, error) {
+	var out foundAlike
+	var paths []string
+	for _, key := range keys {
+		id := r.table.findKey(key)
+		if id == none {
+			return nil, reply.Refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
+		}
+		out.Query, paths = append(out.Query, r.table.newPic(id)), append(paths, r.table.images[id].Path)
+	}
+	err := r.findAlike(req.Context(), tab, reviewer, &out, func(ctx context.Context) ([]Found, error) {
 		return r.Finder.Similar(ctx, paths, n)
 	})
-	out.Query = r.table.newPics(asked)
 	return out, err
+}
+
+func (r *Reviewer) checkFinder() error {
+	if r.Finder == nil {
+		return reply.Refuse(http.StatusNotFound, "the server has no vectors to search: start it with features or a run")
+	}
+	return nil
 }
 
 // postSearch searches for an uploaded image.
@@ -116,12 +106,8 @@ func (r *Reviewer) postSearch(w http.ResponseWriter, req *http.Request) {
 func (r *Reviewer) searchSimilar(w http.ResponseWriter, req *http.Request) (any, error) {
 	p := &parameters{values: req.URL.Query()}
 	n, tab, reviewer := p.getNumber("n", 24, 1, mostSimilar), p.getValue("tab"), p.getReviewer()
-	if err := p.getFirstFailure(); err != nil {
-		return nil, asBadRequest(err)
-	}
-	if r.Finder == nil {
-		return nil, reply.Refuse(http.StatusNotFound,
-			"the server has no vectors to search: start it with features or a run")
+	if err := cmp.Or(p.getFirstFailure(), r.checkFinder()); err != nil {
+		return nil, err
 	}
 	if err := r.Finder.Uploads(); err != nil {
 		return nil, reply.Refuse(http.StatusNotFound, "%s", noUploads(err))
@@ -137,19 +123,11 @@ func (r *Reviewer) searchSimilar(w http.ResponseWriter, req *http.Request) (any,
 	if err != nil {
 		return nil, err
 	}
-	ctx, leave, err := r.searches.enterQueue(
-		req.Context(),
-		tab,
-	) // with its body: a slow one takes no place in the queue
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	return r.showFound(
-		ctx,
-		reviewer,
-		func(ctx context.Context) ([]Found, error) { return r.Finder.Search(ctx, data, n) },
-	)
+	var out foundAlike // with its body: a slow one takes no place in the queue
+	err = r.findAlike(req.Context(), tab, reviewer, &out, func(ctx context.Context) ([]Found, error) {
+		return r.Finder.Search(ctx, data, n)
+	})
+	return out, err
 }
 
 // noUploads says in one line why a file cannot be searched for.
@@ -162,27 +140,31 @@ func noUploads(err error) string {
 	return said
 }
 
-// showFound runs a search and returns its results, as a reviewer sees them.
-func (r *Reviewer) showFound(ctx context.Context, reviewer string,
-	look func(context.Context) ([]Found, error)) (out foundAlike, err error) {
+// findAlike runs a search in its turn and adds its results to out, as a reviewer sees them.
+func (r *Reviewer) findAlike(ctx context.Context, tab, reviewer string, out *foundAlike,
+	look func(context.Context) ([]Found, error)) error {
+	ctx, leave, err := r.searches.enterQueue(ctx, tab)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	list, err := r.searches.runInTurn(ctx, look)
 	switch {
 	case errors.Is(err, ErrNoVector):
-		return out, reply.Refuse(http.StatusNotFound, "%v", err)
+		return reply.Refuse(http.StatusNotFound, "%v", err)
 	case errors.Is(err, ErrNotImage):
-		return out, asBadRequest(err)
+		return asBadRequest(err)
 	case err != nil:
-		return out, err
+		return err
 	}
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	eyes := r.decided.numberOf(reviewer)
 	out.Rows = []alike{}
 	for _, f := range list {
-		if image, ok := r.table.findImage(f.Path); ok { // else it is in the store, but not in the manifest
-			out.Rows = append(out.Rows, alike{r.newRowWithReason(r.table.place[image], eyes), f.Similarity})
+		if id, ok := r.table.id[f.Path]; ok { // else it is in the store, but not in the manifest
+			out.Rows = append(out.Rows, alike{r.decided.newRow(id, reviewer), f.Similarity})
 		}
 	}
 	out.Total = len(out.Rows)
-	return out, nil
+	return nil
 }

@@ -2,13 +2,32 @@ package review
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"winnow/report/reply"
 	"winnow/report/review/decisions"
 )
+
+// asked is a decision as the page sends it.
+type asked struct {
+	ID      *int             `json:"id"`
+	Action  decisions.Action `json:"action"`
+	Label   string           `json:"label"`
+	Note    *string          `json:"note"` // null: unchanged
+	Version *int64           `json:"version"`
+}
+
+// applied is the answer to a change.
+type applied struct {
+	Applied []state `json:"applied,omitempty"`
+	Undone  []state `json:"undone,omitempty"`
+	Redone  []state `json:"redone,omitempty"`
+	progress
+}
 
 // handleGet returns a handler that answers with the result of find as JSON.
 func handleGet(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
@@ -65,20 +84,20 @@ func asBadRequest(err error) error {
 
 func (r *Reviewer) getSession(_ *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
-	return r.newSession(), asBadRequest(p.getFirstFailure())
+	return r.newSession(), p.getFirstFailure()
 }
 
 func (r *Reviewer) getRows(_ *http.Request, values url.Values) (any, error) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	q, err := parseQuery(values, r.decided, &r.plane)
+	q, err := parseQuery(values, r.table, &r.plane)
 	if err != nil {
-		return nil, asBadRequest(err)
+		return nil, err
 	}
-	total, page := r.decided.findPage(q, &r.texts)
+	total, page := r.decided.findPage(q)
 	rows := make([]row, len(page))
 	for i, id := range page {
-		rows[i] = r.newRowWithReason(id, q.eyes)
+		rows[i] = r.decided.newRow(id, q.reviewer)
 	}
 	return map[string]any{"total": total, "offset": q.offset, "rows": rows}, nil
 }
@@ -87,21 +106,21 @@ func (r *Reviewer) getTypical(_ *http.Request, values url.Values) (any, error) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	p := &parameters{values: values}
-	class, n := p.getClass("class", r.table), p.getNumber("n", 6, 0, mostTypical)
-	if p.err == nil && class == none {
+	class, n := p.getOneOf("class", r.table.classes), p.getNumber("n", 6, 0, mostTypical)
+	if class == "" {
 		p.failWith("class: is missing")
 	}
 	if err := p.getFirstFailure(); err != nil {
-		return nil, asBadRequest(err)
+		return nil, err
 	}
-	return map[string]any{"class": r.table.classes[class], "pictures": r.decided.findTypical(class, n)}, nil
+	return map[string]any{"class": class, "pictures": r.decided.findTypical(class, n)}, nil
 }
 
 func (r *Reviewer) getConfusions(_ *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
 	most := p.getNumber("limit", 100, 0, mostPairs)
 	if err := p.getFirstFailure(); err != nil {
-		return nil, asBadRequest(err)
+		return nil, err
 	}
 	return map[string]any{"pairs": r.listConfusions(most)}, nil
 }
@@ -110,18 +129,20 @@ func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
 	since, reviewer := p.getNumber("since", 0, 0, 1<<62), p.getReviewer()
 	if err := p.getFirstFailure(); err != nil {
-		return nil, asBadRequest(err)
+		return nil, err
 	}
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	version, images := r.decided.listChangedSince(int64(since), mostChanges)
-	now := r.reportLearned(images)
-	return map[string]any{
-		"audit": r.table.sum, "version": version, "more": version < now.Version,
-		"changed": r.decided.listStatesFor(images, r.decided.numberOf(reviewer)),
-		"counts":  now.Counts, "whole": now.Whole, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes,
-		"reviewers": now.Reviewers, "learned": now.Learned, "tags": now.Tags,
-	}, nil
+	version, ids := r.decided.listChangedSince(int64(since), mostChanges)
+	answer := struct {
+		Audit   string  `json:"audit"`
+		Version int64   `json:"version"` // up to which changed is complete
+		More    bool    `json:"more"`
+		Changed []state `json:"changed"`
+		progress
+	}{r.table.sum, version, version < r.decided.getStoreVersion(), r.decided.listStatesFor(ids, reviewer),
+		*r.decided.progress}
+	return answer, nil
 }
 
 // historyEntry is one decision of the history as JSON.
@@ -136,9 +157,7 @@ type historyEntry struct {
 	BeforeAction decisions.Action `json:"before_action"`
 	BeforeLabel  string           `json:"before_label"`
 	BeforeNote   string           `json:"before_note"`
-	Give         []string         `json:"give,omitempty"` // tags
-	Take         []string         `json:"take,omitempty"`
-	ID           *int32           `json:"id"`  // null: not in this manifest
+	ID           *int             `json:"id"`  // null: not in this manifest
 	Key          *string          `json:"key"` // null: not in this manifest
 	Path         string           `json:"path"`
 	Undone       bool             `json:"undone"`
@@ -150,7 +169,7 @@ func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
 	offset, limit := p.getNumber("offset", 0, 0, 1<<40), p.getNumber("limit", 50, 0, mostHistory)
 	reviewer := p.getReviewer()
 	if err := p.getFirstFailure(); err != nil {
-		return nil, asBadRequest(err)
+		return nil, err
 	}
 	total, list, err := r.Decisions.History(offset, limit)
 	if err != nil {
@@ -158,25 +177,24 @@ func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
 	}
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	who := r.decided.numberOf(reviewer)
 	entries := make([]historyEntry, len(list))
 	for i, e := range list {
 		entries[i] = historyEntry{
 			N: e.N, At: e.At.UTC(), Tab: e.Tab, Reviewer: e.Reviewer,
 			Action: e.Action, Label: e.Label, Note: e.Note,
 			BeforeAction: e.BeforeAction, BeforeLabel: e.BeforeLabel, BeforeNote: e.BeforeNote,
-			Path: e.Path, Undone: e.Undone, Give: e.Given, Take: e.Taken,
+			Path: e.Path, Undone: e.Undone,
 		}
-		if image, ok := r.table.findImage(e.Path); ok {
-			key := keyOf(image)
-			entries[i].Key = &key
-			if e.Reviewer != reviewer && r.decided.getVote(image, who).action == undecided {
-				entries[i] = historyEntry{N: e.N, At: e.At.UTC(), Reviewer: e.Reviewer, Path: e.Path, Undone: e.Undone,
-					Key: &key, Hidden: true}
-			}
-			id := r.table.place[image]
-			entries[i].ID = &id
+		id, ok := r.table.id[e.Path]
+		if !ok {
+			continue
 		}
+		key := r.table.images[id].key()
+		if e.Reviewer != reviewer && r.decided.getVote(id, reviewer).Action == undecided {
+			entries[i] = historyEntry{N: e.N, At: e.At.UTC(), Reviewer: e.Reviewer, Path: e.Path, Undone: e.Undone,
+				Hidden: true}
+		}
+		entries[i].ID, entries[i].Key = &id, &key
 	}
 	return map[string]any{"total": total, "entries": entries}, nil
 }
@@ -205,24 +223,77 @@ func (r *Reviewer) postDecide(body struct {
 			return nil, asBadRequest(err)
 		}
 		for i := range changes {
-			if changes[i].Stands {
-				continue
-			}
-			changes[i].Picture = r.lookAtPicture(changes[i].Path)
+			changes[i].Picture = r.readPicture(changes[i].Path)
 		}
 		made, err := r.Decisions.Decide(by, changes)
-		if err != nil {
-			return nil, err
-		}
 		for i := range made {
-			if changes[i].Stands {
-				continue
-			}
 			r.decided.pictures.Seen(made[i].Path, made[i].At, changes[i].Picture)
 		}
-		return made, nil
+		return made, err
 	}
 	return r.postChange(body.author, decide, func(a *applied, list []state) { a.Applied = list })
+}
+
+// mostReviewers is the largest number of reviewers of a manifest.
+const mostReviewers = 100
+
+// convertChanges checks a reviewer's decisions and converts them to the store's form.
+func (r *Reviewer) convertChanges(list []asked, reviewer string) ([]decisions.Change, error) {
+	if len(list) == 0 || len(list) > mostDecisions {
+		return nil, fmt.Errorf("decisions: found %d, expected 1 to %d", len(list), mostDecisions)
+	}
+	r.mutex.RLock() // guards the names of classes
+	defer r.mutex.RUnlock()
+	t, all := r.table, r.decided.progress.Reviewers
+	if len(all) >= mostReviewers && !slices.ContainsFunc(all, func(p progressOf) bool { return p.Name == reviewer }) {
+		return nil, fmt.Errorf("reviewer: %q is new, and %d reviewers, the most possible, have decided already",
+			reviewer, mostReviewers)
+	}
+	out := make([]decisions.Change, len(list))
+	seen := map[int]bool{}
+	for i, a := range list {
+		if a.ID == nil || *a.ID < 0 || *a.ID >= len(t.images) || seen[*a.ID] {
+			return nil, fmt.Errorf("decision %d: its id is missing, not an image's or there twice, expected 0 to %d",
+				i, len(t.images)-1)
+		}
+		e := &t.images[*a.ID]
+		note := r.decided.getVote(*a.ID, reviewer).Note
+		if a.Note != nil {
+			note = *a.Note
+		}
+		var err error
+		switch {
+		case !a.Action.Known():
+			err = fmt.Errorf("action is %.40q, expected keep, drop, relabel, unsure or undecided", a.Action)
+		case a.Version == nil || *a.Version < 0:
+			err = errors.New("version is missing, expected the version that the page showed")
+		case a.Action != relabel && a.Label != "":
+			err = fmt.Errorf("%s takes no label", a.Action)
+		case a.Action == keep && e.Given == "":
+			err = fmt.Errorf("image %q has no label to keep", e.Path)
+		case a.Action == relabel && !t.isClass[a.Label]:
+			err = fmt.Errorf("no class is called %.80q", a.Label)
+		case a.Action == relabel && a.Label == e.Given:
+			err = fmt.Errorf("%.80q is the given label: keep it", a.Label)
+		default:
+			err = decisions.CheckNote(note)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("decision %d: %w", i, err)
+		}
+		seen[*a.ID] = true
+		out[i] = decisions.Change{Path: e.Path, Given: e.Given, Action: a.Action, Label: a.Label, Note: note,
+			Version: *a.Version}
+	}
+	return out, nil
+}
+
+// readPicture returns the content of the file that a decision is about.
+func (r *Reviewer) readPicture(path string) decisions.Picture {
+	if r.Files == nil {
+		return decisions.Picture{}
+	}
+	return decisions.Look(r.Files, path)
 }
 
 func (r *Reviewer) postUndo(body author) (int, any, error) {
@@ -243,16 +314,12 @@ func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisio
 	if err := decisions.CheckReviewer(by.Reviewer); err != nil {
 		return 0, nil, asBadRequest(err)
 	}
-	states, a, err := r.makeChange(
-		by.Reviewer,
-		func() ([]decisions.Image, error) { return apply(decisions.Author(by)) },
-	)
+	perform := func() ([]decisions.Image, error) { return apply(decisions.Author(by)) }
+	states, a, err := r.makeChange(by.Reviewer, perform)
 	var conflict *decisions.Conflict
 	switch {
 	case errors.As(err, &conflict):
 		return http.StatusConflict, map[string]any{"conflicts": states, "error": conflict.Error()}, nil
-	case errors.Is(err, decisions.ErrTags):
-		return 0, nil, asBadRequest(err)
 	case errors.Is(err, decisions.ErrNothing):
 		return 0, nil, reply.Refuse(http.StatusNotFound, "%v", err)
 	case err != nil:
@@ -260,4 +327,33 @@ func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisio
 	}
 	put(&a, states)
 	return http.StatusOK, a, nil
+}
+
+// makeChange makes a reviewer's change in the store and, when it is on disk, in memory. On a conflict it returns
+// the current states of the images.
+func (r *Reviewer) makeChange(reviewer string, apply func() ([]decisions.Image, error)) (
+	states []state, a applied, err error) {
+	r.deciding.Lock()
+	defer r.deciding.Unlock()
+	images, err := apply()
+	var conflict *decisions.Conflict
+	if errors.As(err, &conflict) {
+		images = conflict.Images
+	} else if err != nil {
+		return nil, a, err
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	var ids []int
+	for _, i := range images {
+		id, ok := r.table.id[i.Path]
+		if !ok {
+			continue // an undo of another audit's image, which this manifest does not have
+		}
+		if ids = append(ids, id); conflict == nil {
+			r.decided.setDecision(id, i)
+		}
+	}
+	r.decided.countProgress()
+	return r.decided.listStatesFor(ids, reviewer), applied{progress: *r.decided.progress}, err
 }

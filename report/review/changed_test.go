@@ -35,12 +35,12 @@ func TestChangedPicture(t *testing.T) {
 	if s.Counts["drop"] != 0 || s.Counts["keep"] != 1 || !strings.Contains(s.Notice, "1 picture changed") {
 		t.Errorf("notice %q, counts %v", s.Notice, s.Counts)
 	}
-	r := w.review.newRowWithReason(int32(id), 0)
+	r := w.review.decided.newRow(id, "")
 	if r.Decision != nil || r.Before == nil || r.Before.Action != "drop" {
 		t.Errorf("decision %+v, before %+v", r.Decision, r.Before)
 	}
 	e, err := w.review.Write()
-	if err != nil || e.Dropped != 0 || e.Changed != 1 || !strings.Contains(e.Left(), "1 picture that changed") {
+	if err != nil || e.Dropped != 0 || e.Changed != 1 || !strings.Contains(e.Text(), "1 picture that changed") {
 		t.Errorf("%+v, %v", e, err)
 	}
 	var list strings.Builder
@@ -52,13 +52,13 @@ func TestChangedPicture(t *testing.T) {
 		t.Error(said)
 	}
 	w.decide("t", 200, on(id, "keep", "", int(r.Version)))
-	if r := w.review.newRowWithReason(int32(id), 0); r.Before != nil || r.Decision == nil {
+	if r := w.review.decided.newRow(id, ""); r.Before != nil || r.Decision == nil {
 		t.Errorf("just decided again: %+v, before %+v", r.Decision, r.Before)
 	}
 	if s := again(); s.Notice != "" || s.Counts["keep"] != 2 {
 		t.Errorf("decided again: %q, %v", s.Notice, s.Counts)
 	}
-	if r := w.review.newRowWithReason(int32(id), 0); r.Before != nil || r.Decision == nil {
+	if r := w.review.decided.newRow(id, ""); r.Before != nil || r.Decision == nil {
 		t.Errorf("decided again: %+v, before %+v", r.Decision, r.Before)
 	}
 }

@@ -2,89 +2,85 @@ package review
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
+	"time"
 
 	"winnow/report/review/decisions"
 )
 
-// The actions as numbers, in memory.
+// The actions. An outcome may also be disagreed: reviewers disagree and no decision has a majority.
 const (
-	undecided uint8 = iota
-	keep
-	drop
-	relabel
-	unsure
-	disagreed // only as an outcome: reviewers disagree and no decision has a majority
-	actions
+	undecided = decisions.Undecided
+	keep      = decisions.Keep
+	drop      = decisions.Drop
+	relabel   = decisions.Relabel
+	unsure    = decisions.Unsure
+	disagreed = decisions.Action("disagreed")
 )
 
-var actionNames = [actions]decisions.Action{
-	decisions.Undecided, decisions.Keep, decisions.Drop, decisions.Relabel, decisions.Unsure, "disagreed",
+var actionNames = []decisions.Action{undecided, keep, drop, relabel, unsure, disagreed}
+
+// settlesLabel reports whether an action decides if the given label is right.
+func settlesLabel(a decisions.Action) bool { return a == keep || isWrong(a) }
+
+// isWrong reports whether an action calls the given label wrong.
+func isWrong(a decisions.Action) bool { return a == drop || a == relabel }
+
+// vote is a reviewer's decision and note about an image, as it stands today.
+type vote struct {
+	decisions.Image
+	before *decision // about another content of the file; nil: none
 }
 
-// decided holds the decisions about the images of a manifest, their outcomes, and the counts derived from them.
-type decided struct {
-	table     *table
-	pictures  *decisions.Pictures // tells which images changed since they were decided
-	reviewers []string            // in the order of their first decisions
-	number    map[string]int32
-	votes     [][]vote // votes about each image of the manifest
-	action    []uint8  // the outcome for each image
-	label     []int32  // the new label for each image, if the outcome is relabel
+// outcome is what all decisions about an image come to.
+type outcome struct {
+	Action decisions.Action
+	Label  string // of relabel
+}
 
-	changes []changed         // in order
-	counts  [actions]int      // of the audit's images by their outcomes
-	whole   [actions]int      // of all images
-	each    [][actions]int    // number of images that each reviewer decided
-	done    int               // suspects with a decision
-	judged  int               // suspects with a settled decision
-	wrong   int               // suspects that were dropped or relabelled
-	classes []int32           // decided suspects of each given class
-	pairs   []tally           // one for each confusion
-	gone    []decisions.Image // decisions about images that the manifest does not have
-	tags    map[int32][]string
-	tagged  map[string]int // images of each tag
+// decided holds the decisions about the images of a manifest, and their outcomes.
+type decided struct {
+	table    *table
+	pictures *decisions.Pictures // reports which images changed since they were decided
+	votes    [][]vote            // by id
+	outcome  []outcome           // by id
+	changes  []changed           // in order
+	gone     []decisions.Image   // decisions about images that the manifest does not have
+	progress *progress           // counted by countProgress; nil: a decision came since
 }
 
 // changed records that an image changed at a version of the store.
 type changed struct {
 	version int64
-	image   int32
+	id      int
 }
-
-// tally counts the decided suspects of a confusion, and those whose suggestion was accepted.
-type tally struct{ decided, accepted int32 }
 
 // newDecided reads the store's decisions about the table's images.
 func newDecided(t *table, s *decisions.Store, seen *decisions.Pictures) (*decided, error) {
-	n := len(t.manifest.Samples)
-	d := &decided{
-		table: t, pictures: seen, number: map[string]int32{},
-		votes: make([][]vote, n), action: make([]uint8, n), label: slices.Repeat([]int32{none}, n),
-		classes: make([]int32, len(t.classes)), pairs: make([]tally, len(t.pairs)),
-		tags: map[int32][]string{}, tagged: map[string]int{},
-	}
-	d.counts[undecided], d.whole[undecided] = len(t.list), n
-	strangers, known := 0, 0
+	n := len(t.images)
+	d := &decided{table: t, pictures: seen, votes: make([][]vote, n),
+		outcome: slices.Repeat([]outcome{{Action: undecided}}, n)}
+	foreign, known := 0, 0
 	err := s.Images(func(i decisions.Image) error {
-		image, ok := t.findImage(i.Path)
+		id, ok := t.id[i.Path]
 		switch {
 		case ok:
 			known++
-			d.setDecision(image, i)
-		case i.Action != decisions.Undecided:
+			d.setDecision(id, i)
+		case i.Action != undecided:
 			d.gone = append(d.gone, i)
-			if i.Action != decisions.Drop { // a corrected manifest is without the dropped ones
-				strangers++
+			if i.Action != drop { // a corrected manifest is without the dropped ones
+				foreign++
 			}
 		}
 		return nil
 	})
-	if err == nil && strangers > known {
+	if err == nil && foreign > known {
 		err = fmt.Errorf("review: %s: holds decisions about %d images of which %d are not in the manifest, "+
 			"such as %q: it is about other images; name another file of decisions",
-			s.Path, strangers+known, strangers, d.gone[len(d.gone)-1].Path)
+			s.Path, foreign+known, foreign, d.gone[len(d.gone)-1].Path)
 	}
 	return d, err
 }
@@ -97,115 +93,228 @@ func (d *decided) getStoreVersion() int64 {
 	return 0
 }
 
-// voteOf returns a reviewer's decision about an image as it stands today.
-func (d *decided) voteOf(image int32, i decisions.Image) vote {
-	v := vote{
-		reviewer: d.numberReviewer(i.Reviewer), action: uint8(slices.Index(actionNames[:], i.Action)), label: none,
-		note: i.Note, at: i.At.UnixMilli(), version: i.Version,
+// setDecision stores a reviewer's decision about an image.
+func (d *decided) setDecision(id int, i decisions.Image) {
+	v := d.voteOf(id, i)
+	at := slices.IndexFunc(d.votes[id], func(old vote) bool { return old.Reviewer == v.Reviewer })
+	if at >= 0 {
+		d.votes[id][at] = v
+	} else {
+		d.votes[id] = append(d.votes[id], v)
 	}
-	if i.Action == decisions.Relabel {
-		v.label = d.table.numberClass(i.Label)
+	d.outcome[id] = decideByVotes(d.votes[id])
+	d.changes, d.progress = append(d.changes, changed{i.Change, id}), nil
+}
+
+// voteOf returns a reviewer's decision as it stands today. If the given label has changed since, as in a corrected
+// manifest, an image relabelled with its present label is kept, and a judgement of the old label (keep or unsure) no
+// longer counts; nor does a decision about another content of the file.
+func (d *decided) voteOf(id int, i decisions.Image) vote {
+	v, now := vote{Image: i}, d.table.images[id].Given
+	if i.Action == relabel {
+		d.table.addClass(i.Label)
 	}
-	v.action, v.label = d.table.asItStands(v.action, v.label, i.Given, d.table.nameGivenLabel(image))
-	if v.action != undecided && d.pictures.Changed(i.Path, i.At) {
-		v.was, v.wasLabel = v.action, v.label
-		v.action, v.label = undecided, none
+	switch {
+	case i.Given == now:
+	case i.Action == relabel && i.Label == now:
+		v.Action, v.Label = keep, ""
+	case i.Action == keep || i.Action == unsure:
+		v.Action, v.Label = undecided, ""
+	}
+	if v.Action != undecided && d.pictures.Changed(i.Path, i.At) {
+		v.before = newDecision(v.Image)
+		v.Action, v.Label = undecided, ""
 	}
 	return v
 }
 
+// decideByVotes returns what happens to an image: what more than half of the reviewers want who decided and were
+// sure. Without such a majority it is disagreed, and the image is left as given; so it is if all are unsure.
+func decideByVotes(votes []vote) outcome {
+	at, sure := decisions.Majority(len(votes), func(i int) bool { return settlesLabel(votes[i].Action) },
+		func(i, j int) bool { return votes[i].Action == votes[j].Action && votes[i].Label == votes[j].Label })
+	switch {
+	case at >= 0:
+		return outcome{votes[at].Action, votes[at].Label}
+	case sure > 0:
+		return outcome{disagreed, ""}
+	case slices.ContainsFunc(votes, func(v vote) bool { return v.Action == unsure }):
+		return outcome{unsure, ""}
+	}
+	return outcome{undecided, ""}
+}
+
+// hasDisagreement reports whether reviewers who were sure disagree, even if one decision has a majority.
+func hasDisagreement(votes []vote) bool {
+	said := map[outcome]bool{}
+	for _, v := range votes {
+		if settlesLabel(v.Action) {
+			said[outcome{v.Action, v.Label}] = true
+		}
+	}
+	return len(said) > 1
+}
+
+// getVote returns a reviewer's vote about an image.
+func (d *decided) getVote(id int, reviewer string) vote {
+	for _, v := range d.votes[id] {
+		if v.Reviewer == reviewer {
+			return v
+		}
+	}
+	return vote{Image: decisions.Image{Action: undecided}}
+}
+
 // countStale returns the number of images that changed since somebody decided about them and that nobody decided since.
 func (d *decided) countStale() (n int) {
-	for image, votes := range d.votes {
-		if d.action[image] == undecided && slices.ContainsFunc(votes, func(v vote) bool { return v.was != undecided }) {
+	for id, votes := range d.votes {
+		stale := slices.ContainsFunc(votes, func(v vote) bool { return v.before != nil })
+		if stale && d.outcome[id].Action == undecided {
 			n++
 		}
 	}
 	return n
 }
 
-// setDecision stores a reviewer's decision about an image.
-func (d *decided) setDecision(image int32, i decisions.Image) {
-	v := d.voteOf(image, i)
-	if id := d.table.id[image]; id != none {
-		d.countImage(id, -1)
-		defer d.countImage(id, +1)
-	}
-	d.countVotes(image, -1)
-	defer d.countVotes(image, +1)
-	votes := d.votes[image]
-	if at := slices.IndexFunc(votes, func(old vote) bool { return old.reviewer == v.reviewer }); at >= 0 {
-		votes[at] = v
-	} else {
-		d.votes[image] = append(votes, v)
-	}
-	d.action[image], d.label[image] = decideByVotes(d.votes[image])
-	d.replaceTags(image, i.Tags)
-	d.changes = append(d.changes, changed{i.Change, image})
+// decision is an image's decision as JSON.
+type decision struct {
+	Action  decisions.Action `json:"action"`
+	Label   string           `json:"label"`
+	At      time.Time        `json:"at"`
+	Version int64            `json:"version"`
 }
 
-// asItStands adapts a decision to an image whose given label has changed since, as in a corrected manifest. An
-// image relabelled with its present label is kept. A judgement of the old label (keep or unsure) no longer
-// counts.
-func (t *table) asItStands(action uint8, label int32, then, now string) (uint8, int32) {
-	switch {
-	case then == now:
-	case action == relabel && t.classes[label] == now:
-		return keep, none
-	case action == keep || action == unsure:
-		return undecided, none
-	}
-	return action, label
+func newDecision(i decisions.Image) *decision {
+	return &decision{i.Action, i.Label, i.At.UTC(), i.Version}
 }
 
-// countImage adds an image of the audit with its present outcome to the counts, or subtracts it.
-func (d *decided) countImage(id int32, by int) {
-	t := d.table
-	e := &t.list[id]
-	action := d.action[e.image]
-	d.counts[action] += by
-	if e.kinds&suspect == 0 || action == undecided {
-		return
+// opinion is another reviewer's vote about an image, as JSON.
+type opinion struct {
+	Reviewer string           `json:"reviewer"`
+	Action   decisions.Action `json:"action"`
+	Label    string           `json:"label"`
+	Note     string           `json:"note"`
+	At       time.Time        `json:"at"`
+}
+
+// seen is an image's decisions as a reviewer sees them.
+type seen struct {
+	Decision *decision        `json:"decision"` // null: undecided
+	Before   *decision        `json:"before"`   // about another content of the file; null: none
+	Version  int64            `json:"version"`
+	Note     string           `json:"note"`
+	Others   []opinion        `json:"others"`
+	Differ   bool             `json:"differ"`  // reviewers disagree
+	Outcome  decisions.Action `json:"outcome"` // of all decisions: an action, or disagreed
+	Label    string           `json:"outcome_label"`
+}
+
+// state is an image's decisions after a change, as JSON.
+type state struct {
+	ID int `json:"id"`
+	seen
+}
+
+// listDecisionsFor returns an image's decisions as a reviewer sees them. Who has not decided sees nothing of the
+// others' decisions.
+func (d *decided) listDecisionsFor(id int, reviewer string) seen {
+	own := d.getVote(id, reviewer)
+	s := seen{Others: []opinion{}, Outcome: undecided, Version: own.Version, Note: own.Note, Before: own.before}
+	if own.Action == undecided {
+		return s
 	}
-	d.done += by
-	d.classes[e.given] += int32(by)
-	if settlesLabel(action) {
-		d.judged += by
-	}
-	if action == drop || action == relabel {
-		d.wrong += by
-	}
-	if p := e.pair; p != none {
-		d.pairs[p].decided += int32(by)
-		if action == relabel && d.label[e.image] == e.suggested {
-			d.pairs[p].accepted += int32(by)
+	s.Decision, s.Differ = newDecision(own.Image), hasDisagreement(d.votes[id])
+	s.Outcome, s.Label = d.outcome[id].Action, d.outcome[id].Label
+	for _, v := range d.votes[id] {
+		if v.Reviewer != reviewer && (v.Action != undecided || v.Note != "") {
+			s.Others = append(s.Others, opinion{v.Reviewer, v.Action, v.Label, v.Note, v.At.UTC()})
 		}
 	}
+	return s
 }
 
-// countVotes adds an image with its outcome and its votes to the counts of all images, or subtracts it.
-func (d *decided) countVotes(image int32, by int) {
-	d.whole[d.action[image]] += by
-	for _, v := range d.votes[image] {
-		d.each[v.reviewer][v.action] += by
+// listStatesFor returns the states of images as a reviewer sees them.
+func (d *decided) listStatesFor(ids []int, reviewer string) []state {
+	list := []state{}
+	for _, id := range ids {
+		list = append(list, state{id, d.listDecisionsFor(id, reviewer)})
 	}
+	return list
 }
 
 // listChangedSince returns the images that changed after a version of the store, each once, and the version up to which
 // the list is complete. The list stops after most images, at the end of a version.
-func (d *decided) listChangedSince(version int64, most int) (upTo int64, images []int32) {
+func (d *decided) listChangedSince(version int64, most int) (upTo int64, ids []int) {
 	from := sort.Search(len(d.changes), func(i int) bool { return d.changes[i].version > version })
-	seen := map[int32]bool{}
+	seen := map[int]bool{}
 	upTo = version
-	for i := from; i < len(d.changes); i++ {
-		if c := d.changes[i]; c.version != upTo && len(images) >= most {
+	for _, c := range d.changes[from:] {
+		if c.version != upTo && len(ids) >= most {
 			break
 		}
-		upTo = d.changes[i].version
-		if image := d.changes[i].image; !seen[image] {
-			seen[image] = true
-			images = append(images, image)
+		if upTo = c.version; !seen[c.id] {
+			seen[c.id], ids = true, append(ids, c.id)
 		}
 	}
-	return upTo, images
+	return upTo, ids
+}
+
+// progress is how far the review is, as JSON.
+type progress struct {
+	Counts    map[decisions.Action]int `json:"counts"` // of the audit's images
+	Whole     map[decisions.Action]int `json:"whole"`  // of all images
+	Precision precision                `json:"precision"`
+	Hint      string                   `json:"hint"`
+	Version   int64                    `json:"version"`
+	Classes   []classProgress          `json:"classes"`
+	Reviewers []progressOf             `json:"reviewers"`
+}
+
+// classProgress is the number of decided suspects of a class.
+type classProgress struct {
+	Name    string `json:"name"`
+	Decided int    `json:"decided"`
+}
+
+// progressOf is a reviewer's progress.
+type progressOf struct {
+	Name    string `json:"name"`
+	Decided int    `json:"decided"` // number of images
+}
+
+// countProgress counts how far the review is.
+func (d *decided) countProgress() progress {
+	if d.progress != nil {
+		return *d.progress
+	}
+	p := progress{Counts: map[decisions.Action]int{}, Whole: map[decisions.Action]int{}, Classes: []classProgress{},
+		Reviewers: []progressOf{}, Version: d.getStoreVersion()}
+	for _, a := range actionNames {
+		p.Counts[a], p.Whole[a] = 0, 0
+	}
+	by, classes := map[string]int{}, map[string]int{}
+	for id := range d.table.images {
+		for _, v := range d.votes[id] {
+			if v.Action != undecided {
+				by[v.Reviewer]++
+			}
+		}
+		e, action := &d.table.images[id], d.outcome[id].Action
+		if p.Whole[action]++; e.audited {
+			p.Counts[action]++
+		}
+		if e.Dropped && action != undecided {
+			classes[e.Given]++
+		}
+	}
+	for _, name := range d.table.classes {
+		p.Classes = append(p.Classes, classProgress{name, classes[name]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		p.Reviewers = append(p.Reviewers, progressOf{name, by[name]})
+	}
+	p.Precision = d.measurePrecision()
+	p.Hint = d.hintWhenToStop(p.Precision, p.Classes)
+	d.progress = &p
+	return p
 }

@@ -15,37 +15,21 @@ import (
 // on the paths alone, so that it is the same each time and no audit chooses. All are suspects in the order of the
 // draw: what share of them is wrong says what share of all labels is.
 func readDrawn(auditFile string, manifestFile location.Source, d *datasets.Dataset, n int) (*Audit, error) {
-	type ticket struct {
-		sum  [sha256.Size]byte
-		path string
-	}
-	var drawn []ticket
-	keep := func() {
-		slices.SortFunc(drawn, func(a, b ticket) int { return bytes.Compare(a.sum[:], b.sum[:]) })
-		drawn = drawn[:min(n, len(drawn))]
-	}
-	_, err := suspects.Each(auditFile, func(e suspects.Suspect) error {
-		if drawn = append(drawn, ticket{sha256.Sum256([]byte(e.Path)), e.Path}); len(drawn) >= 2*n+1024 {
-			keep()
-		}
-		return nil
-	})
+	var drawn []suspects.Suspect
+	_, err := suspects.Each(auditFile, func(e suspects.Suspect) error { drawn = append(drawn, e); return nil })
 	if err != nil {
 		return nil, err
 	}
-	keep()
-	rank := map[string]int{}
-	for i, t := range drawn {
-		rank[t.path] = i + 1
-	}
+	ticket := func(e suspects.Suspect) []byte { sum := sha256.Sum256([]byte(e.Path)); return sum[:] }
+	slices.SortFunc(drawn, func(a, b suspects.Suspect) int { return bytes.Compare(ticket(a), ticket(b)) })
 	each := func(yield func(suspects.Suspect) error) (bool, error) {
-		return suspects.Each(auditFile, func(e suspects.Suspect) error {
-			if e.Rank = rank[e.Path]; e.Rank == 0 {
-				return nil
+		for i, e := range drawn[:min(n, len(drawn))] {
+			e.Rank, e.Dropped, e.Outlier, e.Copies, e.CopyGroup, e.Problems = i+1, true, false, nil, 0, nil
+			if err := yield(e); err != nil {
+				return true, err
 			}
-			e.Dropped, e.Outlier, e.Copies, e.CopyGroup, e.Problems = true, false, nil, 0, nil
-			return yield(e)
-		})
+		}
+		return true, nil
 	}
 	t, err := newTable(d, each, auditFile, manifestFile)
 	if err != nil {

@@ -18,7 +18,7 @@ func TestDrawn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	draw := func(list []suspects.Suspect, n int) (paths []string, suspect int) {
+	draw := func(list []suspects.Suspect, n int) (paths []string, flagged int) {
 		file := filepath.Join(w.dir, "drawn.csv")
 		if err := suspects.WriteFile(file, list); err != nil {
 			t.Fatal(err)
@@ -27,16 +27,16 @@ func TestDrawn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return a.listFirstPaths(n), a.table.byKind["suspect"]
+		return a.listFirstPaths(min(n, a.table.audited)), a.table.kinds[suspect]
 	}
-	first, suspect := draw(w.list, 60)
+	first, flagged := draw(w.list, 60)
 	calm := append([]suspects.Suspect{}, w.list...)
 	for i := range calm {
 		calm[i].Dropped, calm[i].Score = false, 1
 	}
 	again, _ := draw(calm, 60)
-	if len(first) != 60 || suspect != 60 || fmt.Sprint(first) != fmt.Sprint(again) {
-		t.Errorf("%d drawn, %d to decide, then\n%v\n%v", len(first), suspect, first, again)
+	if len(first) != 60 || flagged != 60 || fmt.Sprint(first) != fmt.Sprint(again) {
+		t.Errorf("%d drawn, %d to decide, then\n%v\n%v", len(first), flagged, first, again)
 	}
 	rank := map[string]int{}
 	for _, e := range w.list {
@@ -52,7 +52,7 @@ func TestDrawn(t *testing.T) {
 	if all, _ := draw(w.list, 500); len(all) != len(w.list) {
 		t.Errorf("%d of %d drawn", len(all), len(w.list))
 	}
-	if said := newShare(6, 60).describeShare(); !strings.Contains(said, "6 of 60") ||
+	if said := shareOf(6, 60).describeShare(); !strings.Contains(said, "6 of 60") ||
 		!strings.Contains(said, "5 to 20 %") {
 		t.Errorf("6 of 60: %s", said)
 	}

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
 	"winnow/internal/hint"
 )
 
@@ -39,4 +42,22 @@ func (f *fakeFinder) Search(_ context.Context, file []byte, n int) ([]Found, err
 		return nil, fmt.Errorf("%w: it is text", ErrNotImage)
 	}
 	return f.Similar(context.Background(), nil, n)
+}
+
+// seer is a finder with vectors.
+type seer struct{ *fakeFinder }
+
+func (seer) Rows(paths []string) (x blas32.General, absent int, err error) {
+	x = features.NewMatrix(len(paths), 8)
+	for n, path := range paths {
+		var class, i int
+		if _, err := fmt.Sscanf(path, "images/%d/Photo %d.png", &class, &i); err != nil {
+			return x, 0, err
+		}
+		row := features.Row(x, n)
+		row[i%4]++
+		row[5] = float32(i%7) / 10
+		row[6] = float32(i%11) / 10
+	}
+	return x, 0, nil
 }

@@ -3,7 +3,6 @@ package review
 import (
 	"cmp"
 	"maps"
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,8 +18,8 @@ var findingKinds = []string{"copies", "leaks", "outliers", "problems"}
 
 // finding is a group of images that one decision may be about.
 type finding struct {
-	images []int32
-	why    string // of copies: their labels contradict, or agree; of problems: the problem
+	ids []int
+	why string // of copies: their labels contradict, or agree; of problems: the problem
 }
 
 // What finding.why says of copies.
@@ -36,71 +35,59 @@ const groupMost = 24
 // with the farthest.
 func (t *table) gatherFindings() {
 	t.findings = map[string][]finding{}
-	numbers := make([]int, 0, len(t.groups))
-	for n, images := range t.groups {
-		if len(images) > 1 {
-			numbers = append(numbers, n)
+	for _, n := range slices.Sorted(maps.Keys(t.groups)) {
+		ids := t.groups[n]
+		if len(ids) < 2 {
+			continue
 		}
-	}
-	slices.Sort(numbers)
-	for _, n := range numbers {
-		f := finding{images: slices.Clone(t.groups[n]), why: agreeing}
-		slices.SortFunc(f.images, func(a, b int32) int { return cmp.Compare(t.place[a], t.place[b]) })
-		first := &t.all[t.place[f.images[0]]]
-		leaks := false
-		for _, image := range f.images {
-			e := &t.all[t.place[image]]
-			if e.given != first.given {
+		f, first, leaks := finding{ids, agreeing}, &t.images[ids[0]], false
+		for _, id := range ids {
+			if t.images[id].Given != first.Given {
 				f.why = contradicting
 			}
-			leaks = leaks || t.split[t.place[image]] != t.split[t.place[f.images[0]]]
+			leaks = leaks || t.images[id].split != first.split
 		}
 		t.findings["copies"] = append(t.findings["copies"], f)
 		if leaks {
 			t.findings["leaks"] = append(t.findings["leaks"], f)
 		}
 	}
-	for _, image := range slices.Sorted(maps.Keys(t.joined)) {
-		if s := t.joined[image]; strings.Contains(s, datasets.Train) || strings.Contains(s, datasets.Test) {
-			t.findings["leaks"] = append(t.findings["leaks"], finding{[]int32{image}, agreeing})
+	var outliers []int
+	problems := map[string][]int{}
+	for id := range t.images {
+		e := &t.images[id]
+		if e.Outlier {
+			outliers = append(outliers, id)
+		}
+		for _, p := range e.Problems {
+			if list := problems[p.Kind]; len(list) == 0 || list[len(list)-1] != id {
+				problems[p.Kind] = append(list, id)
+			}
+		}
+	}
+	for _, id := range t.place {
+		if s := t.images[id].split; strings.Contains(s, splitsJoined) &&
+			(strings.Contains(s, datasets.Train) || strings.Contains(s, datasets.Test)) {
+			t.findings["leaks"] = append(t.findings["leaks"], finding{[]int{id}, agreeing})
 		}
 	}
 	for _, kind := range []string{"copies", "leaks"} {
 		slices.SortStableFunc(t.findings[kind], func(a, b finding) int { return -cmp.Compare(a.why, b.why) })
 	}
-	var outliers []int32
-	problems := map[string][]int32{}
-	for id := range t.list {
-		e := &t.list[id]
-		if e.kinds&outlier != 0 {
-			outliers = append(outliers, e.image)
-		}
-		for _, p := range t.problems[e.image] {
-			if list := problems[p.Kind]; len(list) == 0 || list[len(list)-1] != e.image {
-				problems[p.Kind] = append(list, e.image)
-			}
-		}
-	}
-	fit := func(image int32) float64 {
-		if v := t.all[t.place[image]].fit; !math.IsNaN(v) {
-			return v
+	fit := func(id int) float64 {
+		if v := numberOrNil(t.images[id].Fit); v != nil {
+			return *v
 		}
 		return 0
 	}
-	slices.SortStableFunc(outliers, func(a, b int32) int { return cmp.Compare(fit(a), fit(b)) })
-	divide := func(kind, why string, images []int32) {
-		for part := range slices.Chunk(images, groupMost) {
-			t.findings[kind] = append(t.findings[kind], finding{part, why})
+	slices.SortStableFunc(outliers, func(a, b int) int { return cmp.Compare(fit(a), fit(b)) })
+	for part := range slices.Chunk(outliers, groupMost) {
+		t.findings["outliers"] = append(t.findings["outliers"], finding{part, ""})
+	}
+	for _, kind := range slices.Sorted(maps.Keys(problems)) {
+		for part := range slices.Chunk(problems[kind], groupMost) {
+			t.findings["problems"] = append(t.findings["problems"], finding{part, kind})
 		}
-	}
-	divide("outliers", "", outliers)
-	kinds := make([]string, 0, len(problems))
-	for kind := range problems {
-		kinds = append(kinds, kind)
-	}
-	slices.Sort(kinds)
-	for _, kind := range kinds {
-		divide("problems", kind, problems[kind])
 	}
 }
 
@@ -118,25 +105,23 @@ type foundGroup struct {
 // getFindings returns a page of groups of findings.
 func (r *Reviewer) getFindings(_ *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
-	kind, reviewer := p.getValue("kind"), p.getReviewer()
+	kind, reviewer := p.getOneOf("kind", findingKinds), p.getReviewer()
 	offset, limit := p.getNumber("offset", 0, 0, 1<<30), p.getNumber("limit", 12, 0, mostGroups)
-	if !slices.Contains(findingKinds, kind) {
-		p.failWith("kind: found %.40q, expected copies, leaks, outliers or problems", kind)
+	if kind == "" {
+		p.failWith("kind: is missing, expected one of %s", strings.Join(findingKinds, ", "))
 	}
 	if err := p.getFirstFailure(); err != nil {
-		return nil, asBadRequest(err)
+		return nil, err
 	}
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	t, who := r.table, r.decided.numberOf(reviewer)
-	list := t.findings[kind]
-	page := []foundGroup{}
+	list, page := r.table.findings[kind], []foundGroup{}
 	for _, f := range list[min(offset, len(list)):min(offset+limit, len(list))] {
-		g := foundGroup{Why: f.why, Images: len(f.images), Rows: []row{}}
-		for _, image := range f.images[:min(mostNear, len(f.images))] {
-			g.Rows = append(g.Rows, r.newRowWithReason(t.place[image], who))
-			if t.verdicts[image] == suspects.Kept {
-				g.Likely = t.nameGivenLabel(image)
+		g := foundGroup{Why: f.why, Images: len(f.ids), Rows: []row{}}
+		for _, id := range f.ids[:min(mostNear, len(f.ids))] {
+			g.Rows = append(g.Rows, r.decided.newRow(id, reviewer))
+			if e := &r.table.images[id]; e.CopyVerdict == suspects.Kept {
+				g.Likely = e.Given
 			}
 		}
 		page = append(page, g)

@@ -238,30 +238,6 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestHeaderBound: endless headers are cut off.
-func TestHeaderBound(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	go func() { _ = Serve(ctx, l, http.NotFoundHandler(), log.New(io.Discard, "", 0)) }()
-	req, err := http.NewRequest("GET", "http://"+l.Addr().String(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("X-Long", strings.Repeat("x", 40<<10))
-	a, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return // cut off before it was answered
-	}
-	defer a.Body.Close()
-	if a.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
-		t.Errorf("got %d", a.StatusCode)
-	}
-}
-
 // TestOwnNames: a server that listens on all networks answers to the address that it prints, this machine's name.
 func TestOwnNames(t *testing.T) {
 	name, err := os.Hostname()

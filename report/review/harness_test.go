@@ -159,7 +159,7 @@ func (w *world) config() (Config, error) {
 	return Config{
 		AuditFile: "suspects.csv", ManifestFile: location.At(w.manifest), Audit: audit, Manifest: d, Decisions: store,
 		Finder:   w.finder,
-		Pictures: pictures.New(root.FS(), pictures.Options{}), Files: root.FS(),
+		Pictures: pictures.New(root.FS()), Files: root.FS(),
 		Out: filepath.Join(w.dir, "fixed.csv"),
 	}, nil
 }

@@ -16,14 +16,14 @@ import (
 // smallSide is the default side of a small picture, in pixels.
 const smallSide = 160
 
-// imageAt returns the image of the manifest whose key ends an address.
-func (r *Reviewer) imageAt(req *http.Request, prefix string) (int32, error) {
+// imageAt returns the path of the image whose key ends an address.
+func (r *Reviewer) imageAt(req *http.Request, prefix string) (path string, err error) {
 	key := strings.TrimPrefix(req.URL.Path, prefix)
-	image := r.table.imageOf(key)
-	if image == none {
-		return none, reply.Refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
+	id := r.table.findKey(key)
+	if id == none {
+		return "", reply.Refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
 	}
-	return image, nil
+	return r.table.images[id].Path, nil
 }
 
 // getThumb sends a small picture. The browser may keep it but must revalidate it: another server may have shown
@@ -31,17 +31,17 @@ func (r *Reviewer) imageAt(req *http.Request, prefix string) (int32, error) {
 func (r *Reviewer) getThumb(w http.ResponseWriter, req *http.Request) {
 	p := &parameters{values: req.URL.Query()}
 	size := p.getNumber("size", smallSide, 1, pictures.MostSide)
-	image, err := r.imageAt(req, thumbs)
+	path, err := r.imageAt(req, thumbs)
 	if err == nil {
-		err = asBadRequest(p.getFirstFailure())
+		err = p.getFirstFailure()
 	}
 	if err != nil {
 		answerError(w, err)
 		return
 	}
-	data, err := r.Pictures.Small(req.Context(), r.table.getImagePath(image), size)
+	data, err := r.Pictures.Small(req.Context(), path, size)
 	if err != nil {
-		answerError(w, r.refuseUnreadableImage(image, err))
+		answerError(w, refuseUnreadable(path, err))
 		return
 	}
 	h := w.Header()
@@ -59,14 +59,14 @@ func (r *Reviewer) getThumb(w http.ResponseWriter, req *http.Request) {
 
 // getImage sends the image file.
 func (r *Reviewer) getImage(w http.ResponseWriter, req *http.Request) {
-	image, err := r.imageAt(req, images)
+	path, err := r.imageAt(req, images)
 	if err != nil {
 		answerError(w, err)
 		return
 	}
-	f, err := r.Pictures.Open(r.table.getImagePath(image))
+	f, err := r.Pictures.Open(path)
 	if err != nil {
-		answerError(w, r.refuseUnreadableImage(image, err))
+		answerError(w, refuseUnreadable(path, err))
 		return
 	}
 	defer f.Close()
@@ -78,10 +78,10 @@ func (r *Reviewer) getImage(w http.ResponseWriter, req *http.Request) {
 	_, _ = io.Copy(w, io.LimitReader(f, f.Size))
 }
 
-// refuseUnreadableImage returns the error for a picture that cannot be shown.
-func (r *Reviewer) refuseUnreadableImage(image int32, err error) error {
+// refuseUnreadable returns the error for a picture that cannot be shown.
+func refuseUnreadable(path string, err error) error {
 	if errors.As(err, new(*pictures.Unreadable)) {
-		return reply.Refuse(http.StatusNotFound, "%s: %v", r.table.getImagePath(image), err)
+		return reply.Refuse(http.StatusNotFound, "%s: %v", path, err)
 	}
 	return reply.Refuse(http.StatusServiceUnavailable, "%v", err)
 }

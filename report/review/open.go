@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 
 	"winnow/audit/suspects"
@@ -31,13 +30,10 @@ type Files struct {
 	Root      location.Source // folder or .zip file that its paths are relative to; none: its own folder
 	Decisions string          // file of decisions; "": next to the manifest
 	Out       string          // the corrected manifest; "": none
-	Form      Form            // form of Out; "": by its name
-	Import    string          // export of Label Studio that Take reads; "": none
 	List      string          // list of all decisions that Export writes; "": none
 	Names     string          // file with names of classes; "": a column of the manifest, if it has one
 	Reviewer  string          // the name that the page suggests
 	Columns   datasets.Names  // of the manifest, if it is a table; none: usual names
-	Learning  Learning
 	Home      View
 	Missing   Missing
 	Guessed   bool // Audit was found, not named: if it is about other images, there is none
@@ -68,16 +64,10 @@ func (f Files) Beside(ending string) string {
 // find may return nil. closeDecisions ends the work in the background and closes the decisions; the caller then closes
 // the finder.
 func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions func() error, err error) {
-	// A million judged images take some hundred megabytes while they are read and a third of that afterwards. So the
-	// garbage collector runs often meanwhile, and the memory is released at the end.
-	defer debug.FreeOSMemory()
-	defer debug.SetGCPercent(debug.SetGCPercent(30))
-	conf := Config{
-		AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer,
-		Learn: f.Learning, Home: f.Home, Missing: f.Missing, Plane: f.Beside(".map.csv"),
-		Root: imageroot.Resolve(f.Root, f.Manifest),
-	}
-	if conf.Form, err = f.FormOf(); err != nil {
+	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer, Home: f.Home,
+		Missing: f.Missing}
+	images := imageroot.Resolve(f.Root, f.Manifest)
+	if _, err = f.CheckOut(); err != nil {
 		return nil, nil, err
 	}
 	if conf.Manifest, err = f.readManifest(); err != nil {
@@ -109,17 +99,15 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 		return nil, nil, fmt.Errorf("review: %w", err)
 	}
 	conf.Notice = cmp.Or(conf.Notice, suspects.Warning(f.Audit, conf.Audit.table.changed), why)
-	root, err := imageroot.OpenClosed(context.Background(), conf.Root)
+	root, err := imageroot.OpenClosed(context.Background(), images)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := someImage(root, conf.Audit, conf.Root); err != nil {
+	if err := someImage(root, conf.Audit, images); err != nil {
 		return nil, nil, err
 	}
 	file := f.decisionsFile()
-	thumbs := strings.TrimSuffix(file, filepath.Ext(file)) + ".thumbs"
-	conf.Report = f.reportPage()
-	conf.Files, conf.Pictures = root, pictures.New(root, pictures.Options{Folder: thumbs})
+	conf.Files, conf.Pictures = root, pictures.New(root)
 	if conf.Finder, err = find(); err != nil {
 		return nil, nil, err
 	}
@@ -135,7 +123,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 		r.End()
 		return made.Close()
 	}
-	return r, closeAll, nil // made alone: conf would keep a table of a million images alive
+	return r, closeAll, nil
 }
 
 func (f Files) readManifest() (*datasets.Dataset, error) {
@@ -160,19 +148,14 @@ func someImage(root fs.FS, audit *Audit, where location.Source) error {
 		"name the folder of the images, or a .zip file of it, with --root")
 }
 
-// Export applies the decisions without a server: it writes Out in its form, and List. For tasks of Label Studio
-// and for cleanlab's columns, naming the audit adds its scores. Tasks can be written before anything is
-// decided.
+// Export applies the decisions without a server: it writes Out, and List.
 func Export(f Files) (e Exported, err error) {
-	conf := Config{
-		AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out,
-		Root: imageroot.Resolve(f.Root, f.Manifest),
-	}
-	if conf.Form, err = f.FormOf(); err != nil {
+	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out}
+	if _, err = f.CheckOut(); err != nil {
 		return e, err
 	}
 	file := f.decisionsFile()
-	if _, err := os.Stat(file); err != nil && conf.Form != labelStudio {
+	if _, err := os.Stat(file); err != nil {
 		return e, hint.With(fmt.Errorf("review: decisions: %w", err),
 			"if they are elsewhere, name the file of decisions")
 	}
@@ -183,18 +166,17 @@ func Export(f Files) (e Exported, err error) {
 		if conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest); err != nil {
 			return e, err
 		}
-	} else if conf.Form == cleanlab {
-		return e, errNoScores
 	}
 	openDecisions := decisions.Open
-	if _, err := os.Stat(file); err == nil && decisions.Writable(file) != nil { // on a read-only medium
+	if decisions.Writable(file) != nil { // on a read-only medium
 		openDecisions = decisions.OpenCopy
 	}
 	if conf.Decisions, err = openDecisions(file); err != nil {
 		return e, err
 	}
 	defer conf.Decisions.Close()
-	if root, err := imageroot.OpenClosed(context.Background(), conf.Root); err == nil { // else they are not at hand
+	root, err := imageroot.OpenClosed(context.Background(), imageroot.Resolve(f.Root, f.Manifest))
+	if err == nil { // else they are not at hand
 		conf.Files = root
 	}
 	r, err := New(conf)
@@ -206,5 +188,15 @@ func Export(f Files) (e Exported, err error) {
 			return e, fmt.Errorf("review: %w", err)
 		}
 	}
-	return r.exportManifest()
+	return r.Write()
+}
+
+// Outcomes returns what the decisions in a file come to ([decisions.ReadOutcomes]), without those about pictures that
+// have changed since, if the images are at hand.
+func Outcomes(ctx context.Context, file string, root, manifest location.Source) (*datasets.Checks, error) {
+	images, err := imageroot.OpenClosed(ctx, imageroot.Resolve(root, manifest))
+	if err != nil {
+		images = nil
+	}
+	return decisions.ReadOutcomes(file, images)
 }

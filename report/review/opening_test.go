@@ -3,9 +3,7 @@ package review
 import (
 	"errors"
 	"io"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -65,42 +63,5 @@ func TestOpenPage(t *testing.T) {
 	}
 	if _, err := w.guard.OpenPage(filepath.Join(dir, "no"), func(string) error { return nil }); err == nil {
 		t.Error("a file in no folder")
-	}
-}
-
-func TestAddress(t *testing.T) {
-	for at, want := range map[string]string{"127.0.0.1:80": "http://127.0.0.1:80/?token=",
-		"[::1]:80": "http://[::1]:80/?token="} {
-		addr, err := net.ResolveTCPAddr("tcp", at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := NewGuard(testToken, addr, nil).Address(); got != want+testToken {
-			t.Errorf("%s: %s", at, got)
-		}
-	}
-}
-
-// TestCanBrowse: without the command that opens a browser there is none, and on Linux without a display.
-func TestCanBrowse(t *testing.T) {
-	t.Setenv("DISPLAY", ":0")
-	t.Setenv("PATH", t.TempDir())
-	if err := CanBrowse(); !errors.Is(err, exec.ErrNotFound) {
-		t.Errorf("without a program: %v", err)
-	}
-	name := findBrowser()[0]
-	if name != "xdg-open" {
-		t.Skipf("SKIPPED: only tested where %s opens files, not by %s", "xdg-open", name)
-	}
-	if err := os.WriteFile(filepath.Join(os.Getenv("PATH"), name), []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := CanBrowse(); err != nil {
-		t.Errorf("with a program and a display: %v", err)
-	}
-	t.Setenv("DISPLAY", "")
-	t.Setenv("WAYLAND_DISPLAY", "")
-	if err := CanBrowse(); err == nil || !strings.Contains(err.Error(), "DISPLAY") {
-		t.Errorf("without a display: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"winnow/audit/learn"
+	"winnow/report/review/decisions"
 )
 
 // share is the share of wrong labels among the judged ones, with Wilson's 95 % interval.
@@ -22,49 +23,62 @@ type precision struct {
 	Recent share `json:"recent"`
 }
 
-// newShare counts w wrong labels of n.
-func newShare(w, n int) share {
-	i := learn.Share(w, n)
-	return share{w, n, i.Estimate, i.Low, i.High}
+// addDecision counts a decision, unless it settles nothing.
+func (s *share) addDecision(a decisions.Action) {
+	if settlesLabel(a) {
+		s.Judged++
+	}
+	if isWrong(a) {
+		s.Wrong++
+	}
 }
 
-// recentMost is the number of last ranks that tell whether to continue.
-const recentMost = 50
+// estimateShare computes the interval.
+func (s *share) estimateShare() {
+	i := learn.Share(s.Wrong, s.Judged)
+	s.Estimate, s.Low, s.High = i.Estimate, i.Low, i.High
+}
 
-// worthwhile is the share of wrong labels below which continuing is not worthwhile: one image in five.
-const worthwhile = 0.2
+// recentMost is the number of last ranks that show whether to continue, and worthwhile is the share of wrong labels
+// below which continuing is not worthwhile: one image in five.
+const (
+	recentMost = 50
+	worthwhile = 0.2
+)
 
 // measurePrecision returns the precision of the suspects decided so far. Recent covers the last 50 decided images by
-// rank, whether called wrong or not. An image decided only because it is an outlier or a copy is not counted,
-// since it says nothing about the ranks around it.
-func (d *decided) measurePrecision() precision {
-	wrong, judged := 0, 0
+// rank, whether flagged or not. An image decided only because it is an outlier or a duplicate is not counted, since it
+// shows nothing about the ranks around it.
+func (d *decided) measurePrecision() (p precision) {
 	t := d.table
-	if d.counts[undecided] < len(t.list) {
-		for id := len(t.list) - 1; id >= 0 && judged < recentMost; id-- {
-			e := &t.list[id]
-			action := d.action[e.image]
-			if !settlesLabel(action) || e.kinds&suspect == 0 && e.kinds != 0 {
-				continue
-			}
-			judged++
-			if action != keep {
-				wrong++
-			}
+	for id := t.audited - 1; id >= 0; id-- {
+		e, action := &t.images[id], d.outcome[id].Action
+		if e.Dropped {
+			p.addDecision(action)
+		}
+		other := e.Outlier || len(e.Copies) > 0 || e.CopyGroup > 0 || len(e.Problems) > 0
+		if p.Recent.Judged < recentMost && (e.Dropped || !other) {
+			p.Recent.addDecision(action)
 		}
 	}
-	return precision{newShare(d.wrong, d.judged), newShare(wrong, judged)}
+	p.estimateShare()
+	p.Recent.estimateShare()
+	return p
 }
 
 // hintWhenToStop says why the reviewer can stop, or returns "". Stop when all suspects are decided, or when so few of
 // the last 50 by rank were wrong that, with 95 % confidence, fewer than one in five is: at most 4 of 50. Of images
 // drawn at random it says how many labels are wrong.
-func (d *decided) hintWhenToStop(p precision) string {
-	switch {
+func (d *decided) hintWhenToStop(p precision, classes []classProgress) string {
+	done := 0
+	for _, c := range classes {
+		done += c.Decided
+	}
+	switch n := d.table.kinds[suspect]; {
 	case d.table.drawn:
 		return p.describeShare()
-	case d.table.byKind["suspect"] > 0 && d.done == d.table.byKind["suspect"]:
-		return fmt.Sprintf("All %d suspects are decided.", d.done)
+	case n > 0 && done == n:
+		return fmt.Sprintf("All %d suspects are decided.", done)
 	case p.Recent.Judged == recentMost && p.Recent.High < worthwhile:
 		return fmt.Sprintf("Of the %d decided labels furthest down the list only %d were wrong "+
 			"(with 95 %% confidence fewer than %.0f %%). "+

@@ -1,41 +1,9 @@
 package review
 
 import (
-	"math"
 	"strings"
 	"testing"
 )
-
-// TestNewShare compares with Wilson's interval by its definition: the shares p at which w of n lie z standard
-// errors from n·p. Two cases are also computed by hand with the formula of Brown, Cai and DasGupta.
-func TestNewShare(t *testing.T) {
-	for _, n := range []int{1, 2, 10, 50, 1000} {
-		for w := 0; w <= n; w += max(n/7, 1) {
-			got, p := newShare(w, n), float64(w)/float64(n)
-			if got.Wrong != w || got.Judged != n || got.Estimate != p || got.Low > p || got.High < p ||
-				got.Low < 0 || got.High > 1 {
-				t.Errorf("%d of %d: %+v", w, n, got)
-			}
-			for _, bound := range []float64{got.Low, got.High} {
-				if bound < 1e-12 || bound > 1-1e-12 {
-					continue // where nothing, or everything, is wrong the bound is the end
-				}
-				if z := math.Abs(p-bound) / math.Sqrt(bound*(1-bound)/float64(n)); math.Abs(z-1.96) > 1e-4 {
-					t.Errorf("%d of %d: %v is %v standard errors away", w, n, bound, z)
-				}
-			}
-		}
-	}
-	if s := newShare(5, 10); math.Abs(s.Low-0.236593) > 1e-6 || math.Abs(s.High-0.763407) > 1e-6 {
-		t.Errorf("5 of 10: %+v", s)
-	}
-	if s := newShare(0, 10); s.Low != 0 || math.Abs(s.High-0.277533) > 1e-6 {
-		t.Errorf("0 of 10: %+v", s)
-	}
-	if s := newShare(0, 0); s != (share{0, 0, 0, 0, 1}) {
-		t.Errorf("of nothing: %+v", s)
-	}
-}
 
 // TestHint: the page suggests stopping when at most 4 of the 50 deepest decided images were wrong, or when all
 // suspects are decided; not before, and not because of images listed for another reason.
@@ -92,4 +60,10 @@ func TestHintOthers(t *testing.T) {
 		a.Hint != "All 33 suspects are decided." {
 		t.Errorf("%d others, %+v, %q", odd, a.Precision, a.Hint)
 	}
+}
+
+func shareOf(wrong, judged int) share {
+	s := share{Wrong: wrong, Judged: judged}
+	s.estimateShare()
+	return s
 }

@@ -1,8 +1,8 @@
 package review
 
 import (
+	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"net/url"
 	"slices"
@@ -24,24 +24,16 @@ const (
 	mostPairs     = 1000
 )
 
-// query selects images of the audit.
+// query selects images by a fixed set of filters. Empty ones select all.
 type query struct {
-	all           bool  // of all images of the manifest, also of those that the audit does not have
-	class, to     int32 // none: any
-	split         int   // position in the table's splits; none: any
-	kind          kind  // 0: any
-	below, above  float64
-	eyes          int32 // the reviewer who asks
-	by            int32 // the reviewer whose decisions state means; none: the outcome of all
-	decided       bool  // state=decided: any action
-	action        uint8
-	any           bool // state=all
-	differ, noted bool
-	text          string
-	tagged        []bool // by image: has the tag that is asked for; nil: any
-	within        *lasso // nil: anywhere
-	sort          string // one of sorts
-	offset, limit int
+	all                    bool // of all images of the manifest, also of those that the audit does not have
+	class, to, split, kind string
+	below, above           float64
+	reviewer               string // who asks
+	by                     string // whose decisions state means: *: the outcome of all, =NAME: of NAME, "": of who asks
+	state, text, sort      string
+	within                 *lasso
+	offset, limit          int
 }
 
 // parameters reads the values of a request, each at most once, and keeps the first error.
@@ -53,14 +45,10 @@ type parameters struct {
 
 func (p *parameters) getValue(name string) string {
 	p.known = append(p.known, name)
-	v := p.values[name]
-	if len(v) > 1 {
-		p.failWith("%s: found %d values, expected one", name, len(v))
+	if n := len(p.values[name]); n > 1 {
+		p.failWith("%s: found %d values, expected one", name, n)
 	}
-	if len(v) == 0 {
-		return ""
-	}
-	return v[0]
+	return p.values.Get(name)
 }
 
 func (p *parameters) failWith(format string, args ...any) {
@@ -95,17 +83,13 @@ func (p *parameters) getScore(name string, otherwise float64) float64 {
 	return v
 }
 
-// getClass returns the class with this name.
-func (p *parameters) getClass(name string, t *table) int32 {
+// getOneOf returns a value that is empty or one of a list.
+func (p *parameters) getOneOf(name string, list []string) string {
 	text := p.getValue(name)
-	if text == "" {
-		return none
+	if text != "" && !slices.Contains(list, text) {
+		p.failWith("%s: found %.80q, expected one of %.400s", name, text, strings.Join(list, ", "))
 	}
-	c, ok := t.classOf[text]
-	if !ok {
-		p.failWith("%s: no class is called %.80q", name, text)
-	}
-	return c
+	return text
 }
 
 // getReviewer returns the name of the reviewer who asks.
@@ -124,125 +108,76 @@ func (p *parameters) getFirstFailure() error {
 			p.failWith("parameter %.40q is unknown, expected %s", name, strings.Join(p.known, ", "))
 		}
 	}
-	return p.err
+	return asBadRequest(p.err)
 }
 
+// sorts are the orders of /api/rows: most suspect first (also ""), least suspect first, by given label, by path, as in
+// the manifest. Images that the audit does not have come last, or first among the least suspect.
+var sorts = []string{"suspect", "least", "class", "path", "manifest"}
+
+// states are the decisions that /api/rows selects.
+var states = []string{"all", "decided", "differ", "noted", string(undecided), string(keep), string(drop),
+	string(relabel), string(unsure), string(disagreed)}
+
 // parseQuery reads the filter of /api/rows.
-func parseQuery(values url.Values, d *decided, places *plane) (query, error) {
-	p, t := &parameters{values: values}, d.table
+func parseQuery(values url.Values, t *table, places *plane) (query, error) {
+	p := &parameters{values: values}
+	splits := make([]string, len(t.splits))
+	for i, s := range t.splits {
+		splits[i] = s.Name
+	}
 	q := query{
-		class: p.getClass("class", t), to: p.getClass("to", t),
+		class: p.getOneOf("class", t.classes), to: p.getOneOf("to", t.classes),
 		below: p.getScore("below", math.Inf(1)), above: p.getScore("above", math.Inf(-1)),
-		text:   strings.ToLower(p.getValue("text")),
+		text: strings.ToLower(p.getValue("text")), kind: p.getOneOf("kind", kindNames),
+		split: p.getOneOf("split", splits), all: p.getOneOf("scope", []string{"audit", "all"}) == "all",
+		sort: p.getOneOf("sort", sorts), state: p.getOneOf("state", states), reviewer: p.getReviewer(),
+		by: p.getValue("by"), within: p.readLasso(places),
 		offset: p.getNumber("offset", 0, 0, math.MaxInt32), limit: p.getNumber("limit", 50, 0, mostRows),
 	}
-	if tag := p.getValue("tag"); tag != "" {
-		q.tagged = d.withTag(tag)
-	}
-	if q.sort = p.getValue("sort"); !slices.Contains(sorts, q.sort) {
-		p.failWith("sort: found %.40q, expected suspect, least, class, path or manifest", q.sort)
-	}
-	q.within = p.readLasso(places)
-	switch scope := p.getValue("scope"); scope {
-	case "", "audit":
-	case "all":
-		q.all = true
-	default:
-		p.failWith("scope: found %.40q, expected audit or all", scope)
-	}
-	if q.split = none; p.getValue("split") != "" {
-		if q.split = slices.Index(t.splits, p.getValue("split")); q.split < 0 {
-			p.failWith("split: found %.40q, expected %s", p.getValue("split"), strings.Join(t.splits, ", "))
-		}
-	}
-	if name := p.getValue("kind"); name != "" {
-		at := slices.IndexFunc(kindNames, func(k struct {
-			kind kind
-			name string
-		}) bool {
-			return k.name == name
-		})
-		if at < 0 {
-			p.failWith("kind: found %.40q, expected suspect, outlier, copy, group or problem", name)
-		} else {
-			q.kind = kindNames[at].kind
-		}
-	}
-	q.eyes = d.numberOf(p.getReviewer())
-	switch by := p.getValue("by"); {
-	case by == "":
-		q.by = q.eyes
-	case by == "*":
-		q.by = none
-	case by[0] == '=':
-		q.by = d.numberOf(by[1:])
-	default:
-		p.failWith("by: found %.40q, expected * for all reviewers, or = and the name of one", by)
-	}
-	switch name := p.getValue("state"); name {
-	case "", "all":
-		q.any = true
-	case "differ":
-		q.any, q.differ = true, true
-	case "noted":
-		q.any, q.noted = true, true
-	case "decided":
-		q.decided = true
-	default:
-		at := slices.Index(actionNames[:], decisions.Action(name))
-		if at < 0 {
-			p.failWith("state: found %.40q, expected undecided, decided, all, keep, drop, relabel, unsure, disagreed, "+
-				"differ or noted", name)
-		}
-		q.action = uint8(max(at, 0))
+	if q.by != "" && q.by != "*" && q.by[0] != '=' {
+		p.failWith("by: found %.40q, expected * for all reviewers, or = and the name of one", q.by)
 	}
 	return q, p.getFirstFailure()
 }
 
+// selects reports whether the query selects an image.
+func (q *query) selects(d *decided, id int) bool {
+	e := &d.table.images[id]
+	switch {
+	case !q.all && !e.audited, q.class != "" && e.Given != q.class, q.to != "" && (e.Suggested != q.to || !e.audited),
+		q.split != "" && e.split != q.split, q.kind != "" && !e.isOfKind(q.kind),
+		q.text != "" && !strings.Contains(strings.ToLower(e.Path), q.text),
+		q.within != nil && !q.within.holdsImage(id):
+		return false
+	case !math.IsInf(q.below, 1) || !math.IsInf(q.above, -1):
+		if !e.audited || !(e.Score < q.below) || !(e.Score > q.above) {
+			return false
+		}
+	}
+	action := d.outcome[id].Action
+	if q.by == "" {
+		action = d.getVote(id, q.reviewer).Action
+	} else if q.by != "*" {
+		action = d.getVote(id, q.by[1:]).Action
+	}
+	switch q.state {
+	case "", "all":
+		return true
+	case "decided":
+		return action != undecided
+	case "differ":
+		return hasDisagreement(d.votes[id])
+	case "noted":
+		return slices.ContainsFunc(d.votes[id], func(v vote) bool { return v.Note != "" })
+	}
+	return string(action) == q.state
+}
+
 // findPage returns the ids on a page of the query's images, and the total number.
-func (d *decided) findPage(q query, texts *textIndex) (total int, page []int32) {
-	t := d.table
-	if list := t.listUnfiltered(q); list != nil {
-		return len(list), list[min(q.offset, len(list)):min(q.offset+q.limit, len(list))]
-	}
-	var holds []bool
-	if q.text != "" {
-		holds = texts.findHoldingText(t, q.text)
-	}
-	scored := !math.IsInf(q.below, 1) || !math.IsInf(q.above, -1)
-	// What is looked at first is small and decides most.
-	passes := func(id int32) bool {
-		switch {
-		case q.kind != 0 && t.kinds[id]&q.kind == 0, q.split != none && int(t.split[id]) != q.split:
-			return false
-		case holds != nil && !holds[id], q.tagged != nil && !q.tagged[t.image[id]]:
-			return false
-		case q.to == none && !scored && q.any && !q.differ && !q.noted && q.within == nil:
-			return true
-		}
-		image := t.image[id]
-		if q.within != nil && !q.within.holdsImage(image) {
-			return false
-		}
-		if q.to != none || scored {
-			e := &t.all[id]
-			if q.to != none && e.suggested != q.to || scored && (!(e.score < q.below) || !(e.score > q.above)) {
-				return false
-			}
-		}
-		if !q.any {
-			action := d.action[image]
-			if q.by != none {
-				action = d.getVote(image, q.by).action
-			}
-			if q.decided && action == undecided || !q.decided && action != q.action {
-				return false
-			}
-		}
-		return (!q.differ || hasDisagreement(d.votes[image])) && (!q.noted || hasNote(d.votes[image]))
-	}
-	for id := range t.yieldSortedIDs(q) {
-		if !passes(id) {
+func (d *decided) findPage(q query) (total int, page []int) {
+	for _, id := range d.table.orders[q.sort]() {
+		if !q.selects(d, id) {
 			continue
 		}
 		if total >= q.offset && len(page) < q.limit {
@@ -253,100 +188,49 @@ func (d *decided) findPage(q query, texts *textIndex) (total int, page []int32) 
 	return total, page
 }
 
-// listUnfiltered returns the ids that a query chooses by its class alone, in its order, if they are at hand; else nil.
-func (t *table) listUnfiltered(q query) []int32 {
-	switch {
-	case !q.all || !q.any || q.differ || q.noted || q.to != none || q.split != none || q.kind != 0 || q.text != "" ||
-		q.within != nil || q.tagged != nil || !math.IsInf(q.below, 1) || !math.IsInf(q.above, -1):
+// lasso is a polygon of the map that holds images.
+type lasso struct {
+	corners []spot
+	at      []spot // places of the images
+}
+
+// mostCorners is the largest number of a lasso's corners.
+const mostCorners = 200
+
+// readLasso reads the corners of a lasso, x,y,x,y,…, or returns nil if there is none.
+func (p *parameters) readLasso(places *plane) *lasso {
+	text := p.getValue("lasso")
+	if text == "" {
 		return nil
-	case q.class != none && (q.sort == "" || q.sort == "suspect" || q.sort == "class"):
-		return t.listIDsOfClass(q.class, true)
-	case q.class == none && q.sort == "path":
-		return t.byPath()
-	case q.class == none && q.sort == "manifest":
-		return t.place
 	}
-	return nil
+	l := &lasso{at: places.getSpots()}
+	if l.at == nil {
+		p.failWith("lasso: the map has no places yet")
+	}
+	words := strings.Split(text, ",")
+	if len(words)%2 != 0 || len(words) < 6 || len(words) > 2*mostCorners {
+		p.failWith("lasso: found %d numbers, expected x,y of 3 to %d corners", len(words), mostCorners)
+		return l
+	}
+	for i := 0; i < len(words); i += 2 {
+		x, errX := strconv.ParseFloat(words[i], 32)
+		y, errY := strconv.ParseFloat(words[i+1], 32)
+		if err := errors.Join(errX, errY); err != nil || math.IsNaN(x+y) {
+			p.failWith("lasso: found %.40q, expected numbers", words[i]+","+words[i+1])
+		}
+		l.corners = append(l.corners, spot{float32(x), float32(y)})
+	}
+	return l
 }
 
-// sorts are the orders of /api/rows: most suspect first (also ""), least suspect first, by given label, by
-// path, as in the manifest. Images that the audit does not have come last, or first among the least suspect.
-var sorts = []string{"", "suspect", "least", "class", "path", "manifest"}
-
-// yieldSortedIDs yields the ids in the query's order, of a single class if it names one.
-func (t *table) yieldSortedIDs(q query) iter.Seq[int32] {
-	end := int32(len(t.list))
-	if q.all {
-		end = int32(len(t.all))
-	}
-	among := func(list []int32) iter.Seq[int32] {
-		return func(yield func(int32) bool) {
-			for _, id := range list {
-				if id < end && (q.class == none || t.given[id] == q.class) && !yield(id) {
-					return
-				}
-			}
+// holdsImage reports whether an image is inside, by the even-odd rule.
+func (l *lasso) holdsImage(id int) bool {
+	at, in := l.at[id], false
+	for i, j := 0, len(l.corners)-1; i < len(l.corners); j, i = i, i+1 {
+		a, b := l.corners[i], l.corners[j]
+		if (a.y > at.y) != (b.y > at.y) && at.x < (b.x-a.x)*(at.y-a.y)/(b.y-a.y)+a.x {
+			in = !in
 		}
 	}
-	switch {
-	case q.sort == "path":
-		return among(t.byPath())
-	case q.sort == "manifest":
-		return among(t.place)
-	case q.class != none && q.sort == "least":
-		return yieldValues(slices.Backward(t.listIDsOfClass(q.class, q.all)))
-	case q.class != none:
-		return slices.Values(t.listIDsOfClass(q.class, q.all))
-	case q.sort == "class":
-		return func(yield func(int32) bool) { t.eachClass(q.all, yield) }
-	}
-	return func(yield func(int32) bool) {
-		for i := range end {
-			if q.sort == "least" {
-				i = end - 1 - i
-			}
-			if !yield(i) {
-				return
-			}
-		}
-	}
-}
-
-// yieldValues yields the values of pairs.
-func yieldValues(pairs iter.Seq2[int, int32]) iter.Seq[int32] {
-	return func(yield func(int32) bool) {
-		for _, id := range pairs {
-			if !yield(id) {
-				return
-			}
-		}
-	}
-}
-
-// eachClass yields the ids class by class, in the order of the classes' names, those without a class last.
-func (t *table) eachClass(all bool, yield func(int32) bool) {
-	for _, class := range t.names {
-		for _, id := range t.listIDsOfClass(class, all) {
-			if !yield(id) {
-				return
-			}
-		}
-	}
-	for id := len(t.list); all && id < len(t.all); id++ {
-		if t.all[id].given == none && !yield(int32(id)) {
-			return
-		}
-	}
-}
-
-// listIDsOfClass returns the ids of a given class, most suspect first, of the audit or of all images; nil for a label
-// that no image has.
-func (t *table) listIDsOfClass(class int32, all bool) []int32 {
-	switch {
-	case int(class) >= len(t.at):
-		return nil
-	case all:
-		return t.at[class]
-	}
-	return t.at[class][:t.audited[class]]
+	return in
 }

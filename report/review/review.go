@@ -2,10 +2,10 @@
 // (data), the suspects of an audit, what else it found (findings), the plane of the vectors (map), and images that are
 // alike (search). Decisions are saved at once, and a corrected manifest comes out at the end.
 //
-// One server serves all views. The manifest and its audit are in memory in columns (table), the decisions next to
-// them (decided); package decisions keeps them on disk, and package pictures makes the small pictures. A view is a
-// file with its handlers, a module of the page, and a part of index.html. [Reviewer.Handler] answers the page's
-// requests. All requests have limits and need a token, and no path comes from outside. The page is embedded (page/).
+// One server serves all views. The manifest and its audit are a list in memory (table), the decisions next to it
+// (decided); package decisions keeps them on disk, and package pictures makes the small pictures. A view is a file
+// with its handlers, a module of the page, and a part of index.html. [Reviewer.Handler] answers the page's requests.
+// All requests have limits and need a token, and no path comes from outside. The page is embedded (page/).
 package review
 
 import (
@@ -37,18 +37,12 @@ type Config struct {
 	Files        fs.FS             // of the images, to notice those that changed; nil: they are not at hand
 	Finder       Finder            // nil: no search by image
 	Out          string            // file of the corrected manifest; "": it can only be downloaded
-	Form         Form              // form of Out; "": the manifest's
-	Root         location.Source   // folder of the images, named in tasks for Label Studio
 	Names        map[string]string // names of classes by label; a label without one is shown as it is
 	Notice       string            // shown when the page opens
 	Reviewer     string            // the name that the page suggests
-	Learn        Learning          // how to learn from decisions
-	Next         []string          // commands that go on with the decisions, for people
-	Exports      map[Form]string   // commands that export the decisions without the page, for people
+	Next         []string          // commands that continue with the decisions, for people
 	Home         View              // the view that opens first; "": Suspects
 	Missing      Missing           // commands that make what is not there
-	Report       string            // page beside the manifest, as winnow quickstart writes it; "": none
-	Plane        string            // file of the places on the map; "": they are not kept
 }
 
 // View is a part of the page with a name in the navigation.
@@ -91,10 +85,7 @@ type Reviewer struct {
 	Config
 	Others int // other audits that were reviewed with the same decisions before
 
-	table    *table
-	texts    textIndex
-	learning *learning // nil: the review does not learn
-
+	table  *table
 	plane  plane
 	ending context.Context // done when the server ends
 	end    context.CancelFunc
@@ -115,9 +106,6 @@ func New(c Config) (*Reviewer, error) {
 	}
 	c.Title = cmp.Or(c.Title, c.ManifestFile.Base())
 	var err error
-	if c.Root, err = c.Root.Absolute(); err != nil {
-		return nil, fmt.Errorf("review: %w", err)
-	}
 	if c.Audit == nil {
 		if c.Audit, err = noAudit(c.ManifestFile, c.Manifest); err != nil {
 			return nil, err
@@ -138,23 +126,12 @@ func New(c Config) (*Reviewer, error) {
 		c.Notice = strings.TrimPrefix(c.Notice+" "+fmt.Sprintf("%s since it was decided: the old decision does not "+
 			"count, and the card shows it.", text.Plural(n, "picture")+" changed"), " ")
 	}
-	r := &Reviewer{
-		Config: c, table: t, decided: d,
-		searches: newSearches(),
-	}
+	d.countProgress()
+	r := &Reviewer{Config: c, table: t, decided: d, searches: newSearches()}
 	r.ending, r.end = context.WithCancel(context.Background())
-	r.plane.file, r.plane.steps, r.plane.pause = c.Plane, planeSteps, planePause
-	r.texts.fillTexts(t)
-	if v, ok := c.Finder.(Vectors); ok && c.Learn.Goal != "" && !t.drawn && len(t.list) > 0 {
-		if r.learning, err = newLearning(context.Background(), c.Learn, t, d, c.Decisions, v); err != nil {
-			return nil, err
-		}
-	}
-	if len(t.list) > 0 {
-		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: len(t.list)})
-	}
-	if r.learning != nil && err == nil {
-		r.learnState()
+	r.plane.steps = planeSteps
+	if t.audited > 0 {
+		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: t.audited})
 	}
 	return r, err
 }
@@ -163,16 +140,16 @@ func New(c Config) (*Reviewer, error) {
 func (r *Reviewer) Decided() int {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	return len(r.table.all) - r.decided.whole[undecided]
+	return len(r.table.images) - r.decided.progress.Whole[undecided]
 }
 
 // Summary returns the state of the review in one line.
 func (r *Reviewer) Summary() string {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	c, n := r.decided.counts, len(r.table.list)
+	c, n := r.decided.progress.Counts, r.table.audited
 	if r.Home != Suspects || n == 0 {
-		c, n = r.decided.whole, len(r.table.all)
+		c, n = r.decided.progress.Whole, len(r.table.images)
 	}
 	said := fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled",
 		n-c[undecided], n, c[keep], c[drop], c[relabel])
@@ -186,7 +163,7 @@ func (r *Reviewer) Summary() string {
 		said += "; " + text.Plural(n, "decided picture") + " changed since: decide again"
 	}
 	if r.table.drawn {
-		if share := r.decided.measurePrecision().describeShare(); share != "" {
+		if share := r.decided.progress.Precision.describeShare(); share != "" {
 			said += "; " + share
 		}
 	}

@@ -1,9 +1,6 @@
 package review
 
-import (
-	"math"
-	"strconv"
-)
+import "math"
 
 // pic is an image to show.
 type pic struct {
@@ -12,11 +9,11 @@ type pic struct {
 	Label string `json:"label"`
 }
 
-// row is an image of the audit.
+// row is an image of the manifest as a reviewer sees it.
 type row struct {
-	ID             int32    `json:"id"`
+	ID             int      `json:"id"`
 	Key            string   `json:"key"`
-	Rank           int32    `json:"rank"`
+	Rank           int      `json:"rank"`
 	Path           string   `json:"path"`
 	Given          string   `json:"given"`
 	Suggested      string   `json:"suggested"`
@@ -30,127 +27,91 @@ type row struct {
 	ForGiven       []pic    `json:"given_neighbours"`
 	ForSuggested   []pic    `json:"suggested_neighbours"`
 	Copies         []pic    `json:"copies"`
-	Group          []pic    `json:"group"`    // the other copies of its picture
-	Problems       []string `json:"problems"` // of the picture, each with the reason
+	Group          []pic    `json:"group"`    // the other duplicates of the image
+	Problems       []string `json:"problems"` // of the image file, each with the reason
 	Split          string   `json:"split"`
 	Audited        bool     `json:"audited"` // it is in the audit
-	Verdict        string   `json:"verdict"` // of copies with different labels: right, wrong or look
-	Why            *why     `json:"why"`     // it is shown; null: the reviewer chose it
+	Verdict        string   `json:"verdict"` // of duplicates with different labels: right, wrong or look
 	seen
 }
 
-// state is an image's decisions after a change, as JSON.
-type state struct {
-	ID int32 `json:"id"`
-	seen
-}
+// mostNear is the largest number of images of each list of a row.
+const mostNear = 64
 
-// keyOf returns an image's key in addresses.
-func keyOf(image int32) string { return strconv.Itoa(int(image)) }
+func (t *table) newPic(id int) pic { e := &t.images[id]; return pic{e.key(), e.Path, e.Given} }
 
-// imageOf returns the image with this key, or none.
-func (t *table) imageOf(key string) int32 {
-	v, err := strconv.ParseUint(key, 10, 31)
-	if err != nil || v >= uint64(len(t.manifest.Samples)) || keyOf(int32(v)) != key {
-		return none
-	}
-	return int32(v)
-}
-
-func (t *table) newPic(image int32) pic {
-	return pic{keyOf(image), t.getImagePath(image), t.nameGivenLabel(image)}
-}
-
-func (t *table) newPics(images []int32) []pic {
-	list := make([]pic, len(images))
-	for i, image := range images {
-		list[i] = t.newPic(image)
-	}
-	return list
-}
-
-// newRowWithReason returns the row of an id as a reviewer sees it, with the reason why it is shown.
-func (r *Reviewer) newRowWithReason(id, reviewer int32) row {
-	at := r.decided.newRowFor(id, reviewer)
-	at.Why = r.explainWhyShown(id)
-	return at
-}
-
-// newRowFor returns the row of an id as a reviewer sees it.
-func (d *decided) newRowFor(id, reviewer int32) row {
+// newRow returns the row of an id as a reviewer sees it. Images that are not in the manifest cannot be shown and are
+// left out.
+func (d *decided) newRow(id int, reviewer string) row {
 	t := d.table
-	e := &t.all[id]
-	given, suggested, copies := t.listNeighbours(e)
+	e := &t.images[id]
 	r := row{
-		ID: id, Key: keyOf(e.image), Rank: e.rank, Path: t.getImagePath(e.image),
-		Given: t.nameClassOrNone(e.given), Suggested: t.nameClassOrNone(e.suggested),
-		Score: numberOrNil(e.score), SuggestedScore: numberOrNil(e.better),
-		Split: t.splits[t.split[id]], Audited: int(id) < len(t.list), Verdict: string(t.verdicts[e.image]),
-		Probable: e.said&ofGiven != 0, ProbableToo: e.said&ofSuggested != 0,
-		Unjudged: e.said&unjudged != 0, Kinds: []string{}, Fit: numberOrNil(e.fit),
-		ForGiven: t.newPics(given), ForSuggested: t.newPics(suggested), Copies: t.newPics(copies),
-		seen: d.listDecisionsFor(e.image, reviewer),
+		ID: id, Key: e.key(), Rank: e.Rank, Path: e.Path, Given: e.Given, Suggested: e.Suggested, Split: e.split,
+		Audited: e.audited, Verdict: string(e.CopyVerdict), Probable: e.GivenProbability != nil,
+		ProbableToo: e.SuggestedProbability != nil, Unjudged: e.Unjudged, Kinds: []string{}, ForGiven: []pic{},
+		ForSuggested: []pic{}, Copies: []pic{}, Group: []pic{}, Problems: []string{},
+		seen: d.listDecisionsFor(id, reviewer),
 	}
-	r.Group, r.Problems = []pic{}, []string{}
-	group := t.groups[t.groupOf[e.image]]
-	for _, image := range group[:min(mostNear, len(group))] {
-		if image != e.image {
-			r.Group = append(r.Group, t.newPic(image))
+	if e.audited {
+		r.Score, r.SuggestedScore, r.Fit = numberOrNil(&e.Score), numberOrNil(e.SuggestedScore), numberOrNil(e.Fit)
+	}
+	add := func(list *[]pic, path string) {
+		if at, ok := t.id[path]; ok && at != id && len(*list) < mostNear {
+			*list = append(*list, t.newPic(at))
 		}
 	}
-	for _, p := range t.problems[e.image] {
+	for _, n := range e.SupportGiven {
+		add(&r.ForGiven, n.Path)
+	}
+	for _, n := range e.SupportSuggested {
+		add(&r.ForSuggested, n.Path)
+	}
+	for _, c := range e.Copies {
+		add(&r.Copies, c.Path)
+	}
+	for _, other := range t.groups[e.CopyGroup] {
+		add(&r.Group, t.images[other].Path)
+	}
+	for _, p := range e.Problems {
 		r.Problems = append(r.Problems, p.Kind+": "+p.Why)
 	}
-	for _, k := range kindNames {
-		if e.kinds&k.kind != 0 {
-			r.Kinds = append(r.Kinds, k.name)
+	for _, kind := range kindNames {
+		if e.isOfKind(kind) {
+			r.Kinds = append(r.Kinds, kind)
 		}
 	}
 	return r
 }
 
-// numberOrNil returns a pointer to v, or nil for NaN, which JSON does not have.
-func numberOrNil(v float64) *float64 {
-	if math.IsNaN(v) {
+// numberOrNil returns a number, or nil for NaN, which JSON does not have.
+func numberOrNil(v *float64) *float64 {
+	if v == nil || math.IsNaN(*v) {
 		return nil
 	}
-	return &v
+	return v
 }
 
-// listStatesFor returns the states of images as a reviewer sees them.
-func (d *decided) listStatesFor(images []int32, reviewer int32) []state {
-	list := []state{}
-	for _, image := range images {
-		list = append(list, state{d.table.place[image], d.listDecisionsFor(image, reviewer)})
-	}
-	return list
-}
-
-// findTypical returns n images that are typical of a class: first the least suspect images of the audit that are
-// not suspects, then images that the audit does not list (some lists hold only suspects), then suspects. Images
-// found wrong are left out.
-func (d *decided) findTypical(class int32, n int) []pic {
-	t, list, ids := d.table, []pic{}, d.table.listIDsOfClass(class, false)
-	take := func(image int32) {
-		if action := d.action[image]; len(list) < n && action != drop && action != relabel {
-			list = append(list, t.newPic(image))
+// findTypical returns n images that are typical of a class: first the least suspect of the audit that are not flagged,
+// then images that the audit does not list (some lists hold only suspects), then suspects. Images found wrong are left
+// out.
+func (d *decided) findTypical(class string, n int) []pic {
+	t, lists := d.table, [3][]pic{}
+	for _, id := range t.orders["least"]() {
+		e, action := &t.images[id], d.outcome[id].Action
+		if e.Given != class || isWrong(action) {
+			continue
+		}
+		at := 0
+		switch {
+		case !e.audited:
+			at = 1
+		case e.Dropped && action != keep:
+			at = 2
+		}
+		if len(lists[at]) < n {
+			lists[at] = append(lists[at], t.newPic(id))
 		}
 	}
-	doubtful := func(id int32) bool { return t.list[id].kinds&suspect != 0 && d.action[t.list[id].image] != keep }
-	for i := len(ids) - 1; i >= 0 && len(list) < n; i-- {
-		if !doubtful(ids[i]) {
-			take(t.list[ids[i]].image)
-		}
-	}
-	for image := 0; image < len(t.id) && len(list) < n && len(t.list) < len(t.id); image++ {
-		if t.id[image] == none && t.manifest.Samples[image].Label == int(class) {
-			take(int32(image))
-		}
-	}
-	for i := len(ids) - 1; i >= 0 && len(list) < n; i-- {
-		if doubtful(ids[i]) {
-			take(t.list[ids[i]].image)
-		}
-	}
-	return list
+	list := append(append(append([]pic{}, lists[0]...), lists[1]...), lists[2]...)
+	return list[:min(n, len(list))]
 }

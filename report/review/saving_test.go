@@ -64,7 +64,7 @@ func TestDeletedDecisions(t *testing.T) {
 func TestUnknownAction(t *testing.T) {
 	w := newWorld(t, 60)
 	w.decide("t", http.StatusOK, on(0, "drop", "", 0))
-	path := w.review.table.getImagePath(w.review.table.list[0].image)
+	path := w.review.table.images[0].Path
 	w.close()
 	db, err := sql.Open("sqlite", filepath.Join(w.dir, "m.decisions.db"))
 	if err != nil {

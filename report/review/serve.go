@@ -73,7 +73,6 @@ func (r *Reviewer) listRoutes() map[string]route {
 		"/api/session":    {read, quick, handleGet(r.getSession)},
 		"/api/rows":       {read, quick, handleGet(r.getRows)},
 		"/api/typical":    {read, quick, handleGet(r.getTypical)},
-		"/api/examples":   {read, quick, handleGet(r.getExamples)},
 		"/api/findings":   {read, quick, handleGet(r.getFindings)},
 		"/api/plane":      {read, quick, handleGet(r.getPlane)},
 		"/api/places":     {read, slow, r.getPlaces},
@@ -81,9 +80,6 @@ func (r *Reviewer) listRoutes() map[string]route {
 		"/api/confusions": {read, quick, handleGet(r.getConfusions)},
 		"/api/changes":    {read, quick, handleGet(r.getChanges)},
 		"/api/history":    {read, quick, handleGet(r.getHistory)},
-
-		"/api/next": {change, slow, handlePost(r.postNext)},
-		"/api/skip": {change, quick, handlePost(r.postSkip)},
 
 		"/api/decide": {change, quick, handlePost(r.postDecide)},
 		"/api/undo":   {change, quick, handlePost(r.postUndo)},
@@ -93,12 +89,10 @@ func (r *Reviewer) listRoutes() map[string]route {
 		"/api/similar": {read, nil, handleGet(r.getSimilar)},
 		"/api/search":  {change, nil, r.postSearch},
 
-		"/api/export":          {change, slow, handlePost(r.postExport)},
-		"/api/export.csv":      {read, slow, r.getExport},
-		savingAt:               {read, slow, r.getDecisions},
-		"/api/decided.csv":     {read, slow, r.getList},
-		"/report.html":         {read, slow, r.getReport},
-		"/api/labelstudio.xml": {read, quick, r.getConfig},
+		"/api/export":      {change, slow, handlePost(r.postExport)},
+		"/api/export.csv":  {read, slow, r.getExport},
+		savingAt:           {read, slow, r.getDecisions},
+		"/api/decided.csv": {read, slow, r.getList},
 
 		thumbs: {read, slow, r.getThumb},
 		images: {read, slow, r.getImage},
@@ -115,8 +109,6 @@ const thumbs, images = "/thumb/", "/image/"
 // Handler answers all requests. Put it behind a [Guard].
 func (r *Reviewer) Handler() http.Handler {
 	routes := r.listRoutes()
-	go r.table.byPath() // sorting a million paths takes a second, which the first who asks should not wait
-	r.goOn()
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		path := req.URL.Path
 		for _, prefix := range []string{thumbs, images} {

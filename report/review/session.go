@@ -3,54 +3,44 @@ package review
 import (
 	"cmp"
 	"slices"
+
+	"winnow/report/review/decisions"
 )
 
 // session is the answer to the page's first request.
 type session struct {
-	Title     string         `json:"title"`
-	Audit     string         `json:"audit"`
-	Sum       string         `json:"sum"` // distinguishes audits; the page sends it with decisions
-	Manifest  string         `json:"manifest"`
-	Out       string         `json:"out"`    // "": the corrected manifest can only be downloaded
-	Total     int            `json:"total"`  // images of the audit
-	Images    int            `json:"images"` // of the manifest
-	Home      View           `json:"home"`
-	Splits    []sessionSplit `json:"splits"`
-	Reading   reading        `json:"reading"`
-	Missing   Missing        `json:"missing"`
-	Findings  map[string]int `json:"findings"` // groups of each kind of finding
-	Classes   []sessionClass `json:"classes"`
-	Kinds     map[string]int `json:"kinds"`
-	Drawn     bool           `json:"drawn"`  // suspects are images drawn at random
-	Counts    map[string]int `json:"counts"` // of the audit's images
-	Whole     map[string]int `json:"whole"`  // of all images
-	Precision precision      `json:"precision"`
-	Hint      string         `json:"hint"`
-	Similar   bool           `json:"similar"`
-	Tags      []tagCount     `json:"tags"`
-	NoUpload  string         `json:"no_upload"` // why files cannot be searched for; "": they can
-	Version   int64          `json:"version"`
-	Reviewer  string         `json:"reviewer"` // the name that the page suggests
-	Reviewers []progressOf   `json:"reviewers"`
-	Notice    string         `json:"notice"`
-	Learned   *learned       `json:"learned"`   // null: the list has one order
-	HowLearn  string         `json:"how_learn"` // how to learn, if the review does not; "": it does
-	Next      []string       `json:"next"`      // commands that go on with the decisions
+	Title    string         `json:"title"`
+	Audit    string         `json:"audit"`
+	Sum      string         `json:"sum"` // distinguishes audits; the page sends it with decisions
+	Manifest string         `json:"manifest"`
+	Out      string         `json:"out"`    // "": the corrected manifest can only be downloaded
+	Total    int            `json:"total"`  // images of the audit
+	Images   int            `json:"images"` // of the manifest
+	Home     View           `json:"home"`
+	Splits   []sessionSplit `json:"splits"`
+	Reading  reading        `json:"reading"`
+	Missing  Missing        `json:"missing"`
+	Findings map[string]int `json:"findings"` // groups of each kind of finding
+	Kinds    map[string]int `json:"kinds"`
+	Drawn    bool           `json:"drawn"` // suspects are images drawn at random
+	Similar  bool           `json:"similar"`
+	NoUpload string         `json:"no_upload"` // why files cannot be searched for; "": they can
+	Reviewer string         `json:"reviewer"`  // the name that the page suggests
+	Notice   string         `json:"notice"`
+	Next     []string       `json:"next"` // commands that continue with the decisions
+	progress
+	Classes []sessionClass `json:"classes"` // instead of the progress's
 
-	Report  bool            `json:"report"`  // a report lies beside the manifest
-	Exports map[Form]string `json:"exports"` // commands that export the decisions
-
-	HasTruth bool    `json:"has_truth"` // always false: reviewers must not see the true labels
-	Studio   *studio `json:"studio"`    // how to set up Label Studio for tasks
+	HasTruth bool `json:"has_truth"` // always false: reviewers must not see the true labels
 }
 
 // sessionClass is a class of the manifest.
 type sessionClass struct {
 	Name     string `json:"name"`
 	Called   string `json:"called"` // the name shown on the page; "": Name
-	Images   int32  `json:"images"`
-	Suspects int32  `json:"suspects"`
-	Decided  int32  `json:"decided"` // number of decided suspects
+	Images   int    `json:"images"`
+	Suspects int    `json:"suspects"`
+	Decided  int    `json:"decided"` // number of decided suspects
 }
 
 // sessionSplit is a split of the manifest.
@@ -66,56 +56,44 @@ type reading struct {
 	Labelled int      `json:"labelled"` // images with a label
 }
 
-func (t *table) newReading() reading {
-	said := reading{Lines: []string{}, Labelled: t.labels}
-	if how := t.manifest.Reading; how != nil {
-		said.Lines = append(said.Lines, how.Lines()...)
-		if how.Form != "table" {
-			said.Form = how.Form
-		}
-	}
-	return said
-}
-
 func (r *Reviewer) newSession() session {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	t, d := r.table, r.decided
-	now := r.reportLearned(nil)
+	t := r.table
 	s := session{
 		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile.String(), Out: r.Out,
-		Drawn: t.drawn, Total: len(t.list), Classes: []sessionClass{}, Kinds: map[string]int{},
-		Images: len(t.all), Home: r.Home, Splits: []sessionSplit{}, Reading: t.newReading(), Missing: r.Missing,
-		Report:   r.Report != "",
-		Findings: map[string]int{},
-		Counts:   now.Counts, Whole: now.Whole, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
-		Reviewer: r.Reviewer, Notice: r.Notice, Reviewers: now.Reviewers, Learned: now.Learned, Next: r.Next,
-		Similar: r.Finder != nil, Tags: now.Tags,
+		Drawn: t.drawn, Total: t.audited, Images: len(t.images), Home: r.Home, Splits: t.splits, Missing: r.Missing,
+		Reading: reading{Lines: []string{}}, Findings: map[string]int{}, Kinds: map[string]int{}, Reviewer: r.Reviewer,
+		Notice: r.Notice, Next: r.Next, Similar: r.Finder != nil, progress: *r.decided.progress,
+		Classes: []sessionClass{},
 	}
-	for i, name := range t.splits {
-		s.Splits = append(s.Splits, sessionSplit{name, t.sizes[i]})
+	if how := r.Manifest.Reading; how != nil {
+		s.Reading.Lines = append(s.Reading.Lines, how.Lines()...)
+		if how.Form != "table" {
+			s.Reading.Form = how.Form
+		}
 	}
 	for _, kind := range findingKinds {
 		s.Findings[kind] = len(t.findings[kind])
 	}
-	if r.learning == nil {
-		s.HowLearn = r.Learn.Hint
+	for _, kind := range kindNames {
+		s.Kinds[kind] = t.kinds[kind]
 	}
 	if r.Finder != nil {
 		if err := r.Finder.Uploads(); err != nil {
 			s.NoUpload = noUploads(err)
 		}
 	}
-	s.Studio, s.Exports = r.newStudioSetup(), r.Exports
-	for _, k := range kindNames {
-		s.Kinds[k.name] = t.byKind[k.name]
-	}
-	for class, name := range t.classes {
-		c := sessionClass{Name: name, Called: r.Names[name]}
-		if class < len(t.images) {
-			c.Images, c.Suspects, c.Decided = t.images[class], t.members[class], d.classes[class]
+	images, flagged := map[string]int{}, map[string]int{}
+	for i := range t.images {
+		e := &t.images[i]
+		if images[e.Given]++; e.Dropped {
+			flagged[e.Given]++
 		}
-		s.Classes = append(s.Classes, c)
+	}
+	s.Reading.Labelled = len(t.images) - images[""]
+	for _, c := range r.decided.progress.Classes {
+		s.Classes = append(s.Classes, sessionClass{c.Name, r.Names[c.Name], images[c.Name], flagged[c.Name], c.Decided})
 	}
 	return s
 }
@@ -124,32 +102,40 @@ func (r *Reviewer) newSession() session {
 type confused struct {
 	Given     string `json:"given"`
 	Suggested string `json:"suggested"`
-	Suspects  int32  `json:"suspects"`
-	Decided   int32  `json:"decided"`
-	Accepted  int32  `json:"accepted"`
+	Suspects  int    `json:"suspects"`
+	Decided   int    `json:"decided"`
+	Accepted  int    `json:"accepted"`
 }
 
 // listConfusions returns the pairs of given and suggested label with the most suspects.
 func (r *Reviewer) listConfusions(most int) []confused {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	t, d := r.table, r.decided
-	order := make([]int, len(t.pairs))
-	for i := range order {
-		order[i] = i
+	pairs := map[[2]string]*confused{}
+	list := []*confused{}
+	for id := range r.table.images {
+		e, o := &r.table.images[id], r.decided.outcome[id]
+		if !e.Dropped || e.Given == e.Suggested {
+			continue
+		}
+		p := pairs[[2]string{e.Given, e.Suggested}]
+		if p == nil {
+			p = &confused{Given: e.Given, Suggested: e.Suggested}
+			pairs[[2]string{e.Given, e.Suggested}], list = p, append(list, p)
+		}
+		if p.Suspects++; o.Action != undecided {
+			p.Decided++
+		}
+		if o == (outcome{decisions.Relabel, e.Suggested}) {
+			p.Accepted++
+		}
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		p, q := t.pairs[a], t.pairs[b]
-		return cmp.Or(cmp.Compare(q.suspects, p.suspects),
-			cmp.Compare(t.classes[p.given], t.classes[q.given]),
-			cmp.Compare(t.classes[p.suggested], t.classes[q.suggested]))
+	slices.SortFunc(list, func(a, b *confused) int {
+		return cmp.Or(b.Suspects-a.Suspects, cmp.Compare(a.Given, b.Given), cmp.Compare(a.Suggested, b.Suggested))
 	})
-	list := []confused{}
-	for _, i := range order[:min(most, len(order))] {
-		p := t.pairs[i]
-		list = append(list, confused{
-			t.classes[p.given], t.classes[p.suggested], p.suspects, d.pairs[i].decided, d.pairs[i].accepted,
-		})
+	out := []confused{}
+	for _, p := range list[:min(most, len(list))] {
+		out = append(out, *p)
 	}
-	return list
+	return out
 }

@@ -6,214 +6,183 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/location"
 )
 
-// kind is a set of reasons to look at an image.
-type kind uint8
-
+// Reasons to look at an image.
 const (
-	suspect kind = 1 << iota // its label is called wrong
-	outlier                  // it fits no class
-	copied                   // it has a near copy with another label
-	grouped                  // it has copies, of any label
-	faulty                   // the picture has a problem
+	suspect = "suspect" // its label is flagged
+	outlier = "outlier" // it fits no class
+	copied  = "copy"    // it has a near-duplicate with another label
+	grouped = "group"   // it has duplicates, of any label
+	faulty  = "problem" // the image file has a problem
 )
 
-// saying says what an image's scores are.
-type saying uint8
+var kindNames = []string{suspect, outlier, copied, grouped, faulty}
 
-const (
-	ofGiven     saying = 1 << iota // the score of the given label is a probability
-	ofSuggested                    // the score of the suggested label is a probability
-	unjudged                       // the image is alone in its class: its scores mean nothing
-)
-
-var kindNames = []struct {
-	kind kind
-	name string
-}{{suspect, "suspect"}, {outlier, "outlier"}, {copied, "copy"}, {grouped, "group"}, {faulty, "problem"}}
-
-// none stands for no image, no class and no pair.
-const none = -1
-
-// entry is a suspects.Suspect in a tenth of its memory: paths are rows of the manifest, labels are numbers of classes.
+// entry is an image of the manifest, with what the audit found. One that the audit lacks has its path and labels alone.
 type entry struct {
-	image, rank        int32
-	given, suggested   int32
-	pair               int32   // position in pairs of its labels; none if it is not a suspect
-	near               uint32  // start of its lists in the table's near
-	score, better, fit float64 // better is the suggested label's score; NaN: unknown
-	counts             [3]uint8
-	kinds              kind
-	said               saying
+	suspects.Suspect
+	sample  int    // position in the manifest
+	split   string // or splits, such as "train and test"
+	audited bool
 }
 
-// listNeighbours returns an image's neighbours with the given label, those with the suggested one, and its copies with
-// other labels.
-func (t *table) listNeighbours(e *entry) (given, suggested, copies []int32) {
-	near := t.near[e.near:]
-	list := func(n uint8) (list []int32) {
-		list, near = near[:n], near[n:]
-		return list
+// isOfKind reports whether there is this reason to look at the image.
+func (e *entry) isOfKind(kind string) bool {
+	switch kind {
+	case suspect:
+		return e.Dropped
+	case outlier:
+		return e.Outlier
+	case copied:
+		return len(e.Copies) > 0
+	case grouped:
+		return e.CopyGroup > 0
 	}
-	return list(e.counts[0]), list(e.counts[1]), list(e.counts[2])
+	return kind == faulty && len(e.Problems) > 0
 }
 
-// table is a manifest and its audit in memory. Images are rows of the manifest, labels are numbers of classes. Each
-// image has an id: first come the images of the audit, in its order from 0, then the others in the manifest's order.
+// table is a manifest joined to its audit. An image's id is its position in images: first come the images of the audit,
+// most suspect first, then the others in the manifest's order.
 type table struct {
 	manifest *datasets.Dataset
-	classes  []string // the manifest's classes, then labels found only in the audit or the decisions
-	classOf  map[string]int32
-	row      map[string]int32 // row of the manifest by path
-	sum      string           // hash of the audit's paths and labels
+	classes  []string        // the manifest's classes, then labels found only in the audit or the decisions
+	isClass  map[string]bool // whether a label is one of these
+	sum      string          // hash of the audit's paths and labels
 
-	all     []entry        // by id
-	list    []entry        // the images of the audit, most suspect first: the beginning of all
-	near    []int32        // the lists of all entries
-	id      []int32        // id of each image of the manifest; none: not in the audit
-	place   []int32        // id of each image of the manifest
-	at      [][]int32      // ids of each given class
-	audited []int32        // how many of these are in the audit
-	names   []int32        // classes in the order of their names
-	splits  []string       // in the order of their first images
-	byPath  func() []int32 // all ids in the order of their paths, sorted on first use
-	pairs   []confusion    // all confusions of suspects
-	images  []int32        // number of images of each class in the manifest
-	members []int32        // number of suspects of each class
-	byKind  map[string]int
-	drawn   bool // the images were drawn at random
-	changed int  // rows of the list that are not as they were written
-	known   bool // the audit knows how many labels are wrong in all
-
-	findings map[string][]finding // by kind
-
-	groups   map[int][]int32              // images of each group of copies
-	groupOf  map[int32]int                // of each image that has copies
-	problems map[int32][]suspects.Problem // of the pictures of images that have some
-	verdicts map[int32]suspects.Verdict   // of images whose copies have other labels
-	joined   map[int32]string             // the splits of images that are in several
-
-	// What filters often look at, by id: small, and read in any order.
-	kinds  []kind
-	given  []int32
-	image  []int32
-	split  []uint8 // positions in splits
-	sizes  []int   // images of each split
-	labels int     // images with a label
+	images   []entry
+	audited  int            // images of the audit
+	id       map[string]int // by path
+	place    []int          // ids in the manifest's order
+	splits   []sessionSplit
+	kinds    map[string]int          // images of each kind
+	orders   map[string]func() []int // all ids in an order, sorted on first use
+	groups   map[int][]int           // ids of each group of duplicates
+	findings map[string][]finding    // by kind
+	drawn    bool                    // the images were drawn at random
+	changed  int                     // rows of the audit that are not as they were written
 }
 
-// confusion is a given label and the label suggested instead.
-type confusion struct {
-	given, suggested int32
-	suspects         int32
-}
+// none stands for no image.
+const none = -1
 
 // Audit is the list of an audit, joined to its manifest.
 type Audit struct{ table *table }
 
-// ReadAudit joins an audit's file to the audited manifest, row by row; the list is never in memory as a whole.
+// ReadAudit joins an audit's file to the audited manifest.
 func ReadAudit(auditFile string, manifestFile location.Source, d *datasets.Dataset) (*Audit, error) {
 	each := func(yield func(suspects.Suspect) error) (bool, error) { return suspects.Each(auditFile, yield) }
 	t, err := newTable(d, each, auditFile, manifestFile)
-	if err != nil {
-		return nil, err
-	}
-	return &Audit{t}, nil
+	return &Audit{t}, err
 }
 
 // noAudit returns a manifest without an audit.
 func noAudit(manifestFile location.Source, d *datasets.Dataset) (*Audit, error) {
 	nothing := func(func(suspects.Suspect) error) (bool, error) { return false, nil }
 	t, err := newTable(d, nothing, "", manifestFile)
-	if err != nil {
-		return nil, err
-	}
-	return &Audit{t}, nil
-}
-
-// listFirstPaths returns the paths of the n most suspect images, without an audit of the manifest's first ones, or of
-// all if there are fewer.
-func (a *Audit) listFirstPaths(n int) []string {
-	from := a.table.list
-	if len(from) == 0 {
-		from = a.table.all
-	}
-	paths := make([]string, min(n, len(from)))
-	for id := range paths {
-		paths[id] = a.table.getImagePath(from[id].image)
-	}
-	return paths
+	return &Audit{t}, err
 }
 
 // newTable joins an audit to the audited manifest. Both are the user's files, so a mismatch is an error.
 func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error) (calls bool, err error),
 	auditFile string, manifestFile location.Source) (*table, error) {
 	d.JoinSplits()
-	row := make(map[string]int32, len(d.Samples))
-	for i := range d.Samples {
-		row[d.Samples[i].Path] = int32(i)
+	t := &table{manifest: d, classes: slices.Clone(d.Classes), isClass: map[string]bool{}, id: map[string]int{},
+		kinds: map[string]int{}, groups: map[int][]int{}}
+	for _, name := range t.classes {
+		t.isClass[name] = true
 	}
-	t := &table{
-		manifest: d, classes: slices.Clone(d.Classes), classOf: map[string]int32{},
-		row: row, byKind: map[string]int{},
-		groups: map[int][]int32{}, groupOf: map[int32]int{}, problems: map[int32][]suspects.Problem{},
-		verdicts: map[int32]suspects.Verdict{}, joined: map[int32]string{},
+	sample, splits := map[string]int{}, make([]string, len(d.Samples))
+	for i, s := range d.Samples {
+		sample[s.Path], splits[i] = i, s.Split
 	}
-	for i, name := range t.classes {
-		t.classOf[name] = int32(i)
-	}
-	t.id = slices.Repeat([]int32{none}, len(d.Samples))
 	for _, r := range d.Repeats {
-		if was := t.splitOf(int32(r.Of)); !slices.Contains(strings.Split(was, splitsJoined), r.Sample.Split) {
-			t.joined[int32(r.Of)] = was + splitsJoined + r.Sample.Split
+		if was := splits[r.Of]; !slices.Contains(strings.Split(was, splitsJoined), r.Sample.Split) {
+			splits[r.Of] = was + splitsJoined + r.Sample.Split
 		}
 	}
+	seen := map[int]bool{}
 	calls, err := each(func(e suspects.Suspect) error {
+		i, ok := sample[e.Path]
+		switch {
+		case !ok:
+			return mismatch(auditFile, e.Path, "is not in", manifestFile)
+		case seen[i] && splits[i] != d.Samples[i].Split:
+			return nil // its row in another split
+		case seen[i]:
+			return mismatch(auditFile, e.Path, "appears twice in the audit of", manifestFile)
+		case d.Samples[i].Label == datasets.Unlabelled || d.LabelName(d.Samples[i]) != e.Given:
+			what := fmt.Sprintf("had the label %q when it was audited, which is not its label in", e.Given)
+			return mismatch(auditFile, e.Path, what, manifestFile)
+		}
+		seen[i] = true
 		if e.Changed {
 			t.changed++
 		}
-		if err := t.addSuspect(&e); err != nil {
-			return fmt.Errorf("review: %s: image %q: %w %s: "+
-				"audit that manifest again, or name the one that was audited", auditFile, e.Path, err, manifestFile)
-		}
+		t.addClass(e.Suggested)
+		t.images = append(t.images, entry{e, i, splits[i], true})
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	t.audited = len(t.images)
 	t.sortByRank()
-	t.completeImages()
 	t.sum = t.sumOf()
 	if !calls {
 		t.markSuspects()
+	}
+	for i, s := range d.Samples {
+		if !seen[i] {
+			label := d.LabelName(s)
+			e := suspects.Suspect{Path: s.Path, Given: label, Suggested: label}
+			t.images = append(t.images, entry{e, i, splits[i], false})
+		}
 	}
 	t.indexImages()
 	t.gatherFindings()
 	return t, nil
 }
 
+func mismatch(auditFile, path, what string, manifestFile location.Source) error {
+	return fmt.Errorf("review: %s: image %q: %s %s: audit that manifest again, or name the one that was audited",
+		auditFile, path, what, manifestFile)
+}
+
 // splitsJoined stands between the splits of an image that is in several.
 const splitsJoined = " and "
 
-// splitOf returns the split of an image, or its splits, such as "train and test".
-func (t *table) splitOf(image int32) string {
-	return cmp.Or(t.joined[image], t.manifest.Samples[image].Split)
+// sortByRank orders the images by their ranks or, if there are none, by their scores, from which it then sets the
+// ranks.
+func (t *table) sortByRank() {
+	ranked := t.audited > 0 && t.images[0].Rank > 0
+	slices.SortStableFunc(t.images, func(a, b entry) int {
+		if ranked {
+			return cmp.Compare(a.Rank, b.Rank)
+		}
+		return cmp.Compare(a.Score, b.Score)
+	})
+	for id := range t.images {
+		if !ranked {
+			t.images[id].Rank = id + 1
+		}
+	}
 }
 
-// sumOf returns a hash of the paths and labels in order, which distinguishes audits.
+// sumOf returns a hash of the audit's paths and labels in order, which distinguishes audits.
 func (t *table) sumOf() string {
-	h, line := sha256.New(), []byte(nil)
-	for _, e := range t.list {
-		line = line[:0]
-		for _, text := range []string{t.getImagePath(e.image), t.classes[e.given], t.classes[e.suggested]} {
+	h := sha256.New()
+	for i := range t.images {
+		e, line := &t.images[i], []byte(nil)
+		for _, text := range []string{e.Path, e.Given, e.Suggested} {
 			line = append(binary.AppendUvarint(line, uint64(len(text))), text...)
 		}
 		_, _ = h.Write(line) // never fails
@@ -221,95 +190,93 @@ func (t *table) sumOf() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// mostNear is the largest number of neighbours of each kind: of a thousand black pictures each is a copy of all
-// others.
-const mostNear = 64
-
-// addSuspect adds an entry. Neighbours that are not in the manifest cannot be shown and are left out.
-func (t *table) addSuspect(e *suspects.Suspect) error {
-	image, ok := t.row[e.Path]
-	if !ok {
-		return fmt.Errorf("is not in")
-	}
-	if s := t.manifest.Samples[image].Split; t.id[image] != none && t.splitOf(image) != s {
-		return nil // its row in another split
-	} else if t.id[image] != none {
-		return fmt.Errorf("appears twice in the audit of")
-	}
-	if given := t.manifest.Samples[image].Label; given == datasets.Unlabelled || t.classes[given] != e.Given {
-		return fmt.Errorf("had the label %q when it was audited, which is not its label in", e.Given)
-	}
-	t.id[image], t.known = int32(len(t.list)), t.known || e.RateKnown
-	at := entry{
-		image: image, rank: int32(e.Rank), given: t.classOf[e.Given], suggested: t.numberClass(e.Suggested), pair: none,
-		near: uint32(len(t.near)), score: e.Score, better: orNaN(e.SuggestedScore), fit: orNaN(e.Fit),
-	}
-	if e.Dropped {
-		at.kinds |= suspect
-	}
-	if e.Outlier {
-		at.kinds |= outlier
-	}
-	if len(e.Copies) > 0 {
-		at.kinds |= copied
-	}
-	if e.CopyGroup > 0 {
-		at.kinds |= grouped
-		t.groupOf[image] = e.CopyGroup
-		t.groups[e.CopyGroup] = append(t.groups[e.CopyGroup], image)
-	}
-	if len(e.Problems) > 0 {
-		at.kinds |= faulty
-		kept := slices.Clone(e.Problems)
-		for i, p := range kept {
-			kept[i] = suspects.Problem{Kind: strings.Clone(p.Kind), Why: strings.Clone(p.Why)}
-		}
-		t.problems[image] = kept
-	}
-	if e.GivenProbability != nil {
-		at.said |= ofGiven
-	}
-	if e.SuggestedProbability != nil {
-		at.said |= ofSuggested
-	}
-	if e.Unjudged {
-		at.said |= unjudged
-	}
-	if e.CopyVerdict != "" {
-		t.verdicts[image] = suspects.Verdict(strings.Clone(string(e.CopyVerdict)))
-	}
-	add := func(list int, path string) {
-		if image, ok := t.row[path]; ok && image != at.image { // as an image that is in another split, too
-			t.near = append(t.near, image)
-			at.counts[list]++
+// markSuspects chooses the suspects if the audit does not report which labels are flagged, as in lists of some other
+// tools: all images with another suggested label or, if there are none, all images.
+func (t *table) markSuspects() {
+	other := slices.ContainsFunc(t.images, func(e entry) bool { return e.Given != e.Suggested })
+	for i := range t.images {
+		if e := &t.images[i]; !other || e.Given != e.Suggested {
+			e.Dropped = true
 		}
 	}
-	for i, list := range [][]suspects.Near{e.SupportGiven, e.SupportSuggested} {
-		for _, n := range list[:min(mostNear, len(list))] {
-			add(i, n.Path)
-		}
-	}
-	for _, c := range e.Copies[:min(mostNear, len(e.Copies))] {
-		add(2, c.Path)
-	}
-	t.list = append(t.list, at)
-	return nil
 }
 
-// numberClass returns the number of a label; a new label gets a new number.
-func (t *table) numberClass(name string) int32 {
-	if c, ok := t.classOf[name]; ok {
-		return c
+// indexImages counts and sorts what the page often needs.
+func (t *table) indexImages() {
+	t.place = make([]int, len(t.images))
+	sizes := map[string]int{}
+	for id := range t.images {
+		e := &t.images[id]
+		t.id[e.Path], t.place[e.sample] = id, id
+		for _, kind := range kindNames {
+			if e.isOfKind(kind) {
+				t.kinds[kind]++
+			}
+		}
+		if e.CopyGroup > 0 {
+			t.groups[e.CopyGroup] = append(t.groups[e.CopyGroup], id)
+		}
 	}
-	name = strings.Clone(name)
-	c := int32(len(t.classes))
-	t.classes, t.classOf[name] = append(t.classes, name), c
-	return c
+	for _, id := range t.place {
+		split := t.images[id].split
+		at := slices.IndexFunc(t.splits, func(s sessionSplit) bool { return s.Name == split })
+		if sizes[split]++; at < 0 {
+			at, t.splits = len(t.splits), append(t.splits, sessionSplit{Name: split})
+		}
+		t.splits[at].Images = sizes[split]
+	}
+	sorted := func(compare func(a, b *entry) int) func() []int {
+		return sync.OnceValue(func() []int {
+			ids := make([]int, len(t.images))
+			for id := range ids {
+				ids[id] = id
+			}
+			slices.SortStableFunc(ids, func(a, b int) int { return compare(&t.images[a], &t.images[b]) })
+			return ids
+		})
+	}
+	suspicion := sorted(func(*entry, *entry) int { return 0 })
+	t.orders = map[string]func() []int{
+		"": suspicion, "suspect": suspicion,
+		"least": sync.OnceValue(func() []int {
+			ids := slices.Clone(suspicion())
+			slices.Reverse(ids)
+			return ids
+		}),
+		"class": sorted(func(a, b *entry) int {
+			if (a.Given == "") != (b.Given == "") { // those without a label come last
+				return -cmp.Compare(a.Given, b.Given)
+			}
+			return cmp.Compare(a.Given, b.Given)
+		}),
+		"path":     sorted(func(a, b *entry) int { return strings.Compare(a.Path, b.Path) }),
+		"manifest": func() []int { return t.place },
+	}
 }
 
-func orNaN(v *float64) float64 {
-	if v == nil {
-		return math.NaN()
+// addClass adds a label that no image of the manifest has.
+func (t *table) addClass(name string) {
+	if !t.isClass[name] {
+		t.isClass[name], t.classes = true, append(t.classes, name)
 	}
-	return *v
+}
+
+// listFirstPaths returns the paths of the first images, at most n.
+func (a *Audit) listFirstPaths(n int) (paths []string) {
+	for _, e := range a.table.images[:min(n, len(a.table.images))] {
+		paths = append(paths, e.Path)
+	}
+	return paths
+}
+
+// key returns an image's key in addresses.
+func (e *entry) key() string { return strconv.Itoa(e.sample) }
+
+// findKey returns the id of the image with this key, or none.
+func (t *table) findKey(key string) int {
+	v, err := strconv.ParseUint(key, 10, 31)
+	if err != nil || v >= uint64(len(t.place)) || t.images[t.place[v]].key() != key {
+		return none
+	}
+	return t.place[v]
 }

@@ -1,13 +1,10 @@
 package review
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -50,13 +47,11 @@ func TestDoor(t *testing.T) {
 	e := entry("x.png", "a")
 	e.Suggested, e.SupportGiven = "new", []suspects.Near{{Path: "gone.png"}, {Path: "y.png"}}
 	table, err := newTable(read("x.png,a\ny.png,b\n"), each([]suspects.Suspect{e}), "a.csv", location.At("m.csv"))
-	if err != nil || table.classes[table.list[0].suggested] != "new" {
+	if err != nil || !table.isClass["new"] {
 		t.Fatal(err)
 	}
-	if given, suggested, copies := table.listNeighbours(&table.list[0]); len(given) != 1 ||
-		table.getImagePath(given[0]) != "y.png" ||
-		len(suggested)+len(copies) > 0 {
-		t.Errorf("neighbours %v, %v, %v", given, suggested, copies)
+	if r := rowOf(table, 0); len(r.ForGiven) != 1 || r.ForGiven[0].Path != "y.png" || len(r.ForSuggested) > 0 {
+		t.Errorf("got %+v", r)
 	}
 }
 
@@ -82,10 +77,10 @@ func TestTableOfSplits(t *testing.T) {
 		t.Fatal(err)
 	}
 	leaks := table.findings["leaks"]
-	if len(table.all) != 3 || len(table.list) != 2 || len(leaks) != 1 ||
-		table.getImagePath(leaks[0].images[0]) != "x.png" ||
-		strings.Join(table.splits, ", ") != "train and test, train, query and gallery" {
-		t.Errorf("%d images, %d judged, splits %q, leaks %v", len(table.all), len(table.list), table.splits, leaks)
+	if len(table.images) != 3 || table.audited != 2 || len(leaks) != 1 ||
+		table.images[leaks[0].ids[0]].Path != "x.png" ||
+		fmt.Sprint(table.splits) != "[{train and test 1} {train 1} {query and gallery 1}]" {
+		t.Errorf("%d images, %d audited, splits %v, leaks %v", len(table.images), table.audited, table.splits, leaks)
 	}
 	for path, c := range map[string]struct {
 		do   datasets.Decision
@@ -97,32 +92,10 @@ func TestTableOfSplits(t *testing.T) {
 		"z.png": {datasets.Decision{Label: "a"}, strings.ReplaceAll(list, "z.png,b", "z.png,a")},
 	} {
 		var out strings.Builder
-		do := map[int]datasets.Decision{int(table.row[path]): c.do}
-		if _, err := datasets.Mend(&out, location.At(file), d, do); err != nil || out.String() != c.want {
+		do := map[int]datasets.Decision{table.images[table.id[path]].sample: c.do}
+		if _, err := datasets.Fix(&out, location.At(file), d, do); err != nil || out.String() != c.want {
 			t.Errorf("%s: %v\n%s, expected\n%s", path, err, out.String(), c.want)
 		}
-	}
-}
-
-// TestNoSuspects: if the audit calls no label wrong, there are no suspects.
-func TestNoSuspects(t *testing.T) {
-	w := newWorld(t, 20)
-	file := filepath.Join(w.dir, "x.csv")
-	list := slices.Clone(w.list)
-	for i := range list {
-		list[i].Dropped = false
-	}
-	list[0].Unjudged = true
-	if err := suspects.WriteFile(file, list); err != nil {
-		t.Fatal(err)
-	}
-	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := ReadAudit(file, location.At(w.manifest), d)
-	if err != nil || a.table.byKind["suspect"] != 0 || a.table.list[0].said != unjudged || a.table.list[1].said != 0 {
-		t.Errorf("%v: %v, %v", err, a.table.byKind, a.table.list)
 	}
 }
 
@@ -143,7 +116,7 @@ func TestSuspectsOfOthers(t *testing.T) {
 			want++
 		}
 	}
-	if got := c.table.byKind["suspect"]; got != want || want == 0 {
+	if got := c.table.kinds[suspect]; got != want || want == 0 {
 		t.Errorf("%d suspects, expected %d", got, want)
 	}
 }
@@ -184,8 +157,8 @@ func TestCarriedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := r.decided; d.counts != [actions]int{1, 1, 1, 1} || r.Others != 1 {
-		t.Errorf("another audit: %v, %d others", d.counts, r.Others)
+	if d := r.decided; fmt.Sprint(counts(d)) != "[1 1 1 1]" || r.Others != 1 {
+		t.Errorf("another audit: %v, %d others", counts(d), r.Others)
 	}
 
 	// The corrected manifest: the dropped one is gone, the relabelled one has its label.
@@ -197,8 +170,8 @@ func TestCarriedOver(t *testing.T) {
 	if r, err = w.reopened(nil); err != nil {
 		t.Fatal(err)
 	}
-	if d := r.decided; d.counts != [actions]int{1, 2, 0, 0} {
-		t.Errorf("the corrected manifest: %v, expected one undecided and two kept", d.counts)
+	if d := r.decided; fmt.Sprint(counts(d)) != "[1 2 0 0]" {
+		t.Errorf("the corrected manifest: %v, expected one undecided and two kept", counts(d))
 	}
 	if do, e := r.collectCorrections(); len(do) != 0 || e.Rows != 99 {
 		t.Errorf("mended again: %v, %+v", do, e)
@@ -214,8 +187,8 @@ func TestCarriedOver(t *testing.T) {
 	if r, err = w.reopened(nil); err != nil {
 		t.Fatal(err)
 	}
-	if d := r.decided; d.counts != [actions]int{1, 0, 0, 1} {
-		t.Errorf("a changed label: %v", d.counts)
+	if d := r.decided; fmt.Sprint(counts(d)) != "[1 0 0 1]" {
+		t.Errorf("a changed label: %v", counts(d))
 	}
 	a := w.decide("t", 200, on(0, "keep", "", 1)) // its version went on
 	if a.Applied[0].Version != 2 {
@@ -279,11 +252,8 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := func(a *Audit) (out string) {
-		for id, e := range a.table.list {
-			given, suggested, copies := a.table.listNeighbours(&e)
-			e.near = 0
-			out += fmt.Sprintln(id, a.table.id[e.image], a.table.getImagePath(e.image), a.table.classes[e.given],
-				a.table.classes[e.suggested], e, given, suggested, copies)
+		for id, e := range a.table.images {
+			out += fmt.Sprintln(id, a.table.id[e.Path], e.Path, e.Given, e.Suggested, e.Score, e.SupportGiven, e.Rank)
 		}
 		return out + a.table.sum
 	}
@@ -315,140 +285,14 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestTypicalOfSuspects: if a list holds only suspects, the images that it leaves out are typical of their
-// class.
-func TestTypicalOfSuspects(t *testing.T) {
-	w := newWorld(t, 100)
-	var list []suspects.Suspect
-	listed := map[string]bool{}
-	for _, e := range w.list {
-		if e.Dropped {
-			list = append(list, e)
-			listed[e.Path] = true
-		}
-	}
-	w.list = list
-	w.server.Close()
-	if err := w.review.Decisions.Close(); err != nil {
-		t.Fatal(err)
-	}
-	w.open(nil)
-	var a struct{ Pictures []pic }
-	w.must("GET", "/api/typical?class=class+c&n=6", "", &a)
-	for _, p := range a.Pictures {
-		if listed[p.Path] || p.Label != "class c" {
-			t.Errorf("%+v is called typical: it is a suspect", p)
-		}
-	}
-	w.must("GET", "/api/typical?class=class+c&n=64", "", &a)
-	if len(a.Pictures) != 25 { // all of the class, suspects last
-		t.Errorf("%d pictures, expected 25", len(a.Pictures))
-	}
-	if last := a.Pictures[24]; !listed[last.Path] {
-		t.Errorf("%+v comes last, expected a suspect", last)
-	}
+// rowOf returns the row of an image that nobody decided about.
+func rowOf(t *table, id int) row {
+	d := &decided{table: t, votes: make([][]vote, len(t.images)), outcome: make([]outcome, len(t.images))}
+	return d.newRow(id, "")
 }
 
-// TestNewLabelWhileSearching: undo may bring back a label that neither the manifest nor the audit has, while a
-// search reads the list of labels. Faults show only under -race.
-func TestNewLabelWhileSearching(t *testing.T) {
-	w := newWorld(t, 100)
-	w.list[0].Suggested = "extra"
-	reopen := func() {
-		w.server.Close()
-		if err := w.review.Decisions.Close(); err != nil {
-			t.Fatal(err)
-		}
-		w.open(nil)
-	}
-	reopen()
-	w.decide("t", 200, on(0, "relabel", "extra", 0))
-	w.decide("t", 200, on(0, "keep", "", 1))
-	w.list[0].Suggested = w.list[0].Given
-	reopen()
-	ended, stop := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			if _, err := w.review.showFound(t.Context(), "",
-				func(ctx context.Context) ([]Found, error) { return w.finder.Similar(ctx, nil, 20) }); err != nil {
-				t.Error(err)
-			}
-		}
-	}()
-	var a struct{ Undone []state }
-	w.must("POST", "/api/undo", `{"tab":"t"}`, &a)
-	close(stop)
-	<-ended
-	if len(a.Undone) != 1 || a.Undone[0].Decision == nil || a.Undone[0].Decision.Label != "extra" {
-		t.Errorf("got %+v", a)
-	}
-}
-
-// TestManyCopies: a row stays small even if an image has many copies.
-func TestManyCopies(t *testing.T) {
-	w := newWorld(t, 200)
-	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 150 {
-		w.list[0].Copies = append(w.list[0].Copies, suspects.Copy{Path: pathOf(i)})
-		w.list[0].SupportGiven = append(w.list[0].SupportGiven, suspects.Near{Path: pathOf(i)})
-	}
-	a, err := joined(d, w.list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if given, _, copies := a.table.listNeighbours(&a.table.list[0]); len(given) != mostNear || len(copies) != mostNear {
-		t.Errorf("%d neighbours and %d copies, expected %d of each", len(given), len(copies), mostNear)
-	}
-}
-
-// TestOneClass: if there is only one class, with an awkward name, images are kept or dropped.
-func TestOneClass(t *testing.T) {
-	w := newWorld(t, 40)
-	const label = `crow, "black" | 鳥; =1+1`
-	w.write("m.csv", "path,label\nimages/00/Photo 0000.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\nü.png,\"crow, "+
-		"\"\"black\"\" | 鳥; =1+1\"\n")
-	w.list = []suspects.Suspect{{Path: "ü.png", Given: label, Suggested: label},
-		{Path: pathOf(0), Given: label, Suggested: label, Score: 1}}
-	w.server.Close()
-	if err := w.review.Decisions.Close(); err != nil {
-		t.Fatal(err)
-	}
-	w.open(nil)
-	var s session
-	w.must("GET", "/api/session", "", &s)
-	if len(s.Classes) != 1 || s.Classes[0].Name != label || s.Kinds["suspect"] != 2 {
-		t.Errorf("got %+v", s)
-	}
-	var rows struct{ Rows []row }
-	w.must("GET", "/api/rows?class="+url.QueryEscape(label)+"&text=%C3%9C", "", &rows)
-	if len(rows.Rows) != 1 || rows.Rows[0].Path != "ü.png" || rows.Rows[0].Rank != 1 {
-		t.Errorf("got %+v", rows)
-	}
-	w.decide("t", 400, on(0, "relabel", label, 0))
-	w.decide("t", 200, on(0, "drop", "", 0))
-	var pairs struct{ Pairs []confused }
-	if w.must("GET", "/api/confusions", "", &pairs); len(pairs.Pairs) != 0 {
-		t.Errorf("one class is confused: %+v", pairs)
-	}
-	status, text := w.ask("GET", "/api/export.csv", "", nil)
-	if want := "path,label\nimages/00/Photo 0000.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\n"; status != 200 ||
-		text != want {
-		t.Errorf("%d %q, expected %q", status, text, want)
-	}
-	if a := w.decide("t", 200, on(1, "drop", "", 0)); a.Hint == "" {
-		t.Error("all are decided, and no hint says so")
-	}
-	if status, text := w.ask("GET", "/api/export.csv", "", nil); status == 200 ||
-		!strings.Contains(text, "all 2 samples are to be dropped") {
-		t.Errorf("a manifest of nothing: %d %s", status, text)
-	}
+// counts returns how many of the audit's images are undecided, kept, dropped and relabelled.
+func counts(d *decided) []int {
+	c := d.countProgress().Counts
+	return []int{c[undecided], c[keep], c[drop], c[relabel]}
 }

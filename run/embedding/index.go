@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"winnow/backbone"
-	"winnow/datasets/imagelist"
+	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
@@ -48,7 +48,7 @@ func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []locati
 		return Indexed{}, err
 	}
 	e.Precision = o.Precision
-	list, err := imagelist.Open(ctx, images, o.Root, o.Stdin, h.Note)
+	list, err := imageroot.OpenList(ctx, images, o.Root, o.Stdin, h.Note)
 	if err != nil {
 		return Indexed{}, err
 	}
@@ -71,7 +71,7 @@ func ExtendIndex(ctx context.Context, h Host, dir string, images []location.Sour
 	if err != nil {
 		return Indexed{}, err
 	}
-	list, err := imagelist.Open(ctx, images, o.Root, o.Stdin, h.Note)
+	list, err := imageroot.OpenList(ctx, images, o.Root, o.Stdin, h.Note)
 	if err != nil {
 		return Indexed{}, err
 	}
@@ -85,7 +85,7 @@ func ExtendIndex(ctx context.Context, h Host, dir string, images []location.Sour
 
 // forgetChanged takes images out of an index whose files changed since they were indexed, so that they are embedded
 // again, and those that are gone from the folders of the list.
-func forgetChanged(h Host, dir string, list *imagelist.List) error {
+func forgetChanged(h Host, dir string, list *imageroot.List) error {
 	ix, err := search.Open(dir)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func forgetChanged(h Host, dir string, list *imagelist.List) error {
 }
 
 // fillIndex embeds images into the index that open opens.
-func (e *Embedder) fillIndex(ctx context.Context, h Host, dir string, list *imagelist.List, o Options,
+func (e *Embedder) fillIndex(ctx context.Context, h Host, dir string, list *imageroot.List, o Options,
 	open func(dim int, paths []string) (*search.Extension, error)) (r Indexed, err error) {
 	net, err := e.Load(h, o.Batch, false)
 	if err != nil {

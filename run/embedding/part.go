@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"winnow/cluster"
-	"winnow/datasets/imagelist"
+	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/lookup"
@@ -27,7 +27,7 @@ type partRows struct {
 
 // WritePart embeds a shard of the images, whole batches, into a part of the file out. If the part is there, the
 // network is not loaded. unit divides vectors by their length.
-func (e *Embedder) WritePart(ctx context.Context, h Host, out string, list *imagelist.List, o Options,
+func (e *Embedder) WritePart(ctx context.Context, h Host, out string, list *imageroot.List, o Options,
 	s cluster.Shard, unit bool) (cluster.Made, error) {
 	names := make([]string, 0, 3*len(list.Images))
 	for _, n := range list.Images {

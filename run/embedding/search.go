@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"winnow/datasets/imagelist"
+	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
@@ -40,7 +40,7 @@ func (s Search) searchExactly(ctx context.Context, h Host, g *search.Gallery, qu
 }
 
 // embedQueries turns images into queries. It also returns those that have no vector.
-func (s Search) embedQueries(ctx context.Context, h Host, e *Embedder, dim int, list *imagelist.List) ([]search.Query,
+func (s Search) embedQueries(ctx context.Context, h Host, e *Embedder, dim int, list *imageroot.List) ([]search.Query,
 	[]features.Bad, error) {
 	net, err := e.Load(h, 0, true)
 	if err != nil {
@@ -153,7 +153,7 @@ func (s Search) imagesFor(ctx context.Context, h Host, store *pgvector.Server, a
 		return nil, nil, &pgvector.OtherCollection{Store: store.String(),
 			Why: fmt.Sprintf("found vectors made by %.12s, expected by %.12s, which is %s", about.Model, made, s.Model)}
 	}
-	list, err := imagelist.Open(ctx, location.All(images), s.Root, s.Stdin, h.Note)
+	list, err := imageroot.OpenList(ctx, location.All(images), s.Root, s.Stdin, h.Note)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"winnow/datasets/imagelist"
+	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/atomicfile"
@@ -57,7 +57,7 @@ func (s Search) findIn(ctx context.Context, h Host, g *search.Gallery, labels ma
 // readQueries returns the queries with their vectors, and the images that have none.
 func (s Search) readQueries(ctx context.Context, h Host, g *search.Gallery) ([]search.Query, []features.Bad, error) {
 	return g.Queries(s.Queries, func(images []string) ([]search.Query, []features.Bad, error) {
-		list, err := imagelist.Open(ctx, location.All(images), s.Root, s.Stdin, h.Note)
+		list, err := imageroot.OpenList(ctx, location.All(images), s.Root, s.Stdin, h.Note)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/datasets/imagelist"
+	"winnow/datasets/imageroot"
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
@@ -50,7 +50,7 @@ func (r Written) Write(w io.Writer) error {
 }
 
 // WriteFile writes the vectors of images, all or none, in the form that the file's ending names.
-func (n *Network) WriteFile(ctx context.Context, out string, list *imagelist.List, o Options) (Written, error) {
+func (n *Network) WriteFile(ctx context.Context, out string, list *imageroot.List, o Options) (Written, error) {
 	files, err := Files(out)
 	if err != nil {
 		return Written{}, fmt.Errorf("embed: %w", err)
@@ -68,7 +68,7 @@ func (n *Network) WriteFile(ctx context.Context, out string, list *imagelist.Lis
 }
 
 // WriteLines writes each image as a line of JSON as soon as its vector is computed.
-func (n *Network) WriteLines(ctx context.Context, w io.Writer, list *imagelist.List, o Options) error {
+func (n *Network) WriteLines(ctx context.Context, w io.Writer, list *imageroot.List, o Options) error {
 	to := vectorfile.NewJSONL(w)
 	_, err := n.writeReadable(ctx, list, to, to.Unreadable, o)
 	return err
@@ -76,7 +76,7 @@ func (n *Network) WriteLines(ctx context.Context, w io.Writer, list *imagelist.L
 
 // writeReadable passes the vectors of readable images to out, and unreadable images to tell unless it is nil. No vector
 // is kept.
-func (n *Network) writeReadable(ctx context.Context, list *imagelist.List, out vectorfile.Writer,
+func (n *Network) writeReadable(ctx context.Context, list *imageroot.List, out vectorfile.Writer,
 	tell func(path, reason string) error, o Options) (*rows, error) {
 	var some []vectorfile.Row
 	all := &rows{take: func(x blas32.General, first int, bad []features.Bad) error {

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"winnow/datasets/glyphs/names"
+	"winnow/datasets/classnames"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
@@ -18,7 +18,7 @@ const glyphnet = "glyphnet"
 // Choose returns the backbone for images of some classes if the user names none, and the reason: for drawn characters
 // the one made for them, otherwise the best one installed.
 func Choose(classes []string) (name, why string, err error) {
-	if !slices.ContainsFunc(classes, func(class string) bool { return names.Readable(class) == class }) {
+	if !slices.ContainsFunc(classes, func(class string) bool { return classnames.Readable(class) == class }) {
 		return glyphnet, "made for drawn characters", nil
 	}
 	registry, err := models.OpenDefault()

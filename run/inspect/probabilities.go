@@ -125,13 +125,13 @@ func (t *table) selectProbabilities(d *datasets.Dataset, ids []int) (blas32.Gene
 		}
 		at[path] = i
 	}
-	listed, n := d.SourceRows(), len(d.Samples)+len(d.Repeats)
+	n := d.SourceRows()
 	if t.paths == nil && t.x.Rows != n {
 		return t.x, fmt.Errorf("%d rows, expected %d as in the manifest, in its order, or a column path", t.x.Rows, n)
 	}
 	out := features.NewMatrix(len(ids), t.x.Cols)
 	for i, id := range ids {
-		row := listed[id]
+		row := d.Samples[id].Row
 		if t.paths != nil {
 			var ok bool
 			if row, ok = at[d.Samples[id].Path]; !ok {

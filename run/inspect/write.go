@@ -88,16 +88,16 @@ func (a *Report) WriteJSON(w io.Writer) error {
 	return to.Encode(&whole)
 }
 
-// writeCorrected writes the manifest that was judged to a file or folder ([datasets.MendTo]), without the images that a
-// cut takes or with the labels suggested for them. Labels that people found wrong are mended as they decided. All other
+// writeCorrected writes the manifest that was judged to a file ([datasets.FixTo]), without the images that a
+// cut takes or with the labels suggested for them. Labels that people found wrong are replaced as they decided. All other
 // rows and columns stay as they are.
-func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Mended, error) {
+func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Fixed, error) {
 	taken, err := a.result.Take(cut)
 	if err != nil {
-		return datasets.Mended{}, err
+		return datasets.Fixed{}, err
 	}
 	if len(taken) == len(a.source.Samples) && !relabel {
-		return datasets.Mended{}, fmt.Errorf("audit: clean: all %d images of %s would be dropped, expected "+
+		return datasets.Fixed{}, fmt.Errorf("audit: clean: all %d images of %s would be dropped, expected "+
 			"some that stay", len(taken), a.from)
 	}
 	made := map[int]datasets.Decision{}
@@ -105,7 +105,7 @@ func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, r
 	if a.Checked != nil {
 		m, err := a.checks.Match(a.source)
 		if err != nil {
-			return datasets.Mended{}, err
+			return datasets.Fixed{}, err
 		}
 		maps.Copy(made, m.Decisions())
 	}
@@ -122,7 +122,7 @@ func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, r
 			made[a.ids[s.Row]] = datasets.Decision{Label: s.Suggested}
 		}
 	}
-	did, err := datasets.MendTo(ctx, to, a.from, a.source, made)
+	did, err := datasets.FixTo(ctx, to, a.from, a.source, made)
 	if err != nil {
 		return did, fmt.Errorf("audit: %s: %w", to, err)
 	}

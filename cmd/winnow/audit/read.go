@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -199,11 +198,7 @@ const examples = 3
 // that stands for another form than that of its source, two outputs to one file, and an output over the
 // judged manifest, whose labels would be lost.
 func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
-	if datasets.IntoFolder(manifest, o.Clean) {
-		if err := datasets.HasFiles(context.Background(), manifest); err != nil {
-			return err
-		}
-	} else if o.Clean != "" {
+	if o.Clean != "" {
 		form, err := datasets.FormOf(manifest)
 		if err != nil {
 			return err
@@ -216,7 +211,7 @@ func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
 	var to []term.Target
 	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "clean", Path: o.Clean},
 		{Flag: "out", Path: o.Page}} {
-		if f.Path != "" && !(f.Flag == "clean" && datasets.IntoFolder(manifest, f.Path)) {
+		if f.Path != "" {
 			to = append(to, f)
 		}
 	}

@@ -13,7 +13,6 @@ func Command() *cli.Command {
 			checkCommand(runCheck),
 			corruptCommand(runCorrupt),
 			toplineCommand(runTopline),
-			joinCommand(runJoin),
 			glyphsCommand(runGlyphs),
 		},
 	}

@@ -42,8 +42,6 @@ func TestOptions(t *testing.T) {
 	becomes(t, importCommand, "a --root r --shard-size 2MB -o {split}-%03d.tar", importing.Job{
 		Out: "{split}-%03d.tar", ShardSize: 2e6, Seed: 1, Root: location.At("r"),
 		Sources: []importing.Source{auto("a", datasets.Names{})}})
-	becomes(t, importCommand, "y --labels m.csv --out fixed", importing.Job{Out: "fixed", ShardSize: 1e9, Seed: 1,
-		Mended: location.At("m.csv"), Sources: []importing.Source{auto("y", datasets.Names{})}})
 	becomes(t, checkCommand, "m.csv --strict --json", CheckOptions{JSON: true,
 		Options: checking.Options{Manifest: location.At("m.csv"), Strict: true}})
 	becomes(t, corruptCommand, "m.csv --noise-rate 0.2 --noise human-like --features f --nearest --out n.csv",
@@ -52,8 +50,6 @@ func TestOptions(t *testing.T) {
 				Nearest: true}})
 	becomes(t, toplineCommand, "m.csv --noise-rate 0.3 --split test --out t.csv", ToplineOptions{
 		Manifest: location.At("m.csv"), Out: "t.csv", Split: "test", Rate: 0.3, Seed: 1})
-	becomes(t, joinCommand, "m.csv list.csv --out j.csv --json", JoinOptions{
-		Manifest: location.At("m.csv"), List: "list.csv", Out: "j.csv", JSON: true})
 	becomes(t, glyphsCommand, "--out g --classes 12", GlyphsOptions{Out: "g",
 		Config: glyphs.Config{Classes: 12, Images: glyphs.DefaultImages, Seed: glyphs.DemoSeed}})
 }
@@ -62,11 +58,10 @@ func TestOptions(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	termtest.Check(t, importCommand, nil, []string{
-		"--out m.csv", "a b --labels m.csv --out n", "a --labels m.csv --split train=1 --out n",
-		"a --labels m.csv --out m.tar", "a --by colour --out m.csv", "a --shard-size 1MB --out m.csv",
-		"a --shard-size x --out m.tar", "--preset glyphs --out m.tar", "a --split train --out m.csv",
+		"--out m.csv", "a --by colour --out m.csv", "a --shard-size 1MB --out m.csv",
+		"a --shard-size x --out m.tar", "a --split train --out m.csv",
 		"--preset mnist --root r --label-column l --out m.csv",
-		"--preset nix --root r --out m.csv", "--preset mnist --out m.csv", "--preset glyphs --human aggre --out m.csv",
+		"--preset nix --root r --out m.csv", "--preset mnist --out m.csv", "--preset mnist --root r --human aggre --out m.csv",
 		"--preset mnist --root r --validation 1 --out m.csv", "--preset mnist --root r --protocol prism --out m.csv",
 	})
 	termtest.Check(t, corruptCommand, nil, []string{

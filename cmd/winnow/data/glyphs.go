@@ -40,11 +40,8 @@ func readGlyphs(c *cli.Context) (GlyphsOptions, error) {
 }
 
 func runGlyphs(ctx context.Context, p *term.Program, o GlyphsOptions) error {
-	return writeGlyphs(ctx, p, o.Config, o.Out, filepath.Join(o.Out, "manifest.csv"))
-}
-
-func writeGlyphs(ctx context.Context, p *term.Program, cfg glyphs.Config, dir, manifest string) error {
-	dataset, files, err := glyphs.New(cfg)
+	dir, manifest := o.Out, filepath.Join(o.Out, "manifest.csv")
+	dataset, files, err := glyphs.New(o.Config)
 	if err != nil {
 		return term.AsMisuse(err)
 	}

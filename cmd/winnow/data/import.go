@@ -1,7 +1,6 @@
 package data
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -12,11 +11,8 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
-	"winnow/datasets/glyphs"
 	"winnow/datasets/importing"
 	"winnow/datasets/location"
-	"winnow/datasets/published"
-	"winnow/internal/catalog"
 	"winnow/internal/hint"
 )
 
@@ -33,14 +29,12 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 		Flags: append([]cli.Flag{
 			term.Required(term.OutFlag("manifest `FILE` to write; .tar: WebDataset shards, where %06d is their " +
 				"number and {split} the split")),
-			&cli.StringFlag{Name: "labels", Usage: "corrected `LIST` made from SOURCE: its labels are carried " +
-				"back into a copy of SOURCE's own files, in the folder or file --out"},
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
 			&cli.StringFlag{Name: "format", Value: "auto",
-				Usage: "format `NAME` of SOURCE: auto, folders, classes, boxes, csv, tsv, jsonl, prism, coco, " +
-					"labelstudio, fiftyone, webdataset, parquet"},
+				Usage: "format `NAME` of SOURCE: auto, folders, classes, csv, tsv, jsonl, prism, coco, " +
+					"labelstudio, webdataset, parquet"},
 			&cli.StringFlag{Name: "encoding", DefaultText: "UTF-8, or what the table shows, which is printed",
-				Usage: "`NAME` of the encoding of a table: latin1, windows-1252, utf-16, shift_jis, gbk, …"},
+				Usage: "`NAME` of the encoding of a table: utf-8, utf-16 or latin1"},
 			&cli.StringFlag{Name: "strip-prefix", Usage: "remove `TEXT` from the beginning of every path"},
 			&cli.StringFlag{Name: "split", Usage: "divide the images among splits: `SPLIT=SHARE,...`, where " +
 				"shares sum to 1"},
@@ -52,46 +46,40 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 				Usage: "boxes: leave out boxes with a side below `N` pixels"},
 			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
 			&cli.StringFlag{Name: "root",
-				Usage: "`DIR` with the files of --preset; glyphs: the new folder to draw into; lists and shards: " +
-					"that the paths begin in. Paths that name no file there are counted"},
+				Usage: "`DIR` with the files of --preset; lists and shards: that the paths begin in. Paths that name " +
+					"no file there are counted"},
 			&cli.StringFlag{Name: "protocol",
-				Usage: "`SPLIT` of --preset, of those that the dataset has: official, half, prism, usual or coarse"},
+				Usage: "`SPLIT` of --preset, of those that the dataset has: official, half, prism or usual"},
 			&cli.StringFlag{Name: "human",
 				Usage: "`SET` of human labels of cifar10n: aggre (the default), worse, random1, random2 or random3"},
 			&cli.StringFlag{Name: "human-labels", DefaultText: "found in --root",
-				Usage: "`FILE` with the human labels of cifar10n or cifar100n: .pt as published, CSV, .npy"},
+				Usage: "`FILE` with the human labels of cifar10n or cifar100n: CSV, perhaps gzipped"},
 			&cli.StringFlag{Name: "corrected-labels",
-				Usage: "`FILE` of the label-errors project, JSON or .npy, for the test images of mnist, CIFAR and " +
-					"ImageNet (JSON)"},
+				Usage: "`FILE` of the label-errors project (JSON) for the test images of mnist, CIFAR and ImageNet"},
 			&cli.StringFlag{Name: "given",
 				Usage: "with --preset: `FILE` of PRISM's released training list, whose noisy labels become the " +
 					"labels; the true ones become true_label"},
 			&cli.Float64Flag{Name: "validation",
 				Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
-			term.SeedFlag("seed `N` of --split, and of glyphs"),
+			term.SeedFlag("seed `N` of --split"),
 			term.JSONFlag(),
 		}, term.ColumnFlags()...),
 		Action: term.Action(readImport, call),
 	}
 }
 
-// glyphsPreset is the embedded dataset's name among the presets.
-const glyphsPreset = "glyphs"
-
-// presetNames returns the datasets that data import knows: those of the catalog, and the embedded one.
-func presetNames() []string {
-	names := []string{glyphsPreset}
-	for _, p := range published.Catalog() {
+// presetNames returns the datasets that data import knows.
+func presetNames() (names []string) {
+	for _, p := range importing.Catalog() {
 		names = append(names, p.Name)
 	}
-	slices.Sort(names)
 	return names
 }
 
 // Flags of data import that need --preset, and flags that exclude it.
 var (
-	presetFlags    = []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
-	notWithPresets = []string{"labels", "encoding", "path-column", "label-column", "split-column", "true-column",
+	presetFlags    = []string{"protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
+	notWithPresets = []string{"encoding", "path-column", "label-column", "split-column", "true-column",
 		"format", "strip-prefix", "split", "by", "crop-margin", "min-box"}
 )
 
@@ -105,18 +93,16 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	if o.ShardSize, err = term.Size(c, "shard-size"); err != nil {
 		return o, err
 	}
-	if tar := datasets.IsShardName(o.Out); c.IsSet("shard-size") && !tar || o.Preset == glyphsPreset && tar {
-		return o, term.Misused("--out: found %s, expected shards (.tar) with --shard-size, and a manifest of %s", o.Out,
-			glyphsPreset)
-		// shards and glyphs make their folders
-	} else if err := term.KeepInput(c, c.Args().Slice()...); err != nil && !tar && o.Preset != glyphsPreset {
+	if tar := datasets.IsShardName(o.Out); c.IsSet("shard-size") && !tar {
+		return o, term.Misused("--out: found %s, expected shards (.tar) with --shard-size", o.Out)
+	} else if err := term.KeepInput(c, c.Args().Slice()...); err != nil && !tar { // shards make their folders
 		return o, err
 	}
 	if c.IsSet("preset") {
 		return o, readPreset(c, o)
 	}
 	for _, name := range presetFlags {
-		if c.IsSet(name) && name != "root" {
+		if c.IsSet(name) {
 			return o, term.Misused("data import: --%s goes with --preset", name)
 		}
 	}
@@ -134,31 +120,10 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 			StripPrefix: c.String("strip-prefix"), Names: names,
 			CropMargin: c.Float64("crop-margin"), MinBox: c.Int("min-box")}})
 	}
-	if c.IsSet("labels") {
-		return o, readLabels(c, &o)
-	}
 	if o.Shares, err = datasets.ParseShares(c.String("split")); c.IsSet("split") && err != nil {
 		return o, term.Misused("--split: %w", err)
 	}
 	return o, nil
-}
-
-// readLabels reads the list whose labels are carried back.
-func readLabels(c *cli.Context, o *importing.Job) error {
-	o.Mended = location.At(c.String("labels"))
-	if n := len(o.Sources); n != 1 {
-		return term.Misused("--labels: found %d sources, expected the one that the list was made of", n)
-	}
-	for _, name := range []string{"split", "by", "shard-size", "seed", "root"} {
-		if c.IsSet(name) {
-			return term.Misused("data import: --%s does not go with --labels, which changes labels alone", name)
-		}
-	}
-	if datasets.IsShardName(o.Out) {
-		return term.Misused("--out: found %s, expected a file of SOURCE's form or, for a folder, a name without an "+
-			"ending", o.Out)
-	}
-	return term.KeepInput(c, o.Mended.Path())
 }
 
 // readPreset returns an error for flags that do not go with the preset.
@@ -166,48 +131,26 @@ func readPreset(c *cli.Context, o importing.Job) error {
 	if err := term.NoArguments(c); err != nil {
 		return err
 	}
-	if o.Preset == glyphsPreset {
-		if o.JSON {
-			return term.Misused("data import: --json says how sources were read: it does not go with %s", glyphsPreset)
-		}
-		for _, name := range append(presetFlags, notWithPresets...) {
-			if name != "root" && name != "protocol" && c.IsSet(name) {
-				return term.Misused("data import: --%s does not go with %s, whose splits are made with it", name,
-					glyphsPreset)
-			}
-		}
-		if o.Protocol != "" && o.Protocol != published.Official {
-			return term.Misused("--protocol: %s has no %q, expected %s", glyphsPreset, o.Protocol, published.Official)
-		}
-		return nil
-	}
 	for _, name := range notWithPresets {
 		if c.IsSet(name) {
 			return term.Misused("data import: --%s does not go with --preset, which has splits of its own (--protocol)",
 				name)
 		}
 	}
-	if c.IsSet("given") && c.IsSet("validation") {
-		return term.Misused("data import: --validation does not go with --given, whose labels are noisy")
-	}
-	preset, unknown := published.Find(o.Preset)
+	preset, err := importing.Find(o.Preset)
 	_, known := preset.Protocols[o.Protocol]
 	switch {
-	case unknown != nil:
-		return term.Misused("--preset: %q is unknown%s, expected one of %s", o.Preset,
-			catalog.Ask(o.Preset, presetNames()), strings.Join(presetNames(), ", "))
+	case err != nil:
+		return term.AsMisuse(err)
 	case o.Protocol != "" && !known:
-		return term.Misused("--protocol: %s has no %q%s, expected one of %s", preset.Name, o.Protocol,
-			catalog.Ask(o.Protocol, preset.ProtocolNames()), strings.Join(preset.ProtocolNames(), ", "))
-	case c.IsSet("human") && !slices.Contains(preset.Human, o.Human):
-		return term.Misused("--human: %s has no label set %q, expected one of: %s", preset.Name, o.Human,
-			cmp.Or(strings.Join(preset.Human, ", "), "none"))
-	case c.IsSet("human-labels") && preset.Human == nil:
-		return term.Misused("data import: --human-labels does not go with %s, only with cifar10n and cifar100n",
-			preset.Name)
-	case c.IsSet("corrected-labels") && !preset.Corrects:
-		return term.Misused("data import: --corrected-labels does not go with %s, only with mnist and CIFAR",
-			preset.Name)
+		return term.Misused("--protocol: found %q, expected one that %s has: %s", o.Protocol, preset.Name,
+			strings.Join(preset.ProtocolNames(), ", "))
+	case c.IsSet("human") && !slices.Contains(preset.Human, o.Human), c.IsSet("human-labels") && preset.Human == nil,
+		c.IsSet("corrected-labels") && !preset.Corrects:
+		return term.Misused("data import: the preset %s has no such labels: its sets of human labels are [%s], and "+
+			"corrected labels: %v", preset.Name, strings.Join(preset.Human, ", "), preset.Corrects)
+	case c.IsSet("given") && c.IsSet("validation"):
+		return term.Misused("data import: --validation does not go with --given, whose labels are noisy")
 	case o.Root.IsZero():
 		return term.Misused("data import: --preset needs --root, the folder with the dataset's files")
 	case o.Validation < 0 || o.Validation >= 1:
@@ -217,10 +160,6 @@ func readPreset(c *cli.Context, o importing.Job) error {
 }
 
 func runImport(ctx context.Context, p *term.Program, o importing.Job) error {
-	if o.Preset == glyphsPreset {
-		root := cmp.Or(o.Root, location.At(o.Out).Parent())
-		return writeGlyphs(ctx, p, glyphs.Config{Images: glyphs.DefaultImages, Seed: o.Seed}, root.Path(), o.Out)
-	}
 	o.Note = p.Note
 	if datasets.IsShardName(o.Out) {
 		progress, end := p.Watch("images")
@@ -233,11 +172,8 @@ func runImport(ctx context.Context, p *term.Program, o importing.Job) error {
 	}
 	err := o.Run(ctx, out, p.Err)
 	if not := (*datasets.NotThere)(nil); errors.As(err, &not) {
-		to := "--root DIR names the folder; --strip-prefix TEXT removes what stands before the paths in it"
-		if not.Headerless {
-			to += "; --format prism reads the list wherever the pictures are"
-		}
-		err = hint.With(err, "%s", to)
+		err = hint.With(err, "--root DIR names the folder; --strip-prefix TEXT removes what stands before the paths in it; "+
+			"--format prism reads a list without a header wherever the pictures are")
 	}
 	return err
 }

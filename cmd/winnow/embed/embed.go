@@ -8,7 +8,7 @@ import (
 
 	"winnow/cluster"
 	"winnow/cmd/winnow/term"
-	"winnow/datasets/imagelist"
+	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/run/embedding"
 )
@@ -90,7 +90,7 @@ func runEmbed(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	e.Precision = o.Precision
-	list, err := imagelist.Open(ctx, o.Images, o.Root, o.Stdin, p.Note)
+	list, err := imageroot.OpenList(ctx, o.Images, o.Root, o.Stdin, p.Note)
 	if err != nil {
 		return err
 	}

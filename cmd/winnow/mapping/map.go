@@ -27,8 +27,7 @@ func Command() *cli.Command { return newMapCommand(runMap) }
 const description = `Draws images that the run embeds near each other near each other on a map (t-SNE, van der Maaten
 2014, started from the principal components). Without a run it draws the features of a store as they are:
 --features DIR --manifest FILE. winnow studio draws a map to explore.
---color score and suspect (flagged or not) need --audit suspects.csv of winnow audit;
-class=LABEL shows one class against all others.
+--color score and suspect (flagged or not) need --audit suspects.csv of winnow audit.
 
    winnow map run --out map.svg --out map.csv`
 
@@ -40,10 +39,7 @@ func newMapCommand(call term.Call[Options]) *cli.Command {
 		Description: description,
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "out", Aliases: []string{"o"},
-				Usage: "write `FILE`.svg (a drawing), .csv or .tsv (coordinates); may be repeated"},
-			&cli.StringFlag{Name: "projector",
-				Usage: "write the vectors to `DIR` for TensorBoard's projector: tensors.tsv, " +
-					"metadata.tsv"},
+				Usage: "write `FILE`.svg (a drawing), .csv (coordinates); may be repeated"},
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query and gallery, or validation",
 				Usage: "`SPLIT,...` to draw, or all"},
 			&cli.StringFlag{Name: "color", Value: report.ColourLabel,
@@ -51,15 +47,11 @@ func newMapCommand(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "audit",
 				Usage: "`FILE`.csv of winnow audit, for --color score and suspect"},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images, chosen by --seed"},
-			&cli.StringFlag{Name: "method", Value: report.MethodTSNE,
-				Usage: "`METHOD`: tsne, or pca, the first two principal components"},
 			&cli.Float64Flag{Name: "perplexity", Value: 30, Usage: "perplexity `P` of t-SNE, about the number of " +
 				"neighbours"},
 			&cli.IntFlag{Name: "iterations", Value: 1000, Usage: "`N` steps of t-SNE"},
 			term.SeedFlag("seed `N` of the images and the start"),
 			term.NamesFlag(),
-			&cli.BoolFlag{Name: "spreadsheet",
-				Usage: "--out .csv, .tsv: write labels and paths so that spreadsheets do not read them as formulas"},
 			term.JSONFlag(),
 		}, term.DataFlags...),
 		Action: term.CheckedAction(readMap, call),
@@ -67,25 +59,23 @@ func newMapCommand(call term.Call[Options]) *cli.Command {
 }
 
 var colourings = []string{report.ColourLabel, report.ColourTrue, report.ColourSplit, report.ColourScore,
-	report.ColourSuspect, report.ColourClass + "LABEL"}
+	report.ColourSuspect}
 
 // Options are the options of winnow map.
 type Options struct {
-	Dir       string // of a run; "": the store of Run
-	Run       folder.Options
-	Out       []string
-	Projector string
-	Names     string // file
-	Draw      report.MapOptions
-	JSON      bool
+	Dir   string // of a run; "": the store of Run
+	Run   folder.Options
+	Out   []string
+	Names string // file
+	Draw  report.MapOptions
+	JSON  bool
 }
 
 func readMap(c *cli.Context) (o Options, err error) {
-	o = Options{Out: c.StringSlice("out"), Projector: c.String("projector"), Names: c.String("names"),
+	o = Options{Out: c.StringSlice("out"), Names: c.String("names"),
 		JSON: c.Bool("json"),
 		Draw: report.MapOptions{
 			Split: c.String("split"), Colour: c.String("color"), ScoresFile: c.String("audit"), Max: c.Int("max"),
-			Method: c.String("method"), Sheet: c.Bool("spreadsheet"),
 			TSNE: tsne.Options{Perplexity: c.Float64("perplexity"), Iterations: c.Int("iterations"),
 				Seed: c.Uint64("seed")},
 		}}
@@ -101,25 +91,22 @@ func readMap(c *cli.Context) (o Options, err error) {
 
 // checkMapOptions refuses options that do not go together.
 func (o Options) checkMapOptions() error {
-	if len(o.Out) == 0 && o.Projector == "" {
-		return term.Misused("winnow map: found neither --out nor --projector, expected a file to write: --out map.svg")
+	if len(o.Out) == 0 {
+		return term.Misused("winnow map: found no --out, expected a file to write: --out map.svg")
 	}
 	for _, path := range o.Out {
-		if !slices.Contains([]string{".svg", ".csv", ".tsv"}, filepath.Ext(path)) {
-			return term.Misused("--out: %q ends in none of .svg, .csv, .tsv", path)
+		if !slices.Contains([]string{".svg", ".csv"}, filepath.Ext(path)) {
+			return term.Misused("--out: %q ends neither in .svg nor in .csv", path)
 		}
 	}
 	d := o.Draw
 	switch {
-	case !slices.Contains(colourings, d.Colour) && (!strings.HasPrefix(d.Colour, report.ColourClass) ||
-		d.Colour == report.ColourClass):
+	case !slices.Contains(colourings, d.Colour):
 		return term.Misused("--color: found %q%s, expected one of %s", d.Colour, catalog.Ask(d.Colour, colourings),
 			strings.Join(colourings, ", "))
 	case (d.Colour == report.ColourScore || d.Colour == report.ColourSuspect) && d.ScoresFile == "":
 		return hint.With(term.Misused("--color %s: found no --audit, expected the file of an audit", d.Colour),
 			"make it: winnow audit RUN --out suspects.csv")
-	case d.Method != report.MethodTSNE && d.Method != report.MethodPCA:
-		return term.Misused("--method: found %q, expected %s or %s", d.Method, report.MethodTSNE, report.MethodPCA)
 	case d.Max < 5:
 		return term.Misused("--max: found %d images, expected at least 5", d.Max)
 	case d.TSNE.Iterations < 1:
@@ -175,11 +162,6 @@ func runMap(ctx context.Context, p *term.Program, o Options) error {
 	}
 	for _, path := range o.Out {
 		if err := m.Write(path); err != nil {
-			return err
-		}
-	}
-	if o.Projector != "" {
-		if err := m.WriteProjector(o.Projector); err != nil {
 			return err
 		}
 	}

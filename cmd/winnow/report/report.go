@@ -41,10 +41,7 @@ func newReportCommand(call term.Call[Options]) *cli.Command {
 				Usage: "the `SPLIT` to measure, show and draw"},
 			&cli.StringFlag{Name: "scorer", DefaultText: "as winnow audit RUN",
 				Usage: "rank the suspects by `NAME`: " + strings.Join(audit.Names(), ", ")},
-			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images on the map"},
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
-			&cli.BoolFlag{Name: "no-map", Usage: "no map"},
-			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			term.NamesFlag(),
 			term.JSONFlag(),
 		}, term.DataFlags...),
@@ -60,18 +57,14 @@ type Options struct {
 	Split  string // "": the usual one of each run
 	Names  string // file
 	Scorer string // "": as winnow audit judges a run
-	Show   report.Illustration
+	Bare   bool   // no pictures
 	JSON   bool
 }
 
 func readReport(c *cli.Context) (o Options, err error) {
 	o = Options{Out: c.String("out"), Split: c.String("split"), Scorer: c.String("scorer"),
 		Names: c.String("names"),
-		JSON:  c.Bool("json"),
-		Show:  report.Illustration{Pictures: !c.Bool("no-pictures"), Map: !c.Bool("no-map"), MaxMap: c.Int("max")}}
-	if o.Show.MaxMem, err = term.Size(c, "max-mem"); err != nil {
-		return o, err
-	}
+		JSON:  c.Bool("json"), Bare: c.Bool("no-pictures")}
 	if o.Dir, err = term.OneArgument(c, "one run folder"); err != nil {
 		return o, err
 	}
@@ -80,8 +73,6 @@ func readReport(c *cli.Context) (o Options, err error) {
 		return o, term.Misused("--out: %q does not end in .html", o.Out)
 	case c.IsSet("scorer") && !slices.Contains(scorers, o.Scorer):
 		return o, term.Misused("--scorer: found %q, expected one of %s", o.Scorer, strings.Join(scorers, ", "))
-	case o.Show.MaxMap < 5:
-		return o, term.Misused("--max: found %d images, expected at least 5", o.Show.MaxMap)
 	}
 	o.Run, err = term.RunOptions(c)
 	return o, err
@@ -96,7 +87,7 @@ type result struct {
 }
 
 func runReport(ctx context.Context, p *term.Program, o Options) error {
-	defer budget.Collect(o.Show.MaxMem)()
+	defer budget.Collect(report.MaxMem)()
 	o.Run.Host = p.Host()
 	rt, err := p.OpenRuntime()
 	if err != nil {
@@ -104,7 +95,7 @@ func runReport(ctx context.Context, p *term.Program, o Options) error {
 	}
 	defer rt.Close()
 	made, err := report.Make(ctx, o.Dir, report.Making{
-		Open: o.Run, Asked: report.Asked{Split: o.Split, Scorer: o.Scorer, MaxMem: o.Show.MaxMem}, Show: o.Show,
+		Open: o.Run, Asked: report.Asked{Split: o.Split, Scorer: o.Scorer}, Pictures: !o.Bare,
 		Names: func(d *datasets.Dataset) (classnames.Names, error) { return p.ClassNames(o.Names, d) },
 		Host:  report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()},
 	})

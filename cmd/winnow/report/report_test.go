@@ -13,15 +13,13 @@ import (
 )
 
 func TestFlagsBecomeOptions(t *testing.T) {
-	args := []string{"-o", "r.html", "--split", "train", "--scorer", "avgsim", "--max", "50", "--no-map", "--max-mem",
-		"2KiB", "--json", "a"}
+	args := []string{"-o", "r.html", "--split", "train", "--scorer", "avgsim", "--no-pictures", "--json", "a"}
 	got, err := termtest.Asked(t, newReportCommand, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Options{Dir: "a", Run: folder.Options{View: "center", For: "report"}, Out: "r.html",
-		Split: "train", Scorer: "avgsim", JSON: true,
-		Show: report.Illustration{Pictures: true, MaxMap: 50, MaxMem: 2048}}
+		Split: "train", Scorer: "avgsim", JSON: true, Bare: true}
 	if diff := cmp.Diff(&want, got, termtest.Sources, cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

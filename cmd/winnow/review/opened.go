@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"winnow/cmd/winnow/live"
 	"winnow/cmd/winnow/term"
 	"winnow/report/jobs"
 	"winnow/report/review"
@@ -21,7 +20,7 @@ type opened struct {
 	ctx    context.Context
 	p      *term.Program
 	answer review.Switch
-	studio *live.Studio
+	extras *extras
 
 	mutex  sync.Mutex
 	over   bool // the server has ended
@@ -45,16 +44,10 @@ func openAndServe(ctx context.Context, p *term.Program, o Options) (err error) {
 	if page.r.Notice != "" {
 		p.Note("%s", page.r.Notice)
 	}
-	called := func(label string) string {
-		if name := page.getReview().Names[label]; name != "" {
-			return name
-		}
-		return label
-	}
-	if page.studio, err = live.NewStudio(p, o.Beside(""), page.getSet, called, page.openJobList); err != nil {
+	if page.extras, err = newExtras(p, o.Beside(""), page.getSet, page.openJobList); err != nil {
 		return err
 	}
-	defer page.studio.Runs.End()
+	defer page.extras.runs.End()
 	page.answer.Change(page.r.Handler)
 	return servePage(ctx, p, o, page)
 }
@@ -65,7 +58,7 @@ func (page *opened) openSet(o Options) error {
 	o.Missing = listMissingCommands(o)
 	var found *finder.Finder
 	r, closeDecisions, err := review.Open(o.Files, func() (_ review.Finder, err error) {
-		if found, err = openFinder(page.ctx, page.p, o); found == nil {
+		if found, err = openFinder(page.p, o); found == nil {
 			return nil, err
 		}
 		return found, err
@@ -73,7 +66,7 @@ func (page *opened) openSet(o Options) error {
 	if err != nil {
 		return errors.Join(err, closeFinder(found))
 	}
-	r.Next, r.Exports = listNextCommands(o), listExportCommands(o)
+	r.Next = listNextCommands(o)
 	page.o, page.r, page.at = o, r, at
 	page.closes = func() error { return errors.Join(closeDecisions(), closeFinder(found)) }
 	return nil
@@ -87,17 +80,15 @@ func (page *opened) getReview() *review.Reviewer {
 }
 
 // getSet returns the set as it is now.
-func (page *opened) getSet() live.Set {
+func (page *opened) getSet() set {
 	page.mutex.Lock()
 	defer page.mutex.Unlock()
 	o, r := page.o, page.r
-	s := live.Set{
+	s := set{
 		Manifest: o.Manifest, Root: o.Root, Columns: o.Columns, Names: o.Names, Audit: r.AuditFile,
 		Audited: r.AuditFile != "",
 	}
-	if o.Run == "" {
-		s.Features = o.Features
-	}
+	s.Features = o.Features
 	if r.Decided() > 0 {
 		s.Decisions = r.Decisions.Path
 	}
@@ -105,11 +96,11 @@ func (page *opened) getSet() live.Set {
 }
 
 // newPageHandler answers the page's requests.
-func (page *opened) newPageHandler() http.Handler { return page.studio.Handler(&page.answer) }
+func (page *opened) newPageHandler() http.Handler { return page.extras.newHandler(&page.answer) }
 
 // openJobList opens the list of an audit that a job made. If that fails, the page stays as it was and says why.
 func (page *opened) openJobList(job jobs.Job) {
-	if job.Kind != live.AuditJob {
+	if job.Kind != auditJob {
 		return
 	}
 	page.answer.Change(func() http.Handler {
@@ -118,20 +109,15 @@ func (page *opened) openJobList(job jobs.Job) {
 		if page.over {
 			return http.NotFoundHandler()
 		}
-		if info, err := os.Stat(live.ListOf(job)); err == nil && page.r.AuditFile == live.ListOf(job) &&
+		if info, err := os.Stat(listMadeBy(job)); err == nil && page.r.AuditFile == listMadeBy(job) &&
 			info.ModTime().Before(page.at) {
 			return page.r.Handler() // it ended while there was no server: this list was opened
 		}
 		was, o := page.o, page.o
-		o.Audit, o.Guessed = live.ListOf(job), false
-		if o.Run == "" {
-			o.Features = featuresOf(o.Audit)
-		}
-		err := o.decideLearning()
-		if err == nil {
-			err = page.closes()
-			page.closes = func() error { return nil }
-		}
+		o.Audit, o.Guessed = listMadeBy(job), false
+		o.Features = featuresOf(o.Audit)
+		err := page.closes()
+		page.closes = func() error { return nil }
 		if err == nil {
 			err = page.openSet(o)
 		}
@@ -152,7 +138,7 @@ func (page *opened) endRequests() {
 	page.mutex.Lock()
 	page.over = true
 	page.mutex.Unlock()
-	if command, runs := page.studio.Jobs.Running(); runs {
+	if command, runs := page.extras.jobs.Running(); runs {
 		page.p.Note("this goes on: %s; winnow studio shows it again", command)
 	}
 }

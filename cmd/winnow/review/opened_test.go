@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/cmd/winnow/live"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/term/termtest"
 	"winnow/report/jobs"
@@ -70,30 +69,30 @@ func TestAuditIsOpened(t *testing.T) {
 		words, made := o.Words(chosen)
 		return strings.Join(words, " "), made[0]
 	}
-	offers := live.Offers(page.getSet())
-	if offers[0].Kind != live.AuditJob || offers[0].Over || session().Total != 0 {
+	offers := listOffers(page.getSet())
+	if offers[0].Kind != auditJob || offers[0].Over || session().Total != 0 {
 		t.Fatalf("offers %+v of a set without an audit, %d images in it", offers, session().Total)
 	}
 	if got, made := command(offers[0], "net"); got != "audit m.csv --model net" || made != "suspects.csv" {
 		t.Errorf("%q makes %s", got, made)
 	}
 	made := []string{"suspects.csv", "suspects.html"}
-	page.openJobList(jobs.Job{Kind: live.TrainJob, Made: []string{"run/result.json"}})
+	page.openJobList(jobs.Job{Kind: trainJob, Made: []string{"run/result.json"}})
 	write("suspects.csv", "path,given_label,suggested_label,score\nelsewhere.png,cat,dog,0.1\n")
-	page.openJobList(jobs.Job{Kind: live.AuditJob, Made: made})
+	page.openJobList(jobs.Job{Kind: auditJob, Made: made})
 	if s := session(); s.Total != 0 || !strings.Contains(s.Notice, "start winnow studio again") {
 		t.Errorf("a list of other images: %+v", s)
 	}
-	if got, _ := command(live.Offers(page.getSet())[0], ""); got != "audit m.csv --out m-suspects.csv" {
+	if got, _ := command(listOffers(page.getSet())[0], ""); got != "audit m.csv --out m-suspects.csv" {
 		t.Errorf("the list of other images would be lost: %q", got)
 	}
 	write("suspects.csv", "path,given_label,suggested_label,score\na.png,cat,dog,0.1\nb.png,dog,dog,0.9\n")
-	page.openJobList(jobs.Job{Kind: live.AuditJob, Made: made})
+	page.openJobList(jobs.Job{Kind: auditJob, Made: made})
 	if s := session(); s.Total != 2 {
 		t.Errorf("%+v, expected the 2 images of the list", s)
 	}
-	offers = live.Offers(page.getSet())
-	if !offers[0].Over || offers[1].Kind != live.TrainJob {
+	offers = listOffers(page.getSet())
+	if !offers[0].Over || offers[1].Kind != trainJob {
 		t.Fatalf("offers %+v of an audited set", offers)
 	}
 	if got, made := command(offers[1], ""); got != "train m.csv --out run" || made != "run/result.json" {
@@ -105,7 +104,7 @@ func TestAuditIsOpened(t *testing.T) {
 	if got, _ := command(offers[1], ""); got != "train m.csv --out run" {
 		t.Errorf("%q: the offer of a job changes after it was made", got)
 	}
-	if got, _ := command(live.Offers(page.getSet())[1], ""); got != "train m.csv --out run-2" {
+	if got, _ := command(listOffers(page.getSet())[1], ""); got != "train m.csv --out run-2" {
 		t.Errorf("%q trains into a folder that is there", got)
 	}
 }

@@ -1,4 +1,4 @@
-// Package review implements the "winnow review" command.
+// Package review implements the commands "winnow review" and "winnow studio".
 package review
 
 import (
@@ -11,113 +11,91 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/audit/learn"
-	"winnow/backbone"
 	"winnow/cmd/winnow/term"
-	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/report/review"
 	"winnow/report/review/finder"
-	"winnow/run/folder"
 	"winnow/run/inspect"
-	"winnow/run/rehearsal"
 )
 
-// Command returns winnow review.
+// Command returns winnow review: the studio, opened at the suspects.
 func Command() *cli.Command { return newReviewCommand(runReview) }
 
-const description = `
-Serves a page that shows the suspects of winnow audit --out with typical images of both labels and the nearest
-neighbours, and prints its address. If the audit flags no label, or on demand, the page shows all images.
-Ctrl-C ends the server.
+// Studio returns winnow studio.
+func Studio() *cli.Command { return newStudioCommand(runReview) }
 
-   winnow audit photos
-   winnow review suspects.csv --manifest photos --features suspects.features --out fixed.csv
-   winnow review --manifest photos --export --out fixed.csv
+const studioDescription = `
+Serves one page for a labelled set and prints its address: all images in a grid, with filters, classes and counts; the
+suspects of an audit next to typical images of both labels; duplicates, outliers and images with problems; a map of the
+images by their vectors; and search by an image of the set, a file or a selection. Everywhere images can be kept,
+dropped, relabelled, and noted about, one or many at a time. Ctrl-C ends the server.
 
-With the features of the audit (SUSPECTS.features, or --features) the page learns: after each decision the images that
-are not on the screen are put in the order of how likely they are wrong. Some images are drawn at random; they show how
-many labels are wrong in all and how many are left. A first review starts with 60 of them where the audit cannot
-estimate that, and --until says when to stop. Ctrl-C writes the corrected manifest to --out.
+   winnow studio photos
+   winnow studio suspects.csv --manifest photos --out fixed.csv
+   winnow studio photos --export --out fixed.csv
 
-   winnow review suspects.csv --manifest photos --out fixed.csv --until 1%
+PHOTOS is a folder, a .zip file or a manifest, by default the working folder. The list of an audit is the one named, or
+suspects.csv in the working folder or next to the images; SUSPECTS.features holds the vectors. Without them the page
+shows the images, and the command that makes what is missing. It also lists the trainings of these images, shows them
+while they run, and starts an audit or a training as a process that keeps running when the page or the server ends.
 
-Every decision is saved at once, in a file next to the manifest that a later audit of the same manifest reads
-again. Several people can use one server: the page asks each browser for a name once, keeps who decided what and
-when, and shows where people differ once they have decided. The corrected manifest follows the majority of those who
-were sure; without a majority a label stays as given. One server at a time holds the file. Links that lead out of the
-images' folder are not followed. With a feature store, an index or a run, the page finds similar images.
+Every decision is saved at once, in a file next to the manifest that a later audit of the same manifest reads again; one
+server at a time holds it. Several people can use one server: the page asks each browser for a name once, keeps who
+decided what and when, and shows where people differ once they have decided. The corrected manifest follows the majority
+of those who were sure; without a majority a label stays as given.
 
-Decisions can be exported in many forms: metadata.csv is an imagefolder's, labels.json FiftyOne's,
-NAME.cleanlab.csv cleanlab's; NAME.labelstudio.json holds tasks for Label Studio with the suggestions, and
-annotations made there can be imported:
-
-   winnow review suspects.csv --manifest photos --export --out tasks.labelstudio.json
-   winnow review --manifest photos --import export.json --export --out fixed.csv
-
-On a set whose true labels are known, a simulation measures how much learning from decisions helps and how well
-the wrong labels are counted: it plays the review in the order that the decisions so far suggest, and compares it
-with the list from top to bottom. With --check it starts with 60 images drawn at random.
-
-   winnow review suspects.csv --simulate true_label --features suspects.features --decisions 500
-
-The server listens on this machine only, and answers only to the address with its token. To reach it from
-elsewhere, forward a port (ssh -L 8080:127.0.0.1:8080 HOST with --listen 127.0.0.1:8080), or name a network
-address with --listen; the token is then sent unencrypted.
+The server listens on this machine only, and answers only to the address with its token. To reach it from elsewhere,
+forward a port (ssh -L 8080:127.0.0.1:8080 HOST with --listen 127.0.0.1:8080), or name a network address with --listen;
+the token is then sent unencrypted.
 `
 
+func newStudioCommand(call term.Call[Options]) *cli.Command {
+	return newPageCommand("studio", "explore a labelled set in the browser: all images, suspects, findings, a map, search; "+
+		"and decide", studioDescription, review.Data, call)
+}
+
 func newReviewCommand(call term.Call[Options]) *cli.Command {
+	return newPageCommand("review", "review the suspected label errors in the browser, and write the corrected manifest", `
+Opens the page of winnow studio at the suspects of an audit, or with --export applies the decisions without a page.
+
+   winnow audit photos
+   winnow review suspects.csv --manifest photos --out fixed.csv
+   winnow review --manifest photos --export --out fixed.csv
+`, review.Suspects, call)
+}
+
+func newPageCommand(name, usage, description string, home review.View, call term.Call[Options]) *cli.Command {
+	read := func(c *cli.Context) (Options, error) { return readOptions(c, home) }
 	return &cli.Command{
-		Name:        "review",
-		Usage:       "review the suspected label errors in the browser, and write the corrected manifest",
-		ArgsUsage:   "SUSPECTS",
-		Description: description,
-		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "import",
-				Usage: "take decisions from `FILE`, an export of Label Studio as JSON or JSON_MIN"},
-			&cli.StringFlag{Name: "simulate", Usage: "serve nothing: let a simulated reviewer answer from `COLUMN` " +
-				"of the suspects, true_label, and print what is found and estimated after how many decisions"},
-			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the corrected manifest to --out"},
-			&cli.StringFlag{Name: "decided",
-				Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
-			term.JSONFlag(),
-		}, pageFlags()...),
-		Action: term.CheckedAction(readReview, call),
+		Name: name, Usage: usage, ArgsUsage: "[PHOTOS | SUSPECTS]", Description: description, Flags: pageFlags(),
+		Action: term.CheckedAction(read, call),
 	}
 }
 
 // pageFlags are the flags of the page: what it shows, where it is served, what it writes.
 func pageFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "audit", DefaultText: "the argument",
+		&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the corrected manifest to --out"},
+		&cli.StringFlag{Name: "decided",
+			Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
+		term.JSONFlag(),
+		&cli.StringFlag{Name: "audit", DefaultText: "suspects.csv, if there",
 			Usage: "suspects as winnow audit --out wrote them, `FILE`.csv, .jsonl, .json or .parquet"},
-		&cli.StringFlag{Name: "manifest",
-			Usage: "the manifest `FILE` that was audited, or the folder or .zip file; required without --simulate"},
+		&cli.StringFlag{Name: "manifest", DefaultText: "the argument",
+			Usage: "the manifest `FILE`, or the folder or .zip file of the images"},
 		&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
 			Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
 		&cli.StringFlag{Name: "features", Aliases: []string{"index"}, DefaultText: "SUSPECTS.features, if there",
-			Usage: "learn from decisions, and find similar images, by the feature store or index `DIR`"},
-		&cli.StringFlag{Name: "run",
-			Usage: "find similar images by the embedding of the run folder `RUN`; its features are found again, " +
-				"or named with --features"},
+			Usage: "find similar images and draw the map by the feature store or index `DIR`"},
 		&cli.StringFlag{Name: "model", DefaultText: "the one that made the features",
 			Usage: "embed uploaded images by a run folder or an ONNX `FILE`, if it has moved"},
 		&cli.StringFlag{Name: "decisions", DefaultText: "next to the manifest",
-			Usage: "keep decisions in `FILE`; with --simulate, stop after so many"},
-		term.OutFlag("write the corrected manifest to `FILE`, in the form of --manifest or of its name's ending"),
-		&cli.StringFlag{Name: "format", DefaultText: "by the name of --out",
-			Usage: "`NAME` of the form of --out: manifest, csv, imagefolder, fiftyone, labelstudio or cleanlab"},
+			Usage: "keep decisions in `FILE`"},
+		term.OutFlag("write the corrected manifest to `FILE`, in the form of --manifest or as .csv"),
 		term.NamesFlag(),
-		&cli.BoolFlag{Name: "check", DefaultText: "in a first review with --features",
-			Usage: fmt.Sprintf("start with %d random images, which show how many labels are wrong; "+
-				"--check alone shows random images only, --check=false none", inspect.Checked)},
+		&cli.BoolFlag{Name: "check", Usage: fmt.Sprintf("show %d random images in place of the suspects: they show "+
+			"how many labels are wrong", inspect.Checked)},
 		&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` of a reviewer that the page suggests"},
-		&cli.StringFlag{Name: "goal", Value: string(learn.Find),
-			Usage: "`NAME` of what to show: find (likely wrong), measure (random), teach (doubtful) or list (in " +
-				"the order of the suspects)"},
-		&cli.StringFlag{Name: "until", Usage: "say when to stop, by the `RULE` 1%, when with 95 % confidence at " +
-			"most so many images have a wrong label that is not found, or 50 per hour, when fewer are found; " +
-			"needs features"},
 		&cli.StringFlag{Name: "listen", Value: anyPort,
 			Usage: "serve at `HOST:PORT`; port 0 is any free one"},
 		&cli.StringSliceFlag{Name: "allow-host",
@@ -133,57 +111,21 @@ func pageFlags() []cli.Flag {
 const anyPort = "127.0.0.1:0"
 
 func runReview(ctx context.Context, p *term.Program, o Options) (err error) {
-	if o.Simulate {
-		return simulateReview(ctx, p, o)
-	}
 	if err := checkOut(p, o.Files); err != nil {
 		return err
-	}
-	if o.Import != "" {
-		if taken, err := review.Take(o.Files); err != nil || printResult(p, o.JSON, taken) != nil ||
-			!o.Export && o.Audit == "" {
-			return err
-		}
 	}
 	if o.Export {
 		exported, err := review.Export(o.Files)
 		if err != nil {
 			return err
 		}
-		return printResult(p, o.JSON, exported)
+		if o.JSON {
+			return p.JSON(exported)
+		}
+		_, err = fmt.Fprint(p.Out, exported.Text())
+		return err
 	}
 	return openAndServe(ctx, p, o)
-}
-
-// listExportCommands returns the commands that export the decisions in each form.
-func listExportCommands(o Options) map[review.Form]string {
-	names := review.Exports()
-	if form, err := datasets.FormOf(o.Manifest); err == nil {
-		names[review.InPlace] = "fixed" + review.Endings[form][0]
-	}
-	list := map[review.Form]string{}
-	for form, name := range names {
-		words := []string{"winnow", "review"}
-		if o.Audit != "" && !form.Trainable() {
-			words = append(words, o.Audit)
-		}
-		words = append(words, "--manifest", o.Manifest.String())
-		for flag, column := range term.Named(o.Columns) {
-			words = append(words, flag, column)
-		}
-		if !o.Root.IsZero() {
-			words = append(words, "--root", o.Root.String())
-		}
-		if o.Decisions != "" {
-			words = append(words, "--decisions", o.Decisions)
-		}
-		words = append(words, "--export", "--out", name)
-		if form == review.Table {
-			words = append(words, "--format", string(form))
-		}
-		list[form] = term.Quoted(words)
-	}
-	return list
 }
 
 // listNextCommands returns the commands that continue with the decisions: to write the corrected list, if the server
@@ -202,36 +144,16 @@ func listNextCommands(o Options) (list []string) {
 		}
 		list = append(list, term.Quoted(append(write, "--export", "--out", out)))
 	}
-	if form, err := o.FormOf(); o.Out != "" && (err != nil || !form.Trainable()) {
-		return list
-	}
 	images[1] = out
 	words := append([]string{"winnow", "train"}, images...)
 	root := imageroot.Resolve(o.Root, o.Manifest)
 	if folder := filepath.Dir(out); filepath.Clean(root.String()) != folder {
 		words = append(words, "--root", root.String())
 	}
-	if o.Features != "" && o.Run == "" {
+	if o.Features != "" {
 		words = append(words, "--features", o.Features)
 	}
 	return append(list, term.Quoted(append(words, "--out", "runs/fixed")))
-}
-
-// simulateReview plays the review with reviewers who answer from the truth.
-func simulateReview(ctx context.Context, p *term.Program, o Options) error {
-	stage, features, err := rehearsal.Open(ctx, o.Audit, o.Features)
-	if err != nil {
-		return err
-	}
-	if stage.Note != "" {
-		p.Note("%s", stage.Note)
-	}
-	played, err := stage.Play(ctx, o.Rehearsal)
-	if err != nil {
-		return err
-	}
-	played.Features = features
-	return printResult(p, o.JSON, played)
 }
 
 // servePage serves the page until ctx is done.
@@ -287,27 +209,12 @@ func servePage(ctx context.Context, p *term.Program, o Options, open *opened) er
 	return nil
 }
 
-// printResult prints a result as text or JSON.
-func printResult(p *term.Program, json bool, done interface{ Text() string }) error {
-	if json {
-		return p.JSON(done)
-	}
-	_, err := fmt.Fprint(p.Out, done.Text())
-	return err
-}
-
 // openFinder opens the finder of similar images, or returns nil if none is named.
-func openFinder(ctx context.Context, p *term.Program, o Options) (*finder.Finder, error) {
-	switch {
-	case o.Run != "":
-		return finder.OpenRun(ctx, o.Run, folder.Options{
-			Manifest: o.Manifest, Features: o.Features, Root: o.Root, View: backbone.CenterName, For: p.Command,
-			Host: p.Host(),
-		})
-	case o.Features != "":
-		return finder.Open(o.Features, o.Model, p.Host())
+func openFinder(p *term.Program, o Options) (*finder.Finder, error) {
+	if o.Features == "" {
+		return nil, nil
 	}
-	return nil, nil
+	return finder.Open(o.Features, o.Model, p.Host())
 }
 
 func closeFinder(f *finder.Finder) error {
@@ -315,4 +222,19 @@ func closeFinder(f *finder.Finder) error {
 		return nil
 	}
 	return f.Close()
+}
+
+// OpenStudio serves the studio and opens it in the browser.
+func OpenStudio(ctx context.Context, p *term.Program, o Options) error {
+	o.Home, o.OpenPage, o.Listen = review.Data, true, anyPort
+	return runReview(ctx, p, o)
+}
+
+// Command returns the command that opens the studio: its list and the features next to it are found by their names.
+func (o Options) Command() string {
+	words := []string{"winnow", "studio", o.Manifest.String()}
+	if !o.Root.IsZero() {
+		words = append(words, "--root", o.Root.String())
+	}
+	return term.Quoted(append(words, "--out", o.Out))
 }

@@ -36,7 +36,8 @@ type Row struct {
 // Next returns up to limit images to decide about, in the order in which the page shows them.
 func (p Page) Next(limit int) ([]Row, error) {
 	var page struct{ Rows []Row }
-	err := p.ask(http.MethodPost, "/api/next", map[string]any{"limit": limit, "reviewer": p.Reviewer}, &page)
+	query := fmt.Sprintf("/api/rows?state=undecided&limit=%d&reviewer=%s", limit, url.QueryEscape(p.Reviewer))
+	err := p.ask(http.MethodGet, query, nil, &page)
 	return page.Rows, err
 }
 

@@ -1,4 +1,4 @@
-// Gathering images in the studio: search, tags, examples of classes. One server and one browser page for all steps.
+// Gathering images in the studio by search. One server and one browser page for all steps.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -97,92 +97,15 @@ export const gathering = [
     assert.match(await page.locator("#asked").textContent(), /no longer at hand/);
     assert.deepEqual(await visit.found(page), []);
   }],
-  ["gathering: tags are given, shown, found, removed and undone", async () => {
-    await go(page, "view=data");
-    const list = await ids();
-    await page.locator(".tile").nth(2).focus();
-    await page.keyboard.press("Shift+ArrowRight");
-    await page.keyboard.press("t");
-    await page.waitForSelector("#tagging[open]");
-    assert.deepEqual(await accessible(page, every), []);
-    await page.keyboard.type("ask Ann");
-    await page.keyboard.press("Enter");
-    await said("2 images: tag “ask Ann” given");
-    await page.waitForSelector("#tagging .mark");
-    await page.keyboard.type("blurred");
-    await page.keyboard.press("Enter");
-    await said("tag “blurred” given");
-    await page.keyboard.type("blurred"); // which both have: nothing to do
-    await page.keyboard.press("Enter");
-    assert.equal(await page.locator("#tag-input").inputValue(), "");
-    await page.keyboard.press("Escape");
-    assert.equal(await page.locator(".tile .mark").count(), 4);
-    assert.equal(await outcome(list[2]), "undecided", "a tag decides nothing");
-    await page.keyboard.press("u");
-    await said("Undone: tags of 2 images");
-    assert.equal(await page.locator(".tile .mark").count(), 2);
-    await page.locator("#f-tag").selectOption("ask Ann");
-    await settled(page);
-    assert.equal(await page.locator("#found").textContent(), "2 images");
-    assert.match(page.url(), /tag=ask\+Ann/);
-    await page.keyboard.press("Escape");
-    await page.locator(".tile").first().focus();
-    await page.keyboard.press("Enter");
-    await page.waitForSelector("#focus[open]");
-    await page.locator("#focus .marks button").click();
-    await said("tag “ask Ann” removed");
-    assert.equal(await page.locator("#focus .mark").count(), 0);
-    await page.keyboard.press("Escape");
-    await page.reload();
-    await ready(page);
-    assert.equal(await page.locator("#found").textContent(), "1 image");
-    await page.keyboard.press("h");
-    await page.waitForSelector("#history .entries li");
-    assert.match(await page.locator("#history .entries li").first().textContent(), /tag “ask Ann” removed/);
-    await page.keyboard.press("Escape");
-    // Killed and started again, the tags are there.
-    visit.excuse(/Failed to load|ERR_CONNECTION/);
-    await server.kill();
-    await server.start();
-    assert.deepEqual((await server.ask("/api/session")).tags, [{ name: "ask Ann", images: 1 }]);
-    await page.goto(server.address);
-    await ready(page);
-    visit.excuse();
-    await visit.found(page);
-  }],
-  ["gathering: examples of the class that the mouse or the keyboard points at", async () => {
-    await go(page, "view=data");
-    const classes = (await server.ask("/api/session")).classes.filter((c) => c.images > 0), name = (i) => page.locator("#class-list button").nth(i).getAttribute("data-class");
-    await page.locator("#class-list button").nth(2).hover();
-    await page.waitForSelector("#class-drawn .example");
-    const first = await page.locator("#class-drawn .example").evaluateAll((all) => all.map((b) => b.title));
-    assert.equal(first.length, 6);
-    assert.ok(classes.some((c) => c.images > 6), "there is nothing to draw from");
-    await page.locator("#class-list button").nth(3).focus();
-    const third = await name(3);
-    await page.waitForFunction((n) => document.querySelector("#class-drawn b")?.textContent.startsWith(n), (classes.find((c) => c.name === third).called ?? third).slice(0, 3));
-    await page.keyboard.press("Enter");
-    await settled(page);
-    assert.equal(await page.evaluate(() => document.activeElement.dataset.class), third, "the keyboard loses its place");
-    const drawn = page.locator("#class-drawn .example"), before = (await drawn.evaluateAll((all) => all.map((b) => b.title))).join();
-    await page.locator("#class-drawn .plain").click();
-    await page.waitForFunction((t) => [...document.querySelectorAll("#class-drawn .example")].map((b) => b.title).join() !== t, before);
-    await drawn.first().click();
-    await page.waitForSelector("#focus[open]");
-    await page.keyboard.press("Escape");
-    assert.deepEqual(await accessible(page, every), []);
-    assert.deepEqual(await visit.found(page), []);
-  }],
-  ["gathering: search and tags in every window: axe, reflow, screenshot", async ({ browser, shots }) => {
+  ["gathering: search in every window: axe, reflow, screenshot", async ({ browser, shots }) => {
     const bad = [], { key } = await rowOf(9);
     for (const [width, height, colorScheme, rules] of windows) {
       const shown = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" }), look = new Visit(shown, server.origin), p = await look.page();
       await p.goto(server.address);
       await ready(p);
-      for (const [name, place] of Object.entries({ begin: "view=search", search: `view=search&like=${key}`, tagging: "view=data&tag=ask+Ann" })) {
+      for (const [name, place] of Object.entries({ begin: "view=search", search: `view=search&like=${key}` })) {
         await go(p, place);
         if (name === "search") await p.waitForSelector("#asked b");
-        if (name === "tagging") { await p.keyboard.press("t"); await p.waitForSelector("#tagging[open] .mark"); }
         await p.waitForFunction(() => [...document.images].filter((i) => { const b = i.getBoundingClientRect(); return b.width > 0 && b.bottom > 0 && b.top < innerHeight; }).every((i) => i.complete));
         const where = `${name}, ${width}×${height}, ${colorScheme}`;
         if (rules.length) bad.push(...(await accessible(p, rules)).map((words) => `${where}: ${words}`));

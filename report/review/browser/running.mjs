@@ -1,4 +1,4 @@
-// Trainings and audits in the studio: what runs, what it left, and what is started.
+// Trainings in the studio: what runs, what it left, and what is started.
 
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
@@ -63,7 +63,6 @@ export const running = [
     await page.locator("body").focus();
     await page.locator("#views [data-view=runs]").click();
     await page.waitForFunction(() => /watched/.test(document.getElementById("run-list").textContent));
-    assert.match(await page.locator("#audits").textContent(), /suspects/);
     const [view] = (await server.ask("/api/jobs")).offers;
     assert.equal(view.kind, "train");
     const offer = page.locator("#offers .offer");
@@ -76,15 +75,6 @@ export const running = [
     await page.waitForSelector("#run .curve svg");
     assert.match(page.url(), /view=runs&run=/);
     await looked("runs", shots);
-  }],
-  ["runs: two trainings are compared in words", async ({ binary }) => {
-    winnow(binary, "train", "--manifest", set.manifest, "--features", set.features, "--out", join(dir, "other"), "--screen", "none", "--epochs", "2", "--seed", "7");
-    await page.locator("#runs-again").click();
-    await page.locator("input[aria-label='Compare other']").check();
-    await page.locator("input[aria-label='Compare watched']").check();
-    await page.waitForFunction(() => /They differ in .*seed \(/s.test(document.getElementById("versus").textContent));
-    assert.match(await page.locator("#versus").textContent(), /2 trainings compared.*P@1 on the \d+ validation images/s);
-    assert.deepEqual(await visit.found(page), []);
   }],
   ["runs: by the keyboard, and the state after a restart", async () => {
     await page.keyboard.press("1");

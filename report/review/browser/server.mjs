@@ -28,7 +28,7 @@ export function makeSet(binary, dir) {
     for (const at of [1, 3]) if (line[at] === victim) line[at] = hostile;
   }
   writeFileSync(clean, lines.map((line, i) => [...line, i ? `photographer ${i % 7}` : "by"].map(quote).join(",")).join("\n") + "\n");
-  const set = { images, manifest: join(images, "noisy.csv"), features: join(dir, "features"), audit: join(dir, "suspects.csv"), decisions: join(dir, "decisions.db"), out: join(dir, "fixed.csv"), goal: "list", rows: 0 };
+  const set = { images, manifest: join(images, "noisy.csv"), features: join(dir, "features"), audit: join(dir, "suspects.csv"), decisions: join(dir, "decisions.db"), out: join(dir, "fixed.csv"), rows: 0 };
   winnow(binary, "data", "corrupt", clean, "--noise-rate", "0.3", "--out", set.manifest);
   winnow(binary, "extract", "--manifest", set.manifest, "--model", "glyphnet", "--out", set.features);
   winnow(binary, "audit", "--manifest", set.manifest, "--features", set.features, "--scorer", "fitted", "--noise-rate", "0.9", "--out", set.audit); // suggests another label for more of them than the default does; suspects enough for all steps
@@ -51,7 +51,7 @@ export class Server {
   }
   async start() {
     const { set } = this;
-    this.process = spawn(this.binary, [this.command, ...(set.audit ? ["--audit", set.audit] : []), "--manifest", set.manifest, ...(set.features ? ["--features", set.features] : []), ...(set.goal ? ["--goal", set.goal] : []), "--decisions", set.decisions, "--out", set.out, "--listen", this.listen, "--token", token, ...this.more], { cwd: this.cwd, env: { ...process.env, ...this.env }, stdio: ["ignore", "pipe", "pipe"] });
+    this.process = spawn(this.binary, [this.command, ...(set.audit ? ["--audit", set.audit] : []), "--manifest", set.manifest, ...(set.features ? ["--features", set.features] : []), "--decisions", set.decisions, "--out", set.out, "--listen", this.listen, "--token", token, ...this.more], { cwd: this.cwd, env: { ...process.env, ...this.env }, stdio: ["ignore", "pipe", "pipe"] });
     this.said = "";
     this.process.stderr.on("data", (text) => { this.said += text; });
     this.ended = new Promise((end) => { this.process.once("exit", end); });

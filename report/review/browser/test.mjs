@@ -15,7 +15,6 @@ import { deciding } from "./deciding.mjs";
 import { advancing } from "./advancing.mjs";
 import { finding } from "./finding.mjs";
 import { reviewing } from "./reviewing.mjs";
-import { learning } from "./learning.mjs";
 import { failing } from "./failing.mjs";
 import { reaching } from "./reaching.mjs";
 import { pages } from "./pages.mjs";
@@ -27,7 +26,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const binary = resolve(process.env.WINNOW ?? join(here, "../../bin/winnow")), shots = resolve(process.env.SHOTS ?? join(here, "shots"));
 if (!existsSync(binary)) throw new Error(`${binary} is not there: make build, or name it in WINNOW`);
 const dir = mkdtempSync(join(tmpdir(), "winnow-review-")), started = Date.now();
-const steps = [...deciding, ...advancing, ...finding, ...reviewing, ...reaching, ...studio, ...gathering, ...running, ...pages, ...learning, ...failing].filter(([name]) => process.argv.slice(2).every((word) => `${name} ${learning.some(([n]) => n === name) ? "(learning)" : ""}`.includes(word)));
+const steps = [...deciding, ...advancing, ...finding, ...reviewing, ...reaching, ...studio, ...gathering, ...running, ...pages, ...failing].filter(([name]) => process.argv.slice(2).every((word) => name.includes(word)));
 
 let browser, server, failed = 0;
 try {

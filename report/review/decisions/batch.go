@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -18,8 +19,7 @@ const (
 // Author is the reviewer who decides, and the browser tab.
 type Author struct{ Tab, Reviewer string }
 
-// Change is a decision to make about an image. Version is the version of the image that the reviewer saw. With Stands
-// the decision stays as it is, whatever its version, and only the tags change.
+// Change is a decision to make about an image. Version is the version of the image that the reviewer saw.
 type Change struct {
 	Path, Given string
 	Action      Action
@@ -27,8 +27,6 @@ type Change struct {
 	Note        string
 	Version     int64
 	Picture     Picture // of the file that the reviewer saw
-	Stands      bool
-	Give, Take  []string // tags that the image gets and loses
 }
 
 // Conflict is the error for a batch that was refused because another tab has changed these images since.
@@ -61,21 +59,16 @@ func readCurrentRow(tx *sql.Tx, path, reviewer string) (stored, error) {
 	return i, err
 }
 
-// putRow writes an image's row, and the change as an answer.
+// putRow writes an image's row.
 func putRow(tx *sql.Tx, i stored) error {
-	values := []any{i.Path, i.Reviewer, i.Given, i.Action, i.Label, i.Note, i.At.UnixMilli(), i.Version, i.Change,
-		i.batch}
-	_, err := tx.Exec(`INSERT INTO images (path, reviewer, given, action, label, note, at, version, change, batch, sum)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (path, reviewer) DO UPDATE SET given = excluded.given, action = excluded.action,
-		label = excluded.label, note = excluded.note, at = excluded.at, version = excluded.version,
-		change = excluded.change, batch = excluded.batch, sum = excluded.sum`, append(values, sumOf(values...))...)
-	if err != nil {
-		return err
-	}
-	values = []any{i.Path, i.Reviewer, i.Given, i.Action, i.Label, i.At.UnixMilli(), i.Change}
-	_, err = tx.Exec("INSERT INTO answers (path, reviewer, given, action, label, at, change, sum) "+
-		"VALUES (?, ?, ?, ?, ?, ?, ?, ?)", append(values, sumOf(values...))...)
+	return insertRow(tx, "OR REPLACE INTO images", imageColumns, i.Path, i.Reviewer, i.Given, i.Action, i.Label, i.Note,
+		i.At.UnixMilli(), i.Version, i.Change, i.batch)
+}
+
+// insertRow inserts a row with its sum.
+func insertRow(tx *sql.Tx, into string, columns []string, values ...any) error {
+	_, err := tx.Exec(fmt.Sprintf("INSERT %s (%s, sum) VALUES (%s?)", into, strings.Join(columns, ", "),
+		strings.Repeat("?, ", len(columns))), append(values, sumOf(values...))...)
 	return err
 }
 
@@ -91,14 +84,11 @@ func (s *Store) runTransaction(do func(tx *sql.Tx, change int64) ([]Image, error
 	if gone := s.checkStillHere(); gone != nil { // checked as late as possible
 		err = gone
 	}
-	var conflict *Conflict
-	var gone *Gone
-	switch {
-	case errors.As(err, &conflict), errors.As(err, &gone), errors.Is(err, ErrNothing), errors.Is(err, ErrTags):
+	if err != nil {
 		tx.Rollback()
-		return nil, err
-	case err != nil:
-		tx.Rollback()
+		if errors.As(err, new(*Conflict)) || errors.As(err, new(*Gone)) || errors.Is(err, ErrNothing) {
+			return nil, err
+		}
 		return nil, inWords(s.Path, err)
 	}
 	if err := tx.Commit(); err != nil {
@@ -111,7 +101,7 @@ func (s *Store) runTransaction(do func(tx *sql.Tx, change int64) ([]Image, error
 
 // Decide makes a batch of decisions, all or none. If an image has another version than its Change says, the
 // error is a [*Conflict] of those images. After Decide the author cannot redo what was undone before. The paths
-// must be distinct, and names, notes and tags must pass [CheckReviewer], [CheckNote] and [CheckTag].
+// must be distinct, and names and notes must pass [CheckReviewer] and [CheckNote].
 func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 	return s.runTransaction(func(tx *sql.Tx, change int64) ([]Image, error) {
 		before := make([]stored, len(changes))
@@ -121,7 +111,7 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 			if before[i], err = readCurrentRow(tx, c.Path, by.Reviewer); err != nil {
 				return nil, err
 			}
-			if before[i].Version != c.Version && !c.Stands {
+			if before[i].Version != c.Version {
 				conflict.Images = append(conflict.Images, before[i].Image)
 			}
 		}
@@ -151,26 +141,11 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 		list := make([]Image, len(changes))
 		for i, c := range changes {
 			after := stored{Image{Path: c.Path, Reviewer: by.Reviewer, Given: c.Given, Action: c.Action, Label: c.Label,
-				Note: c.Note, At: now}, batch}
-			if c.Stands && before[i].Version > 0 {
-				after = before[i]
-				after.batch = batch
-			} else if c.Stands {
-				after.Action = Undecided
-			}
-			after.Version, after.Change = before[i].Version+1, change
+				Note: c.Note, At: now, Version: before[i].Version + 1, Change: change}, batch}
 			if err := recordDecision(tx, before[i], after); err != nil {
 				return nil, err
 			}
-			if !c.Stands {
-				if err := keepPicture(tx, c.Path, now.UnixMilli(), c.Picture); err != nil {
-					return nil, err
-				}
-			}
-			if err := retagImage(tx, batch, c.Path, c.Give, c.Take); err != nil {
-				return nil, err
-			}
-			if after.Tags, err = tagsOf(tx, c.Path); err != nil {
+			if err := keepPicture(tx, c.Path, now.UnixMilli(), c.Picture); err != nil {
 				return nil, err
 			}
 			list[i] = after.Image
@@ -181,11 +156,9 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 
 // recordDecision writes a decision to the history, with the state before it.
 func recordDecision(tx *sql.Tx, before, after stored) error {
-	values := []any{after.batch, after.Path, after.Given, after.Action, after.Label, after.Note, after.At.UnixMilli(),
-		before.Given, before.Action, before.Label, before.Note, before.At.UnixMilli(), before.batch}
-	_, err := tx.Exec(`INSERT INTO history (batch, path, given, action, label, note, at,
-		before_given, before_action, before_label, before_note, before_at, before_batch, sum)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(values, sumOf(values...))...)
+	err := insertRow(tx, "INTO history", historyColumns, after.batch, after.Path, after.Given, after.Action,
+		after.Label, after.Note, after.At.UnixMilli(), before.Given, before.Action, before.Label, before.Note,
+		before.At.UnixMilli(), before.batch)
 	if err != nil {
 		return err
 	}
@@ -266,14 +239,6 @@ func turnBatch(tx *sql.Tx, batch int64, reviewer string, back bool, change int64
 	}
 	if len(conflict.Images) > 0 {
 		return nil, &conflict
-	}
-	if err := turnTags(tx, batch, back); err != nil {
-		return nil, err
-	}
-	for i := range list {
-		if list[i].Tags, err = tagsOf(tx, list[i].Path); err != nil {
-			return nil, err
-		}
 	}
 	return list, nil
 }

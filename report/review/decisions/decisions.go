@@ -62,9 +62,8 @@ type Image struct {
 	Label    string // the new label for Relabel, else ""
 	Note     string
 	At       time.Time
-	Version  int64    // number of changes; 0: never decided
-	Change   int64    // the store's Version at the last change
-	Tags     []string // of the image, by whichever reviewer, sorted
+	Version  int64 // number of changes; 0: never decided
+	Change   int64 // the store's Version at the last change
 }
 
 // Store is an open file of decisions. Its methods are safe for concurrent use.
@@ -208,22 +207,20 @@ func (s *Store) prepareTables() error {
 		return err
 	}
 	defer tx.Rollback()
-	var id, version, tables int64
+	var id, found, tables int64
 	for query, to := range map[string]*int64{
-		"PRAGMA application_id": &id, "PRAGMA user_version": &version, "SELECT count(*) FROM sqlite_schema": &tables,
+		"PRAGMA application_id": &id, "PRAGMA user_version": &found, "SELECT count(*) FROM sqlite_schema": &tables,
 	} {
 		if err := tx.QueryRow(query).Scan(to); err != nil {
 			return err
 		}
 	}
-	last := int64(len(schemas))
 	switch {
 	case tables == 0:
-		version = 0
 	case id != applicationID:
 		return errors.New("is another program's database, expected decisions of winnow review")
-	case version < 1 || version > last:
-		return fmt.Errorf("version %d, expected 1 to %d: another version of winnow wrote it", version, last)
+	case found < oldest || found > version:
+		return fmt.Errorf("version %d, expected %d or %d: another version of winnow wrote it", found, oldest, version)
 	}
 	var acts string // a trigger would act whenever a decision is written
 	err = tx.QueryRow("SELECT coalesce(min(name), '') FROM sqlite_schema WHERE type IN ('trigger', 'view')").Scan(&acts)
@@ -237,8 +234,8 @@ func (s *Store) prepareTables() error {
 	if err := checkSound(tx); err != nil {
 		return err
 	}
-	if version < last {
-		if err := upgradeTables(tx, version); err != nil {
+	if tables == 0 {
+		if err := createTables(tx); err != nil {
 			return err
 		}
 	}
@@ -311,21 +308,10 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Version returns the number of changes: each batch made, undone or redone is one.
-func (s *Store) Version() int64 {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.change
-}
-
 // Images calls yield for every image and each reviewer who decided about it, in the order of the last changes.
 func (s *Store) Images(yield func(Image) error) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	tags, err := allTags(s.db)
-	if err != nil {
-		return inWords(s.Path, err)
-	}
 	rows, err := s.db.Query(`SELECT path, reviewer, given, action, label, note, at, version, change
 		FROM images ORDER BY change, path, reviewer`)
 	if err != nil {
@@ -335,12 +321,12 @@ func (s *Store) Images(yield func(Image) error) error {
 	for rows.Next() {
 		var i Image
 		var at int64
-		err := rows.Scan(&i.Path, checked{&i.Reviewer, checkStored}, &i.Given, &i.Action, &i.Label,
+		err := rows.Scan(&i.Path, checked{&i.Reviewer, CheckReviewer}, &i.Given, &i.Action, &i.Label,
 			checked{&i.Note, CheckNote}, &at, &i.Version, &i.Change)
 		if err != nil {
 			return inWords(s.Path, fmt.Errorf("image %q: %w", i.Path, err))
 		}
-		i.At, i.Tags = time.UnixMilli(at), tags[i.Path]
+		i.At = time.UnixMilli(at)
 		if err := yield(i); err != nil {
 			return err
 		}

@@ -14,7 +14,6 @@ type Entry struct {
 	BeforeAction Action
 	BeforeLabel  string
 	BeforeNote   string
-	Given, Taken []string // tags
 	Undone       bool
 }
 
@@ -27,11 +26,7 @@ func (s *Store) History(offset, limit int) (total int64, list []Entry, err error
 		return 0, nil, inWords(s.Path, err)
 	}
 	rows, err := s.db.Query(`SELECT n, h.at, tab, path, reviewer, action, label, note,
-		before_action, before_label, before_note, state IN (1, 3),
-		(SELECT coalesce(group_concat(tag, ';'), '') FROM taggings AS t
-			WHERE t.batch = h.batch AND t.path = h.path AND given = 1),
-		(SELECT coalesce(group_concat(tag, ';'), '') FROM taggings AS t
-			WHERE t.batch = h.batch AND t.path = h.path AND given = 0)
+		before_action, before_label, before_note, state IN (1, 3)
 		FROM history AS h JOIN batches USING (batch) ORDER BY n DESC LIMIT ? OFFSET ?`, limit, offset)
 	if err != nil {
 		return 0, nil, inWords(s.Path, err)
@@ -40,10 +35,9 @@ func (s *Store) History(offset, limit int) (total int64, list []Entry, err error
 	for rows.Next() {
 		var e Entry
 		var at int64
-		err := rows.Scan(&e.N, &at, &e.Tab, &e.Path, checked{&e.Reviewer, checkStored},
+		err := rows.Scan(&e.N, &at, &e.Tab, &e.Path, checked{&e.Reviewer, CheckReviewer},
 			&e.Action, &e.Label, checked{&e.Note, CheckNote},
-			&e.BeforeAction, &e.BeforeLabel, checked{&e.BeforeNote, CheckNote}, &e.Undone, tagList{&e.Given},
-			tagList{&e.Taken})
+			&e.BeforeAction, &e.BeforeLabel, checked{&e.BeforeNote, CheckNote}, &e.Undone)
 		if err != nil {
 			return 0, nil, inWords(s.Path, err)
 		}

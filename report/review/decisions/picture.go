@@ -95,79 +95,25 @@ func (p *Pictures) Seen(path string, at time.Time, now Picture) {
 }
 
 // Pictures returns what the decisions were about, to compare with the files of fsys. Decisions whose pictures are not
-// known, as those of an import, are taken to be about what the files hold now.
+// known are taken to be about what the files hold now.
 func (s *Store) Pictures(fsys fs.FS) (*Pictures, error) {
 	p := &Pictures{fsys: fsys, by: map[string][]pictured{}, same: map[string]bool{}}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	tx, err := s.db.Begin()
+	rows, err := s.db.Query("SELECT path, at, bytes, modified, content FROM pictures ORDER BY path, at, n")
 	if err != nil {
 		return nil, inWords(s.Path, err)
-	}
-	defer tx.Rollback()
-	if err := p.readKnownPictures(tx); err != nil {
-		return nil, inWords(s.Path, err)
-	}
-	fresh, err := p.listUnknownImages(tx)
-	if err != nil {
-		return nil, inWords(s.Path, err)
-	}
-	for path, at := range fresh {
-		now := Look(fsys, path)
-		if err := putPicture(tx, path, at, now); err != nil {
-			return nil, inWords(s.Path, err)
-		}
-		p.by[path] = append(p.by[path], pictured{now, at})
-	}
-	if len(fresh) == 0 {
-		return p, nil
-	}
-	if err := s.checkStillHere(); err != nil {
-		return nil, err
-	}
-	if err := tx.Commit(); err != nil {
-		return nil, inWords(s.Path, err)
-	}
-	s.recordSize()
-	return p, nil
-}
-
-func (p *Pictures) readKnownPictures(tx *sql.Tx) error {
-	rows, err := tx.Query("SELECT path, at, bytes, modified, content FROM pictures ORDER BY path, at, n")
-	if err != nil {
-		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var path string
 		var i pictured
 		if err := rows.Scan(&path, &i.at, &i.Bytes, &i.Modified, &i.Sum); err != nil {
-			return err
+			return nil, inWords(s.Path, err)
 		}
 		p.by[path] = append(p.by[path], i)
 	}
-	return rows.Err()
-}
-
-// listUnknownImages returns the images whose first decision is from before the first known picture, with its time.
-func (p *Pictures) listUnknownImages(tx *sql.Tx) (map[string]int64, error) {
-	fresh := map[string]int64{}
-	rows, err := tx.Query("SELECT path, min(at) FROM images WHERE action <> ? GROUP BY path", Undecided)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var path string
-		var at int64
-		if err := rows.Scan(&path, &at); err != nil {
-			return nil, err
-		}
-		if len(p.by[path]) == 0 {
-			fresh[path] = at
-		}
-	}
-	return fresh, rows.Err()
+	return p, rows.Err()
 }
 
 // keepPicture stores the picture that is decided about, if it is another one than the last.
@@ -176,18 +122,11 @@ func keepPicture(tx *sql.Tx, path string, at int64, now Picture) error {
 	err := tx.QueryRow("SELECT content FROM pictures WHERE path = ? ORDER BY at DESC, n DESC LIMIT 1", path).Scan(&last)
 	switch {
 	case errors.Is(err, sql.ErrNoRows) && now.Sum == "":
-		return nil // unknown until a review with pictures
+		return nil // unknown
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return err
 	case err == nil && last == now.Sum:
 		return nil
 	}
-	return putPicture(tx, path, at, now)
-}
-
-func putPicture(tx *sql.Tx, path string, at int64, p Picture) error {
-	values := []any{path, at, p.Bytes, p.Modified, p.Sum}
-	_, err := tx.Exec("INSERT INTO pictures (path, at, bytes, modified, content, sum) VALUES (?, ?, ?, ?, ?, ?)",
-		append(values, sumOf(values...))...)
-	return err
+	return insertRow(tx, "INTO pictures", pictureColumns, path, at, now.Bytes, now.Modified, now.Sum)
 }

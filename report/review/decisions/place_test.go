@@ -38,7 +38,7 @@ func TestGone(t *testing.T) {
 			s := open(t, path)
 			list, err := s.Decide(by("t"), []Change{dog("a", 0), keepIt("b", 0)})
 			must(t, list, err)
-			before, version := all(t, s), s.Version()
+			before, version := all(t, s), s.change
 			if err := c.spoil(path); err != nil {
 				t.Fatal(err)
 			}
@@ -53,8 +53,8 @@ func TestGone(t *testing.T) {
 					t.Errorf("%s: got %v, expected %q", name, err, c.how)
 				}
 			}
-			if diff := cmp.Diff(before, all(t, s)); diff != "" || s.Version() != version {
-				t.Errorf("version %d, expected %d; a refused decision changed %s", s.Version(), version, diff)
+			if diff := cmp.Diff(before, all(t, s)); diff != "" || s.change != version {
+				t.Errorf("version %d, expected %d; a refused decision changed %s", s.change, version, diff)
 			}
 			saved := filepath.Join(t.TempDir(), "saved.db")
 			if err := s.Copy(saved); err != nil {
@@ -79,26 +79,6 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestBack: a file that is put back is usable again.
-func TestBack(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "d.db")
-	s := open(t, path)
-	for i, step := range []struct {
-		from, to string
-		fine     bool
-	}{{path, path + ".away", false}, {path + ".away", path, true}} {
-		if err := os.Rename(step.from, step.to); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Decide(by("t"), []Change{keepIt("a", 0)}); (err == nil) != step.fine {
-			t.Errorf("step %d: got %v", i, err)
-		}
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestWrittenInto: a write of another program into the open file is noticed before the next decision.
 func TestWrittenInto(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
@@ -115,24 +95,6 @@ func TestWrittenInto(t *testing.T) {
 	} {
 		if err := write(); !errors.As(err, new(*Gone)) || !strings.Contains(err.Error(), "wrote into it") {
 			t.Errorf("%s: got %v", name, err)
-		}
-	}
-}
-
-// TestWrittenIntoConflict: a write of another program is noticed after a refused undo too.
-func TestWrittenIntoConflict(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "d.db")
-	s := open(t, path)
-	for version, tab := range []string{"a", "b"} {
-		list, err := s.Decide(by(tab), []Change{keepIt("x", int64(version))})
-		must(t, list, err)
-	}
-	if err := os.Truncate(path, 100); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if _, err := s.Undo(by("a")); !errors.As(err, new(*Gone)) {
-			t.Errorf("got %v", err)
 		}
 	}
 }

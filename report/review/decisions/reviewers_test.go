@@ -3,7 +3,6 @@ package decisions
 import (
 	"database/sql"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -77,77 +76,26 @@ func TestReviewers(t *testing.T) {
 	}
 }
 
-// old writes a file as winnow wrote it before there were reviewers and notes.
-func old(t *testing.T, path string, more ...string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for _, q := range append([]string{schemas[0],
-		fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=1;", applicationID), `
-		INSERT INTO batches VALUES (1, 'tab', 5, 0), (2, 'tab', 6, 1);
-		INSERT INTO images VALUES ('a', 'cat', 'relabel', 'dog', 5, 1, 1, 1), ('b', 'cat', 'keep', '', 5, 3, 3, 1);
-		INSERT INTO history VALUES (1, 1, 'a', 'cat', 'relabel', 'dog', 5, '', 'undecided', '', 0, 0),
-		(2, 1, 'b', 'cat', 'keep', '', 5, '', 'undecided', '', 0, 0),
-			(3, 2, 'b', 'cat', 'drop', '', 6, 'cat', 'keep', '', 5, 1);
-		INSERT INTO audits VALUES ('x', 'a.csv', 2, 5, 5);`}, more...) {
-		if _, err := db.Exec(q); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// TestUpgrade: a file of the previous version is converted completely: decisions, history, audits and what can
-// be undone. The result can be opened again.
-func TestUpgrade(t *testing.T) {
+// TestEarlierVersion: a file of the version before has tables of tags, questions and answers besides, which stay.
+func TestEarlierVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
-	old(t, path)
-	for range 2 {
-		s := open(t, path)
-		if diff := cmp.Diff([]string{"a : relabel dog v1", "b : keep  v3"}, everybody(t, s)); diff != "" {
-			t.Fatal(diff)
-		}
-		total, entries, err := s.History(0, 9)
-		if err != nil || total != 3 || !entries[0].Undone || entries[0].Action != Drop ||
-			entries[0].BeforeAction != Keep || entries[2].Label != "dog" || s.Version() != 3 {
-			t.Errorf("history of %d, %+v, version %d, %v", total, entries, s.Version(), err)
-		}
-		if n, err := s.Opened(Audit{"y", "b.csv", 2}); n != 1 || err != nil {
-			t.Errorf("%d other audits, %v", n, err)
-		}
-		s.Close()
-	}
 	s := open(t, path)
-	list, err := s.Redo(by("tab"))
-	if must(t, list, err); said(list[0]) != "drop  v4" {
-		t.Errorf("redone: %+v", list)
-	}
-	for _, want := range []string{"keep  v5", "undecided  v2"} {
-		list, err = s.Undo(by("tab"))
-		if must(t, list, err); said(list[0]) != want {
-			t.Errorf("undone: %+v, expected %s", list, want)
-		}
-	}
-}
-
-// TestUpgradeRefused: a file of the previous version with content that winnow does not write stays unchanged.
-func TestUpgradeRefused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "d.db")
-	old(t, path, "CREATE VIEW mine AS SELECT 1")
-	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "a trigger or a view") {
-		t.Errorf("got %v", err)
-	}
+	list, err := s.Decide(by("t"), []Change{keepIt("a", 0)})
+	must(t, list, err)
+	s.Close()
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	var version, columns int
-	if err := db.QueryRow("SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM "+
-		"pragma_table_info('images'))").Scan(&version, &columns); err != nil || version != 1 || columns != 8 {
-		t.Errorf("version %d, %d columns, %v", version, columns, err)
+	if _, err := db.Exec("CREATE TABLE tags (path TEXT); INSERT INTO tags VALUES ('a'); PRAGMA user_version=6"); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	s = open(t, path)
+	list, err = s.Decide(by("t"), []Change{dropIt("a", 1)})
+	must(t, list, err)
+	if got := all(t, s); got["a"] != "drop  v2" {
+		t.Errorf("got %v", got)
 	}
 }
 

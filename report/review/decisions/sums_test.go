@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,7 +20,31 @@ func sumAgain(t *testing.T, db *sql.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(addSums(tx, 1), tx.Commit(), db.Close()); err != nil {
+	for table, columns := range map[string][]string{"images": imageColumns, "history": historyColumns} {
+		rows, err := tx.Query("SELECT " + strings.Join(columns, ", ") + " FROM " + table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list [][]any
+		for rows.Next() {
+			values, to := make([]any, len(columns)), make([]any, len(columns))
+			for i := range to {
+				to[i] = &values[i]
+			}
+			if err := rows.Scan(to...); err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, values)
+		}
+		rows.Close()
+		for _, values := range list {
+			if _, err := tx.Exec("UPDATE "+table+" SET sum = ? WHERE "+strings.Join(columns, " = ? AND ")+" = ?",
+				append([]any{sumOf(values...)}, values...)...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := errors.Join(tx.Commit(), db.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -31,8 +56,7 @@ func noted(t *testing.T) []byte {
 	s := open(t, path)
 	for i, who := range []string{"Quirine", "Xaver"} {
 		list, err := s.Decide(Author{"tabtab", who}, []Change{
-			{Path: "birds/heron.jpg", Given: "stork", Action: Relabel, Label: "heron", Note: "bent neck",
-				Give: []string{"backlit"}},
+			{Path: "birds/heron.jpg", Given: "stork", Action: Relabel, Label: "heron", Note: "bent neck"},
 			{Path: fmt.Sprintf("birds/%d.jpg", i), Given: "stork", Action: Drop, Note: "no bird"}})
 		must(t, list, err)
 	}
@@ -72,7 +96,7 @@ func TestFlips(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, word := range []string{"birds/heron.jpg", "stork", "relabel", "heron", "bent neck", "Quirine", "Xaver",
-		"no bird", "drop", "tabtab", "backlit"} {
+		"no bird", "drop", "tabtab"} {
 		for from := 0; ; {
 			at := bytes.Index(data[from:], []byte(word))
 			if at < 0 {
@@ -96,50 +120,6 @@ func TestFlips(t *testing.T) {
 	}
 	if found < 30 {
 		t.Errorf("%d flips were found: the test flips nothing", found)
-	}
-}
-
-// The rows of an earlier winnow get sums when their file is opened, and are compared from then on.
-func TestSumsOfEarlierFiles(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "d.db")
-	if err := os.WriteFile(path, noted(t), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	change := func(statements ...string) {
-		t.Helper()
-		db, err := sql.Open("sqlite", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, text := range statements {
-			if _, err := db.Exec(text); err != nil {
-				t.Fatalf("%s: %v", text, err)
-			}
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	change("ALTER TABLE images DROP COLUMN sum", "ALTER TABLE history DROP COLUMN sum",
-		"ALTER TABLE batches DROP COLUMN sum", "DROP TABLE answers", "DROP TABLE questions",
-		"DROP TABLE pictures", "DROP TABLE tags", "DROP TABLE taggings", "PRAGMA user_version=2")
-	s, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(all(t, s)); n != 3 {
-		t.Errorf("%d paths, expected 3", n)
-	}
-	answers := 0
-	if err := s.Answers(func(Answer) error { answers++; return nil }); err != nil || answers != 4 {
-		t.Errorf("%d answers, expected 4: %v", answers, err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	change("UPDATE images SET label = 'crane' WHERE label = 'heron'")
-	if _, err := Open(path); !errors.Is(err, ErrChanged) {
-		t.Errorf("found %v", err)
 	}
 }
 

@@ -20,11 +20,6 @@ func CheckReviewer(name string) error {
 			return fmt.Errorf("the reviewer's name holds the direction mark or line separator %q", c)
 		}
 	}
-	return checkStored(name)
-}
-
-// checkStored is [CheckReviewer] for the names of a file, in which an earlier winnow accepted direction marks.
-func checkStored(name string) error {
 	if n := utf8.RuneCountInString(name); n > mostName {
 		return fmt.Errorf("the reviewer's name has %d characters, expected at most %d", n, mostName)
 	}

@@ -1,12 +1,11 @@
 // One image of the list: its picture, both labels with examples of both classes, and the buttons that decide.
 
 import { el, picture, broken } from "./dom.js";
-import { chance, how, many, means, rank, kinds, reasons, stamp, done, better, file, tail, named } from "./words.js";
+import { how, many, means, rank, kinds, reasons, stamp, done, better, file, tail, named } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
 import { called, full } from "./names.js";
 import { remarks } from "./notes.js";
-import { marks } from "./tags.js";
 
 // act reports to page.js which button of a card was pressed.
 const act = (name, row, event) => store.emit("act", { name, row, event });
@@ -23,7 +22,7 @@ export function card(row) {
       el("button", { type: "button", class: "face", tabindex: "-1", "aria-label": "Show large", onclick: (e) => act("open", row, e) }, picture(row.key, 320, `Number ${row.rank}: ${file(row.path)}`, { loading: "lazy" })),
       el("div", { class: "classes" }, side(row, true), side(row, false))),
     found(row),
-    el("div", { class: "remarks" }), el("p", { class: "marks" }),
+    el("div", { class: "remarks" }),
     el("div", { class: "acts" },
       button("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), button("drop", "Drop", "D", { title: "Remove the image from the data set" }),
       button("accept", "Accept", "A", { disabled: !better(row), title: better(row) ? `Change the label to ${full(row.suggested)}` : "No other label fits better" }),
@@ -33,18 +32,8 @@ export function card(row) {
   mark(article, row);
   return article;
 }
-// tags leave out what the card shows below: copies and problems. If the review chose the image, they say why first.
-export const tags = (row) => [reason(row), ...listed(row)].filter(Boolean);
-function reason({ why }) {
-  if (!why) return null;
-  const [words, title] = {
-    suspect: [`${why.wrong < 0.5 ? "may be" : "likely"} wrong: ${chance(why.wrong)}`, "Probability that the given label is wrong, by what the review had learned when it chose this image"],
-    random: ["random check", "Drawn at random, to count the wrong labels: it need not look wrong"],
-    copy: [why.copy ? `copy of ${file(why.copy.path)}` : "copy", "A copy of an image with the same label that is decided"],
-  }[why.how] ?? ["", ""];
-  return words ? el("span", { class: `tag why ${why.how}`, title }, words) : null;
-}
-const listed = (row) => row.kinds.filter((k) => k !== "group" && k !== "problem" && !(row.why && k === "suspect")).map((k) => el("span", { class: `tag ${k}`, title: reasons[k] ?? null }, kinds[k] ?? k));
+// tags leave out what the card shows below: copies and problems.
+export const tags = (row) => row.kinds.filter((k) => k !== "group" && k !== "problem").map((k) => el("span", { class: `tag ${k}`, title: reasons[k] ?? null }, kinds[k] ?? k));
 
 // found shows what is found of the picture itself: its problems, and its copies.
 function found(row) {
@@ -92,10 +81,9 @@ export function mark(article, row) {
   const differ = article.querySelector(".differ");
   if (differ) differ.hidden = !row.differ;
   article.querySelector(".remarks")?.replaceChildren(...remarks(row).filter(Boolean));
-  article.querySelector(".marks").replaceChildren(...marks(row));
   sign.title = waits ? "winnow has not confirmed it yet" : row.elsewhere && row.decision ? "Decided in another tab" : "";
   article.querySelector("input").checked = chosen;
-  article.setAttribute("aria-label", `${named(row)}: ${row.given ? `given ${called(row.given)}` : "no label"}, ${better(row) ? `suggested ${called(row.suggested)} ${how(row, false)}, ` : row.audited ? "no label fits better, " : ""}${waits ? "not saved yet" : done(row.decision)}${row.note ? ", with a note" : ""}${row.tags?.length ? `, tagged ${row.tags.join(", ")}` : ""}${row.differ ? ", reviewers disagree" : ""}${chosen ? ", selected" : ""}`);
+  article.setAttribute("aria-label", `${named(row)}: ${row.given ? `given ${called(row.given)}` : "no label"}, ${better(row) ? `suggested ${called(row.suggested)} ${how(row, false)}, ` : row.audited ? "no label fits better, " : ""}${waits ? "not saved yet" : done(row.decision)}${row.note ? ", with a note" : ""}${row.differ ? ", reviewers disagree" : ""}${chosen ? ", selected" : ""}`);
 }
 let connection = () => "";
 export const watch = (lost) => { connection = lost; };

@@ -1,41 +1,19 @@
 // The classes of the set with their sizes, and how the set was read. Both stand next to the grid of all images.
 
-import { get, el, broken, picture } from "./dom.js";
-import { ask } from "./api.js";
+import { get, el, broken } from "./dom.js";
 import { store } from "./store.js";
 import { called } from "./names.js";
 import { match } from "./combobox.js";
-import { count, many, tail } from "./words.js";
+import { count, many } from "./words.js";
 
 const most = 200; // classes listed at once
-let order = "name", seed = 1, shown = "", pointing = 0;
+let order = "name";
 
 export function classes() {
   get("class-find").addEventListener("input", draw);
   get("class-order").addEventListener("change", (e) => { order = e.target.value; draw(); });
   store.addEventListener("rows", draw);
-  // What the mouse or the keyboard points at has its examples shown; else the class that is chosen.
-  for (const event of ["pointerover", "focusin"]) get("class-list").addEventListener(event, (e) => point(e.target.closest("button")?.dataset.class ?? ""));
-  get("class-list").addEventListener("pointerleave", () => point(store.place.class));
   reading();
-}
-
-const pause = 120; // ms that the mouse has to rest
-function point(name) {
-  clearTimeout(pointing);
-  if (name && name !== shown) pointing = setTimeout(() => examples(name), pause);
-}
-// examples shows pictures of a class that the server draws at random.
-async function examples(name) {
-  const part = get("class-drawn");
-  shown = name;
-  if (!name) { part.hidden = true; return; }
-  const { images, pictures } = await ask("/api/examples", { class: name, n: 6, seed });
-  if (shown !== name) return;
-  part.hidden = false;
-  part.replaceChildren(el("p", {}, el("b", {}, broken(called(name))), el("small", { class: "soft" }, pictures.length < images ? ` ${pictures.length} of ${count(images)}, drawn at random` : ` ${many(images, "image")}`)),
-    el("div", { class: "strip" }, ...pictures.map((p) => el("button", { type: "button", class: "example", title: p.path, "aria-label": `Show ${tail(p.path)} large`, onclick: () => store.emit("visit", p.id) }, picture(p.key, 160, "", { loading: "lazy" })))),
-    pictures.length < images ? el("button", { type: "button", class: "plain", onclick: async () => { seed++; await examples(name); part.querySelector(".plain")?.focus(); } }, "Draw others") : "");
 }
 
 function draw() {
@@ -45,7 +23,6 @@ function draw() {
   if (order === "images") list.sort((a, b) => b.images - a.images);
   if (order === "suspects") list.sort((a, b) => b.suspects - a.suspects || share(b) - share(a));
   const found = match(list, typed), largest = Math.max(1, ...list.map((c) => c.images));
-  if (place.class !== shown && !get("class-drawn").contains(document.activeElement)) examples(place.class);
   get("class-sum").textContent = many(list.length, "class", "classes");
   const held = get("class-list").contains(document.activeElement) ? document.activeElement.dataset.class : "";
   get("class-list").replaceChildren(...found.slice(0, most).map((c) => {

@@ -19,10 +19,10 @@ export function filters() {
     if (typed === "" || value) { if (store.place[key] !== value) store.go({ [key]: value }); } else e.target.value = called(store.place[key]);
   });
   form.elements.kind.addEventListener("change", (e) => store.go({ kind: e.target.value }));
-  for (const key of ["state", "by", "split", "tag"]) form.elements[key].addEventListener("change", (e) => store.go({ [key]: e.target.value }));
+  for (const key of ["state", "by", "split"]) form.elements[key].addEventListener("change", (e) => store.go({ [key]: e.target.value }));
   form.elements.sort.addEventListener("change", (e) => store.go({ sort: e.target.value }));
   get("inside").addEventListener("click", () => store.go({ lasso: "" }));
-  get("rest").addEventListener("click", () => store.go({ kind: store.learns ? "suspect" : store.kind ? "any" : "" }));
+  get("rest").addEventListener("click", () => store.go({ kind: store.kind ? "any" : "" }));
   for (const key of ["above", "below"]) form.elements[key].addEventListener("change", (e) => {
     const words = e.target.value.trim().replace(",", "."), fine = words === "" || Number.isFinite(Number(words));
     e.target.setAttribute("aria-invalid", String(!fine));
@@ -38,7 +38,7 @@ export function filters() {
   get("states").replaceChildren(...Object.entries(states).map(([value, words]) => el("button", { type: "button", "data-value": value, onclick: () => store.go({ state: value }) }, words)));
   get("compact").addEventListener("click", () => store.go({ cards: store.place.cards ? "" : "compact", offset: store.place.offset + Math.max(0, store.current) }));
   store.addEventListener("rows", draw);
-  store.addEventListener("session", () => (store.session.tags.length !== form.elements.tag.options.length - 1 ? draw() : others()));
+  store.addEventListener("session", others);
   store.addEventListener("loading", draw);
   const side = get("side"), button = get("side-open");
   button.addEventListener("click", () => button.setAttribute("aria-expanded", String(side.classList.toggle("open"))));
@@ -61,10 +61,6 @@ function draw() {
   get("split").hidden = session.splits.length < 2;
   split.replaceChildren(el("option", { value: "" }, "any"), ...session.splits.map((s) => el("option", { value: s.name }, `${s.name} (${count(s.images)})`)));
   split.value = place.split;
-  const tags = session.tags.some((t) => t.name === place.tag) || !place.tag ? session.tags : [{ name: place.tag, images: 0 }, ...session.tags];
-  get("tagged").hidden = tags.length === 0;
-  form.elements.tag.replaceChildren(el("option", { value: "" }, "any"), ...tags.map((t) => el("option", { value: t.name }, `${t.name} (${count(t.images)})`)));
-  form.elements.tag.value = place.tag;
   for (const id of ["judged-to", "judged-kind", "judged-score"]) get(id).hidden = session.total === 0;
   get("inside").hidden = !place.lasso;
   const { suspect } = session.kinds, all = session.total, rest = get("rest");
@@ -83,9 +79,9 @@ function draw() {
 
 // sorts are the orders of a view.
 function sorts() {
-  const { learned, total } = store.session, score = [["suspect", "score, lowest first"], ["least", "score, highest first"]], all = [["class", "given label"], ["path", "path"]];
-  if (store.view === "data") return [["", "as in the data"], ...(total ? score : []), ...all];
-  return [...(learned ? [["", "likely wrong, as learned"], score[0]] : [["", score[0][1]]]), score[1], ...all];
+  const score = [["suspect", "score, lowest first"], ["least", "score, highest first"]], all = [["class", "given label"], ["path", "path"]];
+  if (store.view === "data") return [["", "as in the data"], ...(store.session.total ? score : []), ...all];
+  return [["", score[0][1]], score[1], ...all];
 }
 
 // others offers the decisions of all reviewers, if there is more than one.

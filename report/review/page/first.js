@@ -1,4 +1,4 @@
-// What to try first, on the first page of a studio in which nothing is decided; and the link to the report next to the list.
+// What to try first, on the first page of a studio in which nothing is decided.
 
 import { get, el } from "./dom.js";
 import { store } from "./store.js";
@@ -29,10 +29,9 @@ function draw() {
   const { session, view } = store, part = get("first");
   if (!session) return;
   const decided = session.whole.keep + session.whole.drop + session.whole.relabel, list = steps(session);
-  part.hidden = view !== "data" || session.home !== "data" || localStorage.getItem(closed) === "closed" || !(session.report || (list.length && decided === 0));
+  part.hidden = view !== "data" || session.home !== "data" || localStorage.getItem(closed) === "closed" || !(list.length && decided === 0);
   if (part.hidden) return;
-  part.replaceChildren(el("div", { class: "row" }, el("h2", { id: "first-head" }, list.length ? `${["", "One thing", "Two things", "Three things"][list.length]} to try` : "The report"), el("span", { class: "gap" }),
-    session.report ? el("a", { href: "/report.html", target: "_blank", rel: "noopener" }, "Open the report of the trainings") : "",
+  part.replaceChildren(el("div", { class: "row" }, el("h2", { id: "first-head" }, `${["", "One thing", "Two things", "Three things"][list.length]} to try`), el("span", { class: "gap" }),
     el("button", { type: "button", class: "plain", onclick: () => { localStorage.setItem(closed, "closed"); draw(); } }, "Close")),
-  list.length ? el("ol", {}, ...list.map((words) => el("li", {}, ...words))) : "");
+  el("ol", {}, ...list.map((words) => el("li", {}, ...words))));
 }

@@ -51,7 +51,7 @@ function found() {
   const { total, place, view, session } = store, all = view === "data" || view === "search" ? session.images : session.total;
   const what = { undecided: "to decide", decided: "decided", all: "", keep: "kept", drop: "dropped", relabel: "relabelled", unsure: "unsure", disagreed: "without a majority", differ: "on which reviewers disagree", noted: "with a note" }[place.state];
   const name = store.groups ? "group" : store.kind === "suspect" ? listName() : "image";
-  get("found").textContent = total === 0 ? (all === 0 ? "The audit has no images" : `No ${name}s ${what}`.trim()) : store.learns && store.left > 0 ? `${many(store.left, listName())} to decide` : `${many(total, name)} ${what}`.trim();
+  get("found").textContent = total === 0 ? (all === 0 ? "The audit has no images" : `No ${name}s ${what}`.trim()) : `${many(total, name)} ${what}`.trim();
   if (store.groups) {
     if (total === 0 && session.total > 0) list.append(el("li", { class: "empty" }, "The audit found none."));
   } else if (view === "search") get("found").textContent = total ? `The ${many(total, "image")} most similar` : "";

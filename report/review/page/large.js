@@ -8,8 +8,6 @@ import { tags } from "./card.js";
 import { called, full } from "./names.js";
 import { voices } from "./notes.js";
 import { zoom } from "./zoom.js";
-import { marks } from "./tags.js";
-import { tag } from "./outbox.js";
 
 const dialog = get("focus");
 let guest = null; // a row that is not on this page of the list
@@ -55,14 +53,14 @@ function draw() {
   dialog.replaceChildren(first, el("p", { class: "banner", role: "alert" }),
     el("div", { class: "large" },
       el("div", { class: "shots" }, shot),
-      el("div", { class: "evidence" }, el("section", { class: "class-panel voices" }), el("p", { class: "marks" }),
+      el("div", { class: "evidence" }, el("section", { class: "class-panel voices" }),
         row.given ? panel(row, true) : el("p", { class: "soft" }, "This image has no label."), better(row) ? panel(row, false) : row.audited ? el("p", { class: "soft" }, row.unjudged ? means(row, true) : "No other class fits this image better than the given one.") : "",
         row.problems?.length ? el("section", { class: "class-panel" }, el("h3", {}, "Problems of the picture"), el("ul", {}, ...row.problems.map((p) => el("li", {}, p)))) : "",
         copies(row).length ? el("section", { class: "class-panel" }, el("h3", {}, row.group?.length ? "Copies: other files with the same picture" : "Nearly identical images with another label"), strip(copies(row), "copy", true)) : "")),
     el("div", { class: "acts big" },
       act("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), act("drop", "Drop", "D", { title: "Remove the image from the data set" }),
       act("accept", better(row) ? `Accept: ${short(called(row.suggested))}` : "Accept", "A", { class: "accept", disabled: !better(row), title: better(row) ? `Change the label to ${full(row.suggested)}` : null }), act("choose", "Label…", "L", { title: "Choose another label" }), act("unsure", "Unsure", "Q", { title: "You are not sure: the label stays as given" }),
-      el("span", { class: "gap" }), act("note", "Note…", "W"), act("tag", "Tag…", "T"), store.session.similar ? act("similar", "Similar", "S") : "", act("reset", "Not decided", "C"), act("undo", "Undo", "U")));
+      el("span", { class: "gap" }), act("note", "Note…", "W"), store.session.similar ? act("similar", "Similar", "S") : "", act("reset", "Not decided", "C"), act("undo", "Undo", "U")));
   mark();
   if (again) (dialog.querySelector(`[data-act="${again}"]:not(:disabled)`) ?? dialog.querySelector(".acts button:not(:disabled)"))?.focus();
 }
@@ -125,7 +123,6 @@ function mark() {
   const said = voices(row), panel = dialog.querySelector(".voices");
   panel.replaceChildren(...said);
   panel.hidden = said.length === 0;
-  dialog.querySelector(".marks").replaceChildren(...marks(row, (t) => tag([row], [], [t])));
   dialog.querySelector("[data-act=reset]").disabled = !row.decision || Boolean(waits);
 }
 export const ahead = (row) => { if (row) { new Image().src = thumb(row.key, 512); typical(row.given).catch(() => {}); if (better(row)) typical(row.suggested).catch(() => {}); } };

@@ -49,14 +49,6 @@ export function decide(rows, action) {
   for (let i = 0; i < batch.length; i += size) push(batch.slice(i, i + size));
   return list.length > 0;
 }
-// tag queues tags that rows get or lose. The decisions stand.
-export function tag(rows, give, take) {
-  const list = rows.filter((r) => give.some((t) => !r.tags.includes(t)) || take.some((t) => r.tags.includes(t))).map((row) => {
-    const { action = "undecided", label = "" } = store.pending.get(row.id) ?? row.decision ?? {};
-    return { id: row.id, action, label, give, take, version: row.version, path: row.path };
-  });
-  for (let i = 0; i < list.length; i += most) push(list.slice(i, i + most));
-}
 function push(list) {
   queue.push({ list });
   for (const d of list) {
@@ -78,7 +70,7 @@ async function send() {
     batch.out = true;
     if (batch.turn) { await back(batch); continue; }
     try {
-      const answer = await post("/api/decide", { tab, reviewer: reviewer(), audit: store.sum, decisions: batch.list.map(({ id, action, label, note, give, take, version }) => (give ? { id, action: "", version, give, take } : { id, action, label, note, version })) });
+      const answer = await post("/api/decide", { tab, reviewer: reviewer(), audit: store.sum, decisions: batch.list.map(({ id, action, label, note, version }) => ({ id, action, label, note, version })) });
       refusal = null;
       forget(batch);
       arrived(answer.applied);
@@ -132,7 +124,6 @@ async function disputed(batch, conflicts) {
 
 function sentence(list) {
   const d = list[0];
-  if (d.give) return `${list.length > 1 ? many(list.length, "image") : `#${d.id + 1}`}: ${[...d.give.map((t) => `tag “${t}” given`), ...d.take.map((t) => `tag “${t}” removed`)].join(", ")}`;
   if (list.every((x) => x.noted)) return `${list.length > 1 ? many(list.length, "note") : `Note on #${d.id + 1}`} ${d.note ? "saved" : "deleted"}`;
   if (list.length > 1) return `${many(list.length, "image")} ${list.every((x) => x.action === d.action && x.label === d.label) ? done(d) : "decided"}`;
   return `#${d.id + 1} ${d.action === "undecided" ? "is undecided again" : done(d)} (${file(d.path)})`;
@@ -160,11 +151,10 @@ async function back(step) {
   const { path, word, nothing } = step.turn;
   try {
     const answer = await post(path, { tab, reviewer: reviewer() }), list = answer[word] ?? [];
-    const tagged = list.length > 0 && list.every((d) => { const row = store.find(d.id); return row && String(row.tags) !== String(d.tags); });
     forget(step);
     arrived(list);
     store.standing(answer);
-    store.say(`${word === "undone" ? "Undone" : "Redone"}: ${tagged ? "tags of " : ""}${list.length === 1 ? `#${list[0].id + 1}${tagged ? "" : ` ${done(list[0].decision?.action === "undecided" ? null : list[0].decision)}`}` : many(list.length, "image")}`);
+    store.say(`${word === "undone" ? "Undone" : "Redone"}: ${list.length === 1 ? `#${list[0].id + 1} ${done(list[0].decision?.action === "undecided" ? null : list[0].decision)}` : many(list.length, "image")}`);
     store.emit("turned", list.map((d) => d.id));
   } catch (e) {
     forget(step);

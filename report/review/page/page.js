@@ -16,10 +16,8 @@ import * as help from "./keys.js";
 import * as reviewer from "./reviewer.js";
 import { choose } from "./chooser.js";
 import { write } from "./notes.js";
-import * as tags from "./tags.js";
 import { zoom } from "./zoom.js";
 import { standing } from "./standing.js";
-import { learned } from "./learned.js";
 import { filters, another } from "./filters.js";
 import { views, to } from "./views.js";
 import { first } from "./first.js";
@@ -71,7 +69,6 @@ const acts = {
   drop: () => decide(subjects(), ways.drop),
   unsure: () => decide(subjects(), ways.unsure),
   note: () => { const rows = subjects(); if (rows.length && !grid.turns()) write(rows, (note) => outbox.decide(rows, (row) => noted(row, note))); },
-  tag: async () => { const rows = await chosen(); if (rows.length && !grid.turns()) tags.write(rows, (give, take) => outbox.tag(rows, give, take)); },
   accept: () => decide(subjects(), ways.accept),
   reset: () => decide(subjects(), ways.reset),
   choose: async () => { const rows = await chosen(); if (rows.length) choose(rows, (name) => decide(rows, ways.label(name))); },
@@ -122,7 +119,7 @@ function acted({ detail: { name, row, event } }) {
     return undefined;
   }
   if (at >= 0 && !large.shown()) {
-    if (!store.selected.has(row.id) && name !== "open" && name !== "similar" && name !== "note" && name !== "tag") store.unselect();
+    if (!store.selected.has(row.id) && name !== "open" && name !== "similar" && name !== "note") store.unselect();
     store.move(at);
   }
   if (name === "open") return event.shiftKey ? grid.stretch(grid.before(), at) : large.show(row);
@@ -148,11 +145,11 @@ function back(id) {
 }
 
 function picked() {
-  const n = store.beyond?.length ?? store.selected.size, bar = get("picked"), whole = store.selected.size === store.rows.length && store.total > store.rows.length && !store.groups && !store.learns && !store.beyond;
+  const n = store.beyond?.length ?? store.selected.size, bar = get("picked"), whole = store.selected.size === store.rows.length && store.total > store.rows.length && !store.groups && !store.beyond;
   bar.hidden = n === 0;
   if (n === 0) return;
   const button = (name, words, key) => el("button", { type: "button", onclick: () => acts[name]() }, words, el("kbd", { "aria-hidden": "true" }, key));
-  bar.replaceChildren(el("b", { role: "status" }, `${many(n, "image")} selected`), button("keep", "Keep", "K"), button("drop", "Drop", "D"), button("accept", "Accept each", "A"), button("choose", "Label…", "L"), button("unsure", "Unsure", "Q"), button("note", "Note…", "W"), button("tag", "Tag…", "T"), ...(store.session.similar ? [button("similar", "Similar", "S")] : []),
+  bar.replaceChildren(el("b", { role: "status" }, `${many(n, "image")} selected`), button("keep", "Keep", "K"), button("drop", "Drop", "D"), button("accept", "Accept each", "A"), button("choose", "Label…", "L"), button("unsure", "Unsure", "Q"), button("note", "Note…", "W"), ...(store.session.similar ? [button("similar", "Similar", "S")] : []),
     whole ? el("button", { type: "button", class: "plain", onclick: beyond }, `Select all ${count(store.total)} that match`)
       : store.selected.size < store.rows.length ? el("button", { type: "button", class: "plain", onclick: () => { for (const r of store.rows) store.selected.add(r.id); store.emit("selection"); } }, "Select all on this page") : "",
     el("button", { type: "button", class: "plain", onclick: () => store.unselect() }, "Clear the selection"));
@@ -202,7 +199,6 @@ async function run() {
   const named = reviewer.known();
   await outbox.name();
   standing();
-  learned();
   views();
   first();
   findings();

@@ -13,7 +13,7 @@ import { most } from "./outbox.js";
 const canvas = get("points"), pen = canvas.getContext("2d"), tip = get("tip"), every = 700, corners = 100;
 const kinds = { suspect: 1, outlier: 2, copy: 4, group: 8, problem: 16 };
 const actions = ["undecided", "keep", "drop", "relabel", "unsure", "disagreed"];
-let state = null, places = null; // {n, x, y, class, split, kinds, action, score}
+let state = null, places = null; // {n, x, y, class, split, kinds, action}
 let view = { scale: 0, left: 0, top: 0 }, wide = 0, high = 0, dots = 1;
 let colours = "class", lifted = -1, tool = "lasso", path = [], inside = null, over = -1, drag = null, timer = 0, drawing = 0, looking = 0;
 
@@ -69,7 +69,7 @@ function showState() {
 async function load() {
   const data = await bytes("/api/places"), n = new DataView(data).getUint32(0, true);
   const floats = (at) => new Float32Array(data, at, n), part = (k) => new Uint8Array(data, 4 + 12 * n + k * n, n);
-  places = { n, x: floats(4), y: floats(4 + 4 * n), class: new Int32Array(data, 4 + 8 * n, n), split: part(0), kinds: part(1), action: part(2), score: part(3) };
+  places = { n, x: floats(4), y: floats(4 + 4 * n), class: new Int32Array(data, 4 + 8 * n, n), split: part(0), kinds: part(1), action: part(2) };
   inside = null;
   path = [];
   lassoed();
@@ -260,7 +260,7 @@ function lassoed() {
   if (!inside) return;
   const button = (words, act, key) => el("button", { type: "button", onclick: () => store.emit("lasso", act) }, words, el("kbd", { "aria-hidden": "true" }, key));
   bar.replaceChildren(el("b", { role: "status" }, `${many(inside.length, "image")} in the lasso`), ...(inside.length ? [el("button", { type: "button", class: "primary", onclick: list }, "Show them in Data"),
-    button("Keep", "keep", "K"), button("Drop", "drop", "D"), button("Label…", "choose", "L"), button("Unsure", "unsure", "Q"), button("Tag…", "tag", "T"), button("Similar", "similar", "S")] : []), el("button", { type: "button", class: "plain", onclick: clear }, "Clear"));
+    button("Keep", "keep", "K"), button("Drop", "drop", "D"), button("Label…", "choose", "L"), button("Unsure", "unsure", "Q"), button("Similar", "similar", "S")] : []), el("button", { type: "button", class: "plain", onclick: clear }, "Clear"));
 }
 // list shows the images of the lasso in the grid of all images. A class that stands out stays chosen.
 const list = () => to("data", { lasso: path.flat().join(","), class: colours === "class" && lifted >= 0 ? store.session.classes[lifted]?.name ?? "" : "" });

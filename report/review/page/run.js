@@ -2,7 +2,7 @@
 
 import { el, broken } from "./dom.js";
 import { ask } from "./api.js";
-import { many, number } from "./words.js";
+import { number } from "./words.js";
 
 const every = 2000; // ms between two requests for a running training
 export const percent = (v) => (v === null || v === undefined ? "–" : `${(100 * v).toFixed(1)} %`);
@@ -76,7 +76,7 @@ function draw(run, links, open) {
     run.steps ? el("dl", { class: "figures" }, ...figures(run).map(([name, value, note]) => el("div", {}, el("dt", {}, name), el("dd", {}, el("b", {}, value), note ? el("small", {}, note) : "")))) : "",
     run.first.length ? el("div", { class: "curves" }, ...run.first.map(curve)) : "",
     run.loss_note ? el("p", { class: "soft" }, run.loss_note) : "",
-    ...dropped(run),
+    run.screened ? el("p", { class: "soft" }, `Before the training: ${run.screened}.`) : "",
     run.others.length ? el("details", { class: "more", open }, el("summary", { id: "run-more" }, `More curves (${run.others.length})`), el("div", { class: "curves" }, ...run.others.map(curve))) : "",
   ].filter((part) => part !== "");
 }
@@ -110,21 +110,3 @@ function figures(run) {
 
 // curve is a drawing of the server's: numbers and escaped text.
 const curve = ({ title, svg }) => el("figure", { class: "curve panel" }, el("figcaption", {}, title), new DOMParser().parseFromString(svg, "text/html").querySelector("svg"));
-
-function dropped(run) {
-  const list = run.dropped, said = run.screened ? [el("p", { class: "soft" }, `Before the training: ${run.screened}.`)] : [];
-  if (!run.filter) return said;
-  return [el("h3", { class: "part" }, `Dropped by the filter in epoch ${run.judged}`),
-    el("p", { class: "soft" }, list.length ? `Labels that look most wrong to ${run.filter} come first: ${many(list.length, "example")}.` : `${run.filter} dropped no label that it could judge.`), ...said,
-    el("ul", { class: "drops", "aria-label": "Images whose labels the filter dropped" }, ...list.map((d) => el("li", {}, picture(run, d), el("b", {}, broken(d.label)), el("small", { title: d.path }, d.path.split("/").slice(-2).join("/")))))];
-}
-
-function picture(run, d) {
-  const none = () => el("span", { class: "unreadable", role: "img", "aria-label": `${d.path} (not at hand)` }, "not at hand");
-  if (!d.picture) return none();
-  const img = el("img", { alt: `labelled ${d.label}`, loading: "lazy", decoding: "async", width: 112, height: 112 });
-  img.addEventListener("load", () => img.classList.toggle("tiny", Math.max(img.naturalWidth, img.naturalHeight) <= 64));
-  img.addEventListener("error", () => img.replaceWith(none()));
-  img.src = `/api/run/thumb?run=${run.key}&image=${d.image}`;
-  return img;
-}

@@ -1,14 +1,14 @@
-// The view of trainings and audits: which there are, how one goes, two of them compared, and what can be started.
+// The view of trainings: which there are, how one goes, and what can be started.
 
 import { get, el, broken } from "./dom.js";
 import { ask, Failure } from "./api.js";
 import { store } from "./store.js";
-import { count, many, clock } from "./words.js";
+import { many, clock } from "./words.js";
 import { Follower, percent, states } from "./run.js";
 import { form, offers, news } from "./jobs.js";
 
 const every = 4000; // ms between two requests for the list
-let list = null, timer = 0, follower = null, picked = new Set(), seen = "";
+let list = null, timer = 0, follower = null, seen = "";
 
 export function runs() {
   follower = new Follower(get("run"), { ended: () => look() });
@@ -39,41 +39,21 @@ const shown = () => list.runs.find((r) => r.key === store.place.run) ?? list.run
 
 function draw(always = false) {
   if (!list || store.view !== "runs") return;
-  const one = shown(), text = JSON.stringify([list, one?.key, [...picked]]);
+  const one = shown(), text = JSON.stringify([list, one?.key]);
   if (one && follower.key !== one.key || always) follower.follow(one?.key ?? "");
   if (text === seen && !always) return;
   seen = text;
-  picked = new Set([...picked].filter((key) => list.runs.some((r) => r.key === key && r.state === "finished")));
   const box = get("run-list"), at = box.contains(document.activeElement) ? document.activeElement.id : "";
   box.replaceChildren(...list.runs.map((r) => item(r, one)));
   if (at) document.getElementById(at)?.focus();
   const s = list.search, bounds = `${s.in.map((at) => (at === "." ? "the working folder" : at)).join(", ")}, ${s.deepest} folders deep (${many(s.looked, "folder")}${s.partly ? "; there are more than that" : ""})`;
   get("runs-where").replaceChildren(list.runs.length ? "" : "No training of these images was found. ", `Looked in ${bounds}.${s.others ? ` ${many(s.others, "training")} of other images ${s.others === 1 ? "is" : "are"} not shown.` : ""} `,
     el("button", { type: "button", class: "plain", id: "runs-again", onclick: () => look(true) }, "Look again"));
-  get("audits").replaceChildren(...list.audits.map((a) => el("li", { class: "row" }, el("a", { class: "button", href: `/audit?audit=${a.key}`, target: "_blank", rel: "noopener" }, "Page of ", el("b", {}, broken(a.name))), el("span", { class: "soft" }, `${a.list}, ${clock(a.at)}`))));
-  get("audits-part").hidden = list.audits.length === 0;
   get("offers").replaceChildren(...offers().map((o) => form(o)));
-  versus();
 }
 
 function item(r, one) {
   const main = r.error ? r.error : r.validation === null ? (r.state === "preparing" ? "preparing" : `epoch ${r.epoch} of ${r.epochs}`) : `${r.measure} ${percent(r.validation)}${r.frozen === null ? "" : ` (frozen ${percent(r.frozen)}, whitened ${percent(r.whitened)})`}`;
-  const box = el("input", { type: "checkbox", id: `versus-${r.key}`, "aria-label": `Compare ${r.name}`, disabled: r.state !== "finished", onchange: (e) => { if (e.target.checked) picked.add(r.key); else picked.delete(r.key); versus(); } });
-  box.checked = picked.has(r.key);
-  return el("li", {}, box, el("button", { type: "button", class: "pick", id: `pick-${r.key}`, "aria-pressed": String(r.key === one?.key), onclick: () => store.go({ run: r.key }) },
+  return el("li", {}, el("button", { type: "button", class: "pick", id: `pick-${r.key}`, "aria-pressed": String(r.key === one?.key), onclick: () => store.go({ run: r.key }) },
     el("span", {}, el("b", {}, broken(r.dir)), r.state === "preparing" ? "" : el("small", { class: "soft" }, ` ${clock(r.started)}`)), el("span", { class: `tag state ${r.state}` }, states[r.state]), el("span", {}, main)));
-}
-
-// versus compares the chosen runs, two of them in words.
-let asked = "";
-async function versus() {
-  const box = get("versus"), keys = [...picked];
-  box.hidden = keys.length < 2;
-  if (box.hidden) { asked = ""; return; }
-  const query = keys.map((key) => `run=${key}`).join("&");
-  if (query === asked) return;
-  asked = query;
-  const { words } = await ask(`/api/runs/compare?${query}`);
-  if (query !== asked) return;
-  box.replaceChildren(el("h2", { class: "part" }, `${count(keys.length)} trainings compared`), ...words.map((w) => el("p", {}, w)));
 }

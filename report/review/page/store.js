@@ -1,8 +1,8 @@
 // The state of the page: the session, the rows of this page of the list, the current row, and the selected ones.
 // Events: "session" (counts, precision, hint), "rows" (another page), "row" (detail: id), "current", "selection", "said".
 
-import { ask, post } from "./api.js";
-import { read, write, query, blank, begin, filtered, finds } from "./address.js";
+import { ask } from "./api.js";
+import { read, write, query, blank, begin, finds } from "./address.js";
 import { me } from "./reviewer.js";
 import { learn } from "./names.js";
 import { drawnAtRandom } from "./words.js";
@@ -37,11 +37,9 @@ class Store extends EventTarget {
   get kind() {
     const { kind, state } = this.place;
     if (kind) return kind === "any" ? "" : kind;
-    if (this.learns || this.view !== "suspects") return "";
+    if (this.view !== "suspects") return "";
     return state === "undecided" && this.session?.kinds.suspect ? "suspect" : "";
   }
-  // learns says that the order of the list follows from the decisions so far: of all images to decide, without filters.
-  get learns() { return Boolean(this.session?.learned) && this.view === "suspects" && this.place.state === "undecided" && this.place.sort === "" && !filtered(this.place); }
   // left is how many suspects are not decided.
   get left() { return this.session.classes.reduce((n, c) => n + Math.max(0, c.suspects - c.decided), 0); }
   get row() { return this.rows[this.current] ?? null; }
@@ -82,7 +80,6 @@ class Store extends EventTarget {
     if (page.groups) page.rows = [...new Map(page.groups.flatMap((g) => g.rows).map((row) => [row.id, row])).values()];
     if (page.rows.length === 0 && place.offset > 0 && page.total > 0) return this.go({ offset: Math.floor((page.total - 1) / this.size) * this.size }, false);
     const at = Number(place.id || -1), was = keep ? this.row?.id : -1;
-    if (page.counts) this.standing(page);
     this.rows = page.rows;
     this.total = page.total;
     for (const row of this.rows) this.heard(row.id, row.version);
@@ -100,14 +97,13 @@ class Store extends EventTarget {
   #rows(offset, signal) {
     if (this.sources[this.view]) return this.sources[this.view](signal);
     if (this.view === "findings") return ask("/api/findings", { kind: this.finding, offset, limit: this.size, reviewer: me() }, signal);
-    if (this.learns) return post("/api/next", { reviewer: me(), offset, limit: this.size });
     return ask("/api/rows", { ...this.asked, offset, limit: this.size, reviewer: me() }, signal);
   }
 
   // look requests the next page in advance. Any change of a decision makes it stale.
   look() {
     const offset = this.place.offset + this.size;
-    if (this.learns || offset >= this.total || this.place.state === "undecided" && this.rows.some((r) => r.decision)) return null;
+    if (offset >= this.total || this.place.state === "undecided" && this.rows.some((r) => r.decision)) return null;
     const page = this.#rows(offset);
     page.catch(() => {});
     this.#ahead = { key: this.#key(offset), version: this.session?.version, page };
@@ -117,9 +113,9 @@ class Store extends EventTarget {
 
   // after is the offset of the next page, without the rows of this page that no longer match the filter.
   after() {
-    const { state, by, tag } = this.place;
+    const { state, by } = this.place;
     const action = (r) => (by === "*" ? r.outcome : by && by !== `=${me()}` ? r.others.find((o) => by === `=${o.reviewer}`)?.action : r.decision?.action) ?? "undecided";
-    const stays = (r) => (tag && !r.tags.includes(tag) ? false : state === "all" ? true : state === "differ" ? r.differ : state === "noted" ? r.note || r.others.some((o) => o.note) : state === "decided" ? action(r) !== "undecided" : action(r) === state);
+    const stays = (r) => (state === "all" ? true : state === "differ" ? r.differ : state === "noted" ? r.note || r.others.some((o) => o.note) : state === "decided" ? action(r) !== "undecided" : action(r) === state);
     return this.place.offset + (this.groups ? this.groups.length : this.rows.filter(stays).length);
   }
 
@@ -186,8 +182,8 @@ class Store extends EventTarget {
   }
 
   // standing takes the progress of the review, and of the classes that a change touched.
-  standing({ counts, whole, precision, hint, reviewers, learned, tags, classes = [] }) {
-    Object.assign(this.session, { counts, whole, precision, hint, reviewers, learned, tags: tags ?? this.session.tags });
+  standing({ counts, whole, precision, hint, reviewers, classes = [] }) {
+    Object.assign(this.session, { counts, whole, precision, hint, reviewers });
     const touched = new Map(classes.map((c) => [c.name, c.decided]));
     for (const c of this.session.classes) if (touched.has(c.name)) c.decided = touched.get(c.name);
     this.emit("session");

@@ -17,7 +17,6 @@ export function tile(row) {
       picture(row.key, 160, `${named(row)}: ${file(row.path)}`, { loading: "lazy" })),
     el("label", { class: "pick" }, box), store.session.similar ? el("button", { type: "button", class: "sign", tabindex: "-1", title: "Similar images (S)", "aria-label": "Similar images", onclick: (e) => act("similar", row, e) }, "≈") : "", el("span", { class: "stamp" }),
     el("p", { class: "name", title: full(row.given) }, row.given ? called(row.given) : el("i", {}, "no label")),
-    el("p", { class: "marks" }),
     row.similarity === undefined ? "" : el("p", { class: "similarity", "data-same": String(row.same) }, el("span", { class: "num" }, row.similarity.toFixed(3)), { true: " same label", false: " other label" }[row.same] ?? ""),
     suspect ? el("p", { class: "better", title: `${full(row.suggested)}${row.score_is_probability ? `; the given label is ${chance(row.score)} right` : ""}` }, "→ ", called(row.suggested)) : odd.length ? el("p", { class: "odd" }, odd.join(", ")) : "");
   mark(article, row);

@@ -55,7 +55,6 @@ async function look() {
         if (answer.audit !== store.sum) return void await store.refresh();
         if (answer.version < since) await store.refresh();
         else if (answer.changed.length > 0) heard(answer);
-        else if (answer.learned?.seq !== store.session.learned?.seq) store.standing(answer);
         store.session.version = answer.version;
       } while (answer.more);
     }

@@ -1,10 +1,11 @@
-// Package pictures makes small pictures on demand and keeps them: the latest in memory, more on disk. A picture
-// is made once for all who ask for it, at most two are made at a time, and everything has a limit: the size of
-// what is decoded, the bytes in memory, the bytes on disk. It reads only through the fs.FS that it is given.
+// Package pictures makes small pictures on demand and keeps the latest in memory. At most two are made at a time, and
+// everything has a limit: the size of what is decoded, the bytes in memory. It reads only through the fs.FS that it is
+// given.
 package pictures
 
 import (
 	"bytes"
+	"container/list"
 	"context"
 	"fmt"
 	"image"
@@ -12,6 +13,7 @@ import (
 	"image/draw"
 	"image/jpeg"
 	"io/fs"
+	"sync"
 
 	"winnow/backbone"
 	"winnow/internal/regular"
@@ -26,20 +28,31 @@ const (
 // atOnce is how many pictures are decoded at the same time: each may briefly take half a gigabyte.
 const atOnce = 2
 
-// Options limit what is kept.
-type Options struct {
-	Memory int64  // bytes of small pictures in memory; 0: 64 MiB
-	Folder string // folder of small pictures on disk; "": none
-	Disk   int64  // bytes in Folder; 0: 1 GiB
+// mostMemory is the most bytes of small pictures in memory.
+const mostMemory = 64 << 20
+
+// Pictures makes the small pictures of a tree of images, and keeps the most recently used ones.
+type Pictures struct {
+	fsys  fs.FS
+	slots chan struct{}
+
+	mutex sync.Mutex
+	bytes int
+	order *list.List // kept pictures, the most recently used first
+	at    map[key]*list.Element
 }
 
-// Pictures makes and keeps the small pictures of a tree of images.
-type Pictures struct {
-	fsys   fs.FS
-	memory *memory
-	disk   *disk
-	making flight
-	slots  chan struct{}
+// key identifies a small picture. If the file at a path changes, so does the key.
+type key struct {
+	path     string
+	side     int
+	size     int64
+	modified int64
+}
+
+type kept struct {
+	key  key
+	data []byte
 }
 
 // Unreadable is the error for a picture that cannot be shown.
@@ -57,17 +70,8 @@ func asUnreadable(reason error) error {
 }
 
 // New returns a cache of the pictures of fsys.
-func New(fsys fs.FS, o Options) *Pictures {
-	if o.Memory <= 0 {
-		o.Memory = 64 << 20
-	}
-	if o.Disk <= 0 {
-		o.Disk = 1 << 30
-	}
-	return &Pictures{
-		fsys: fsys, memory: newMemory(o.Memory), disk: newDisk(o.Folder, o.Disk),
-		slots: make(chan struct{}, atOnce),
-	}
+func New(fsys fs.FS) *Pictures {
+	return &Pictures{fsys: fsys, slots: make(chan struct{}, atOnce), order: list.New(), at: map[key]*list.Element{}}
 }
 
 // Small returns a picture as a JPEG file of at most side×side pixels: with its proportions, turned by its EXIF
@@ -79,32 +83,50 @@ func (p *Pictures) Small(ctx context.Context, path string, side int) ([]byte, er
 	if err != nil {
 		return nil, asUnreadable(err)
 	}
-	k := keyOf(path, side, info)
-	if data, ok := p.memory.getCached(k); ok {
+	k := key{path, side, info.Size(), info.ModTime().UnixNano()}
+	if data, ok := p.getCached(k); ok {
 		return data, nil
 	}
-	return p.making.shareResult(ctx, k, func(ctx context.Context) ([]byte, error) {
-		if data, ok := p.memory.getCached(k); ok { // another call has just made it
-			return data, nil
-		}
-		if data, ok := p.disk.readPicture(k); ok {
-			p.memory.putCached(k, data)
-			return data, nil
-		}
-		select {
-		case p.slots <- struct{}{}:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	select {
+	case p.slots <- struct{}{}:
 		defer func() { <-p.slots }()
-		data, err := p.producePicture(path, side)
-		if err != nil {
-			return nil, asUnreadable(err)
-		}
-		p.memory.putCached(k, data)
-		p.disk.writePicture(k, data)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if data, ok := p.getCached(k); ok { // another call has just made it
 		return data, nil
-	})
+	}
+	data, err := p.producePicture(path, side)
+	if err != nil {
+		return nil, asUnreadable(err)
+	}
+	p.putCached(k, data)
+	return data, nil
+}
+
+func (p *Pictures) getCached(k key) ([]byte, bool) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	e, ok := p.at[k]
+	if !ok {
+		return nil, false
+	}
+	p.order.MoveToFront(e)
+	return e.Value.(kept).data, true
+}
+
+func (p *Pictures) putCached(k key, data []byte) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.at[k] != nil {
+		return
+	}
+	p.at[k] = p.order.PushFront(kept{k, data})
+	for p.bytes += len(data); p.bytes > mostMemory; {
+		old := p.order.Remove(p.order.Back()).(kept)
+		delete(p.at, old.key)
+		p.bytes -= len(old.data)
+	}
 }
 
 // producePicture decodes a picture and encodes it small.

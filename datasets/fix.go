@@ -1,0 +1,480 @@
+package datasets
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/transform"
+
+	"winnow/datasets/location"
+	"winnow/internal/atomicfile"
+	"winnow/internal/interrupt"
+	"winnow/internal/jsontext"
+)
+
+// Decision describes what happens to a sample: it is left out, or gets another label.
+type Decision struct {
+	Drop  bool
+	Label string // the new given label, if it is not dropped
+}
+
+// Fixed counts what Fix changed.
+type Fixed struct {
+	Rows       int            // samples written
+	Dropped    int            // samples left out
+	Relabelled int            // samples that got a different label
+	Changed    map[string]int // dropped and relabelled samples by split
+}
+
+// Fix copies a manifest, leaving out some samples and replacing some labels. d is what Read returned for source, and
+// decisions are indexed by position in d.Samples; samples without a decision are copied.
+//
+// In CSV, TSV, JSON lines and lists without a header the changed rows are written again, all others are copied; in
+// COCO's JSON only category_id changes, and annotations are left out. Any other source, such as a folder, shards or an
+// export of Label Studio, becomes a CSV manifest of what was read.
+//
+// The copy is in UTF-8. more are columns to add to tables and JSON lines. Lists without a header and COCO's JSON have no place for them.
+func Fix(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision, more ...Column) (Fixed, error) {
+	x := &fixer{d: d, decisions: decisions, more: more, did: Fixed{Changed: map[string]int{}}}
+	err := x.checkDecisions()
+	if err == nil {
+		err = x.fixSource(w, source)
+	}
+	if err != nil {
+		return Fixed{}, fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	return x.did, nil
+}
+
+// FixTo writes the fixed copy of a source to a file, as [Fix] does.
+func FixTo(ctx context.Context, to string, source location.Source, d *Dataset,
+	decisions map[int]Decision) (did Fixed, err error) {
+	err = atomicfile.Write(to, func(w io.Writer) (err error) {
+		did, err = Fix(interrupt.NewWriter(ctx, w), source, d, decisions)
+		return err
+	})
+	return did, err
+}
+
+// Apply returns d with some samples left out and some labels replaced, as in the copy that Fix writes.
+func Apply(d *Dataset, decisions map[int]Decision) (*Dataset, Fixed, error) {
+	x := &fixer{d: d, decisions: decisions, did: Fixed{Changed: map[string]int{}}}
+	if err := x.checkDecisions(); err != nil {
+		return nil, Fixed{}, fmt.Errorf("datasets: %w", err)
+	}
+	return x.applyDecisions(), x.did, nil
+}
+
+// FormOf returns the format of a source's fixed copy: its own, or CSV.
+func FormOf(source location.Source) (Format, error) {
+	if layout, _ := LayoutOf(context.Background(), source); layout != File {
+		return CSV, nil
+	}
+	f, err := source.Open(context.Background())
+	if err != nil {
+		return "", fmt.Errorf("datasets: %w", err)
+	}
+	defer f.Close()
+	in, _, err := ReadOptions{}.decodeText(bufio.NewReaderSize(f, 1<<12)) // as much as guessFormat peeks at
+	if err == nil {
+		_, err = consumeMark(in)
+	}
+	if err != nil {
+		return "", fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	form := guessFormat(in)
+	if form == LabelStudio {
+		form = CSV
+	}
+	return form, nil
+}
+
+// fixer writes the fixed copy of a source.
+type fixer struct {
+	d         *Dataset
+	decisions map[int]Decision
+	more      []Column
+	rows      []int // the sample of each row of the source, -1 if it was not read as one
+	did       Fixed
+}
+
+// checkDecisions rejects decisions that cannot be carried out, and counts the others.
+func (x *fixer) checkDecisions() error {
+	for i, what := range x.decisions {
+		switch {
+		case i < 0 || i >= len(x.d.Samples):
+			return fmt.Errorf("found a decision on sample %d, expected 0 to %d", i, len(x.d.Samples)-1)
+		case !what.Drop && (what.Label == "" || what.Label != strings.TrimSpace(what.Label) &&
+			!slices.Contains(x.d.Classes, what.Label)):
+			return fmt.Errorf("%s: found the new label %q, expected a class, or a new name "+
+				"that is not empty and has no space at either end", x.d.Samples[i].Path, what.Label)
+		}
+	}
+	for i := range x.d.Samples {
+		x.countDecision(i, x.d.Samples[i].Split)
+	}
+	if x.did.Rows == 0 {
+		return fmt.Errorf("all %d samples are to be dropped, expected some to stay", x.did.Dropped)
+	}
+	for _, r := range x.d.Repeats {
+		x.countDecision(r.Of, r.Sample.Split)
+	}
+	return nil
+}
+
+func (x *fixer) countDecision(sample int, split string) {
+	what, decided := x.decisions[sample]
+	if !what.Drop {
+		x.did.Rows++
+	}
+	switch {
+	case !decided || !what.Drop && what.Label == x.d.LabelName(x.d.Samples[sample]):
+		return
+	case what.Drop:
+		x.did.Dropped++
+	default:
+		x.did.Relabelled++
+	}
+	x.did.Changed[split]++
+}
+
+// applyDecisions returns the remaining samples with the decided labels.
+func (x *fixer) applyDecisions() *Dataset {
+	kept := make([]row, 0, len(x.d.Samples))
+	for i := range x.d.Samples {
+		s := &x.d.Samples[i]
+		what, decided := x.decisions[i]
+		if !decided {
+			what.Label = x.d.LabelName(*s)
+		}
+		if !what.Drop {
+			kept = append(kept, row{path: s.Path, label: what.Label, split: s.Split, truth: x.d.className(s.True),
+				extra: s.Extra})
+		}
+	}
+	return buildDataset(kept, x.d.Columns)
+}
+
+// writeList writes what was read as a CSV manifest.
+func (x *fixer) writeList(w io.Writer) error {
+	x.d = x.d.With(x.more...)
+	return WriteCSV(w, x.applyDecisions())
+}
+
+func (x *fixer) fixSource(w io.Writer, source location.Source) error {
+	if layout, _ := LayoutOf(context.Background(), source); layout != File {
+		return x.writeList(w)
+	}
+	f, err := source.Open(context.Background())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	var whole io.Reader = io.NewSectionReader(f, 0, info.Size())
+	if x.d.Encoding == "" {
+		return x.fixText(w, whole)
+	}
+	e, err := encodingOf(x.d.Encoding)
+	if err != nil {
+		return err
+	}
+	return x.fixText(w, transform.NewReader(whole, e.NewDecoder()))
+}
+
+// fixText copies a file in UTF-8.
+func (x *fixer) fixText(w io.Writer, r io.Reader) error {
+	x.rows = slices.Repeat([]int{-1}, x.d.SourceRows())
+	for i := range x.d.Samples {
+		x.rows[x.d.Samples[i].Row] = i
+	}
+	for _, r := range x.d.Repeats {
+		x.rows[r.Sample.Row] = r.Of
+	}
+	in, out := bufio.NewReaderSize(r, 1<<16), bufio.NewWriter(w)
+	mark, err := consumeMark(in)
+	if err != nil {
+		return err
+	}
+	_, _ = out.Write(mark) // Flush returns the error, here and below
+	switch guessFormat(in) {
+	case COCO:
+		err = x.fixWhole(out, in, x.fixCOCO)
+	case LabelStudio:
+		err = x.writeList(out)
+	case JSONL:
+		f := &objectFixer{fixer: x}
+		if head, _ := in.Peek(1 << 12); bytes.HasPrefix(bytes.TrimSpace(head), []byte("[")) {
+			err = x.fixWhole(out, in, f.fixObjects)
+		} else {
+			err = x.fixLines(out, in, f.fixObject)
+		}
+	case PRISM:
+		err = x.fixLines(out, in, x.fixListLine)
+	case TSV:
+		err = x.fixTable(out, in, '\t')
+	default:
+		err = x.fixTable(out, in, ReadOptions{Names: x.d.Names}.findSeparator(in))
+	}
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// fixWhole writes a file that is fixed as a whole, as it is if no decision changes it.
+func (x *fixer) fixWhole(w io.Writer, r io.Reader, fix func(text []byte) ([]byte, error)) error {
+	text, err := io.ReadAll(r)
+	if err == nil {
+		err = jsontext.Check(text)
+	}
+	if err == nil && x.did.Dropped+x.did.Relabelled+len(x.more) > 0 {
+		var fixed []byte
+		fixed, err = fix(text)
+		text = jsontext.Like(fixed, text)
+	}
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
+}
+
+// fixLines copies a source with one row per line; fix returns nil for a line that is dropped.
+func (x *fixer) fixLines(w io.Writer, in *bufio.Reader, fix func(row int, line []byte) ([]byte, error)) error {
+	for n := 0; ; {
+		line, err := in.ReadBytes('\n')
+		end := errors.Is(err, io.EOF)
+		if err != nil && !end {
+			return err
+		}
+		if body := bytes.TrimRight(line, "\r\n"); len(bytes.TrimSpace(body)) > 0 {
+			fixed, err := fix(n, body)
+			if err != nil {
+				return err
+			}
+			if n++; fixed == nil {
+				line = nil
+			} else {
+				line = slices.Concat(fixed, line[len(body):])
+			}
+		}
+		if _, err := w.Write(line); err != nil || end {
+			return errors.Join(err, x.checkRows(n))
+		}
+	}
+}
+
+func (x *fixer) checkRows(n int) error {
+	if n < len(x.rows) {
+		return fmt.Errorf("found %d rows, at least %d were read before: the file has changed", n, len(x.rows))
+	}
+	return nil
+}
+
+// decideRow returns the decision on a row of the source with this label, and its sample. A row that was not read as a
+// sample (-1) and one without a decision get the decision {}: they stay as they are.
+func (x *fixer) decideRow(row int, label string) (what Decision, sample int, err error) {
+	if row >= len(x.rows) || x.rows[row] < 0 {
+		return what, -1, nil
+	}
+	sample = x.rows[row]
+	given := x.d.LabelName(x.d.Samples[sample])
+	if label != given {
+		return what, sample, fmt.Errorf("row %d has the label %q, which was %q before: the file has changed", row+1,
+			label, given)
+	}
+	if what = x.decisions[sample]; what.Label == given {
+		what.Label = ""
+	}
+	return what, sample, nil
+}
+
+// fixListLine fixes a line of a list without a header.
+func (x *fixer) fixListLine(row int, line []byte) ([]byte, error) {
+	p, was, _ := listLine(string(line))
+	what, _, err := x.decideRow(row, was)
+	if err != nil || what.Drop {
+		return nil, err
+	}
+	if what.Label == "" {
+		return line, nil
+	}
+	rest := line[:bytes.LastIndex(line, []byte(was))]
+	_, number := strconv.Atoi(what.Label)
+	if q, label, _ := listLine(string(rest) + what.Label); q != p || label != what.Label ||
+		number != nil && !isImageName(p) {
+		return nil, fmt.Errorf("%s: the new label %q cannot be written in a list without a header: give the file a "+
+			"header path,label", p, what.Label)
+	}
+	return append(bytes.Clone(rest), what.Label...), nil
+}
+
+// objectFixer fixes JSON objects.
+type objectFixer struct {
+	*fixer
+	label string // the key of the labels, once the first object is read
+}
+
+// fixObject fixes an object of JSON lines or of a list.
+func (f *objectFixer) fixObject(row int, text []byte) ([]byte, error) {
+	if row == 0 {
+		t := newOthers(reading{ReadOptions: ReadOptions{Names: f.d.Names}}, "")
+		if _, _, err := t.parseObjectRow(text, 1, len(text)); err != nil {
+			return nil, err
+		}
+		f.label = t.keys[labelColumn]
+	}
+	was, err := jsontext.Plain(jsontext.Member(text, f.label))
+	if err != nil {
+		return nil, err
+	}
+	what, sample, err := f.decideRow(row, trimLineEnd(was))
+	if err != nil || what.Drop {
+		return nil, err
+	}
+	if what.Label != "" {
+		text = jsontext.EditMember(text, f.label, func(was json.RawMessage) json.RawMessage {
+			if n, err := strconv.Atoi(what.Label); was[0] != '"' && err == nil && strconv.Itoa(n) == what.Label {
+				return json.RawMessage(what.Label)
+			}
+			return jsontext.Quote(what.Label)
+		})
+	}
+	for _, c := range f.more {
+		text = jsontext.AddMember(text, c.Name, jsontext.Quote(c.Cells[sample]))
+	}
+	return text, nil
+}
+
+// fixObjects fixes a list of objects.
+func (f *objectFixer) fixObjects(text []byte) ([]byte, error) {
+	n := 0
+	return f.editElements(text, &n, f.fixObject)
+}
+
+// editElements fixes the elements of a JSON list, and counts them in n.
+func (x *fixer) editElements(list json.RawMessage, n *int,
+	fix func(row int, raw []byte) ([]byte, error)) (fixed []byte, err error) {
+	fixed = jsontext.EditElements(list, func(row int, raw json.RawMessage) json.RawMessage {
+		*n = row + 1
+		if err == nil {
+			raw, err = fix(row, raw)
+		}
+		return raw
+	})
+	return fixed, errors.Join(err, x.checkRows(*n))
+}
+
+// fixCOCO fixes the annotations of COCO's JSON.
+func (x *fixer) fixCOCO(text []byte) (fixed []byte, err error) {
+	var all struct{ Categories categoryList }
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	labels, ids, err := all.Categories.nameCategories()
+	if err != nil {
+		return nil, err
+	}
+	fixed = jsontext.EditMember(text, cocoAnnotations, func(list json.RawMessage) json.RawMessage {
+		n := 0
+		list, err = x.editElements(list, &n, func(row int, raw []byte) ([]byte, error) {
+			var a cocoAnnotation
+			_ = json.Unmarshal(raw, &a) // was left out if it is broken
+			what, _, err := x.decideRow(row, labels[a.Category])
+			if err != nil || what.Drop {
+				return nil, err
+			}
+			if what.Label == "" {
+				return raw, nil
+			}
+			id, known := ids[what.Label]
+			if !known {
+				return nil, fmt.Errorf("annotation %s: the new label %q is not among the categories: add one of that "+
+					"name to the file", a.ID, what.Label)
+			}
+			return jsontext.EditMember(raw, "category_id", func(was json.RawMessage) json.RawMessage {
+				if was[0] == '"' {
+					return jsontext.Quote(string(id))
+				}
+				return json.RawMessage(id)
+			}), nil
+		})
+		return list
+	})
+	return fixed, err
+}
+
+// fixTable copies a table: rows that change are written by encoding/csv, all others as they are.
+func (x *fixer) fixTable(w io.Writer, r io.Reader, by rune) error {
+	var passed bytes.Buffer // what the parser has read and is not copied yet
+	in := newCells(io.TeeReader(r, &passed), by)
+	at, label := int64(0), -1
+	for n := -1; ; n++ { // the header is row -1
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			_, _ = w.Write(passed.Bytes()) // blank lines
+			return x.checkRows(n)
+		}
+		if err != nil {
+			return err
+		}
+		text := passed.Next(int(in.InputOffset() - at))
+		at = in.InputOffset()
+		row := bytes.TrimRight(text, "\r\n")
+		cell := func(c Column) string { return c.Name }
+		switch {
+		case n < 0:
+			in.TrimLeadingSpace = hasSpaces(record, by)
+			if label, err = x.findLabelColumn(record); err != nil {
+				return err
+			}
+		case isEmptyRecord(record):
+			n--
+			_, _ = w.Write(text)
+			continue
+		default:
+			what, sample, err := x.decideRow(n, trimLineEnd(record[label]))
+			if err != nil {
+				return err
+			}
+			if what.Drop {
+				continue
+			}
+			if what.Label != "" {
+				record[label] = what.Label
+				blank := row[:len(row)-len(bytes.TrimLeft(row, "\r\n"))] // lines before it
+				row = slices.Concat(blank, []byte(joinCells(record, by)))
+			}
+			cell = func(c Column) string { return c.Cells[sample] }
+		}
+		_, _ = w.Write(row)
+		for _, c := range x.more {
+			_, _ = io.WriteString(w, string(by)+joinCells([]string{cell(c)}, by))
+		}
+		if _, err := w.Write(text[len(bytes.TrimRight(text, "\r\n")):]); err != nil {
+			return err
+		}
+	}
+}
+
+// findLabelColumn returns the position of the labels in a header.
+func (x *fixer) findLabelColumn(header []string) (int, error) {
+	how := reading{ReadOptions: ReadOptions{Names: x.d.Names}}
+	places, _, _, err := how.readTableHeader("", header)
+	if err != nil && x.d.Samples[0].Path == "0" {
+		how.Numbered = true
+		places, _, _, err = how.readTableHeader("", header)
+	}
+	return places[labelColumn], err
+}

@@ -1,0 +1,255 @@
+package review
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"winnow/audit/suspects"
+	"winnow/datasets"
+	"winnow/internal/atomicfile"
+	"winnow/internal/hint"
+	"winnow/internal/text"
+	"winnow/report/reply"
+)
+
+// Exported counts the images of a corrected manifest by their decisions.
+type Exported struct {
+	Path       string `json:"path"`
+	Rows       int    `json:"rows"` // rows written
+	Kept       int    `json:"kept"` // found right
+	Dropped    int    `json:"dropped"`
+	Relabelled int    `json:"relabelled"`
+	Unsure     int    `json:"unsure"`    // left as given
+	Disagreed  int    `json:"disagreed"` // left as given: no decision has a majority of the reviewers
+	Undecided  int    `json:"undecided"` // of the audit's images or, without an audit, of the manifest's
+
+	Changed int    `json:"picture_changed,omitempty"` // images that changed since they were decided: not applied
+	Gone    int    `json:"gone"`                      // decisions about images that the manifest does not have
+	Example string `json:"gone_example,omitempty"`    // one of these images
+}
+
+// Text says what was exported.
+func (e Exported) Text() string {
+	said := fmt.Sprintf("%s: %d rows; %d images dropped, %d relabelled, %d kept as they were, %d undecided\n", e.Path,
+		e.Rows, e.Dropped, e.Relabelled, e.Kept, e.Undecided)
+	if e.Unsure+e.Disagreed > 0 {
+		said += fmt.Sprintf("left as given: %d unsure, %d without a majority of the reviewers\n", e.Unsure, e.Disagreed)
+	}
+	if e.Changed > 0 {
+		said += fmt.Sprintf("not applied: decisions on %s that changed since\n", text.Plural(e.Changed, "picture"))
+	}
+	if e.Gone > 0 {
+		said += fmt.Sprintf("not applied: %d decisions on images that are not in the manifest, such as %s "+
+			"(--decided lists all decisions)\n", e.Gone, e.Example)
+	}
+	return said
+}
+
+// Endings are the file extensions of a corrected manifest, for each format of the original.
+var Endings = map[datasets.Format][]string{
+	datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"},
+	datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"},
+}
+
+// CheckOut returns an error if Out names neither a file in the manifest's own form nor a CSV file. inPlace reports
+// whether it has the manifest's form.
+func (f Files) CheckOut() (inPlace bool, err error) {
+	if f.Out == "" {
+		return true, nil
+	}
+	form, err := datasets.FormOf(f.Manifest)
+	if err != nil {
+		return false, err
+	}
+	known := Endings[form]
+	switch ending := strings.ToLower(filepath.Ext(f.Out)); {
+	case slices.Contains(known, ending):
+		return true, nil
+	case ending == ".csv":
+		return false, nil
+	}
+	return false, hint.Misused("review: %q does not end in %s, expected the form of %s or .csv; winnow data import "+
+		"writes others", f.Out, strings.Join(known, " or "), f.Manifest)
+}
+
+// Inputs lists the files that are read, which an export must not overwrite.
+func (f Files) Inputs() []string { return []string{f.Manifest.Path(), f.Audit, f.decisionsFile()} }
+
+// collectCorrections returns the decisions to apply to the manifest, all from the same moment.
+func (r *Reviewer) collectCorrections() (map[int]datasets.Decision, Exported) {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	d, do := r.decided, map[int]datasets.Decision{}
+	for id, o := range d.outcome {
+		switch o.Action {
+		case drop:
+			do[r.table.images[id].sample] = datasets.Decision{Drop: true}
+		case relabel:
+			do[r.table.images[id].sample] = datasets.Decision{Label: o.Label}
+		}
+	}
+	c := d.progress.Whole
+	e := Exported{Rows: len(d.outcome) - c[drop], Kept: c[keep], Dropped: c[drop], Relabelled: c[relabel],
+		Unsure: c[unsure], Disagreed: c[disagreed], Undecided: c[undecided], Gone: len(d.gone), Changed: d.countStale()}
+	if r.table.audited > 0 {
+		e.Undecided = d.progress.Counts[undecided]
+	}
+	if e.Gone > 0 {
+		e.Example = d.gone[e.Gone-1].Path
+	}
+	return do, e
+}
+
+// writeCorrected writes the corrected manifest in its own form or as CSV: without dropped images, with the new labels
+// of relabelled ones, and otherwise unchanged.
+func (r *Reviewer) writeCorrected(w io.Writer, inPlace bool) (Exported, error) {
+	do, e := r.collectCorrections()
+	if inPlace {
+		_, err := datasets.Fix(w, r.ManifestFile, r.Manifest, do)
+		return e, err
+	}
+	corrected, _, err := datasets.Apply(r.Manifest, do)
+	if err == nil {
+		err = datasets.WriteCSV(w, corrected)
+	}
+	return e, err
+}
+
+// Write writes the corrected manifest to Out, a file completely or not at all.
+func (r *Reviewer) Write() (e Exported, err error) {
+	if r.Out == "" {
+		return e, reply.Refuse(http.StatusNotFound, "the server was started without a file to write: "+
+			"download the manifest instead")
+	}
+	r.exporting.Lock()
+	defer r.exporting.Unlock()
+	inPlace, err := Files{Out: r.Out, Manifest: r.ManifestFile}.CheckOut()
+	if err == nil {
+		err = atomicfile.Write(r.Out, func(w io.Writer) (err error) {
+			e, err = r.writeCorrected(w, inPlace)
+			return err
+		})
+	}
+	if err != nil {
+		return e, fmt.Errorf("review: %w", err)
+	}
+	e.Path = r.Out
+	return e, nil
+}
+
+func (r *Reviewer) postExport(struct{}) (int, any, error) {
+	e, err := r.Write()
+	return http.StatusOK, e, err
+}
+
+// getExport sends the corrected manifest in its own form or, with form=csv, as CSV. An error before the first byte is
+// answered; a later one aborts the answer, so that half a manifest is not taken for a whole one.
+func (r *Reviewer) getExport(w http.ResponseWriter, req *http.Request) {
+	p := &parameters{values: req.URL.Query()}
+	asked := p.getOneOf("form", []string{"manifest", "csv"})
+	format, err := datasets.FormOf(r.ManifestFile)
+	if err = cmp.Or(p.getFirstFailure(), err); err != nil {
+		answerError(w, err)
+		return
+	}
+	ending := Endings[format][0]
+	if asked == "csv" {
+		ending = ".csv"
+	}
+	h := w.Header()
+	sendAttachment(h, "fixed"+ending, cmp.Or(mime.TypeByExtension(ending), "text/plain; charset=utf-8"))
+	out := &countedWriter{Writer: w}
+	switch _, err := r.writeCorrected(out, asked != "csv"); {
+	case err != nil && out.n == 0:
+		h.Del("Content-Disposition")
+		answerError(w, err)
+	case err != nil:
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func sendAttachment(h http.Header, name, kind string) {
+	h.Set("Content-Type", kind)
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	h.Set("Cache-Control", "no-store")
+}
+
+// countedWriter counts the bytes that are written.
+type countedWriter struct {
+	io.Writer
+	n int
+}
+
+// Write implements [io.Writer].
+func (c *countedWriter) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.n += n
+	return n, err
+}
+
+// writeList writes what each reviewer decided as CSV: a row for each decision or note, in the order of the manifest and
+// of the reviewers' names. outcome is the outcome of all decisions about the image. Texts are protected so that
+// spreadsheets do not read them as formulas; the column spreadsheet marks this. Decisions about images that the
+// manifest does not have come last, without an outcome.
+func (r *Reviewer) writeList(w io.Writer) error {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	out, cell := csv.NewWriter(w), suspects.Cell
+	lines := [][]string{{"path", "given_label", "outcome", "outcome_label", "reviewer", "decision", "decision_label",
+		"note", "at", suspects.SheetColumn}}
+	add := func(path, given string, o outcome, reviewer string, d decision, note string) {
+		lines = append(lines, []string{cell(path), cell(given), string(o.Action), cell(o.Label), cell(reviewer),
+			string(d.Action), cell(d.Label), cell(note), d.At.Format(time.RFC3339), suspects.SheetMark})
+	}
+	for _, id := range r.table.place {
+		votes := slices.SortedFunc(slices.Values(r.decided.votes[id]), func(a, b vote) int {
+			return strings.Compare(a.Reviewer, b.Reviewer)
+		})
+		for _, v := range votes {
+			d := cmp.Or(v.before, newDecision(v.Image))
+			if d.Action == undecided && v.Note == "" {
+				continue
+			}
+			add(v.Path, r.table.images[id].Given, r.decided.outcome[id], v.Reviewer, *d, v.Note)
+		}
+	}
+	for _, i := range r.decided.gone {
+		add(i.Path, i.Given, outcome{}, i.Reviewer, *newDecision(i), i.Note)
+	}
+	return out.WriteAll(lines)
+}
+
+// getList sends the list of decisions.
+func (r *Reviewer) getList(w http.ResponseWriter, _ *http.Request) {
+	sendAttachment(w.Header(), "decided.csv", "text/csv; charset=utf-8")
+	_ = r.writeList(w) // the client may be gone
+}
+
+// savingAt is the address at which the decisions can be downloaded.
+const savingAt = "/api/decisions.db"
+
+// getDecisions sends a copy of the decisions with their history, as a file of decisions.
+func (r *Reviewer) getDecisions(w http.ResponseWriter, _ *http.Request) {
+	f, err := os.CreateTemp("", "winnow-decisions-*.db")
+	if err != nil {
+		answerError(w, err)
+		return
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if err := r.Decisions.Copy(f.Name()); err != nil {
+		answerError(w, err)
+		return
+	}
+	sendAttachment(w.Header(), filepath.Base(r.Decisions.Path), "application/vnd.sqlite3")
+	_, _ = io.Copy(w, f) // the client may be gone
+}
