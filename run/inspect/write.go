@@ -88,9 +88,9 @@ func (a *Report) WriteJSON(w io.Writer) error {
 	return to.Encode(&whole)
 }
 
-// writeCorrected writes the manifest that was judged to a file ([datasets.FixTo]), without the images that a
-// cut takes or with the labels suggested for them. Labels that people found wrong are replaced as they decided. All other
-// rows and columns stay as they are.
+// writeCorrected writes the manifest that was judged to a file ([datasets.FixTo]), without the images that a cut takes or
+// with the labels suggested for them. Labels that people found wrong are replaced as they decided. All other rows and
+// columns stay as they are.
 func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Fixed, error) {
 	taken, err := a.result.Take(cut)
 	if err != nil {
