@@ -17,8 +17,8 @@ import (
 
 // simulateFlag is the flag of winnow review that measures how much learning from decisions helps.
 func simulateFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "simulate", Usage: "serve nothing: print how many decisions find 50, 80 and 95 % of the " +
-		"label errors, down the list and by learning, if the suspects have a column true_label"}
+	return &cli.BoolFlag{Name: "simulate", Usage: "serve nothing: print how many decisions find 50, 80 and 95 % of " +
+		"the label errors, down the list and by learning, if the suspects have a column true_label"}
 }
 
 // readSimulation returns the options of a simulation: the list of an audit, and the features of its images.
@@ -68,8 +68,8 @@ func readListVectors(dir string, list []suspects.Suspect) (x blas32.General, err
 	}
 	x, absent, err := g.Rows(paths)
 	if err == nil && absent == len(list) {
-		err = fmt.Errorf("review: %s: has no vector of the list's %d images: name the features that the audit was made of",
-			dir, absent)
+		err = fmt.Errorf("review: %s: has no vector of the list's %d images: name the features of the audit", dir,
+			absent)
 	}
 	return x, err
 }
