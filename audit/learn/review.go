@@ -27,7 +27,7 @@ func (r *Review) Add(decisions ...Decision) (learned bool) {
 	for len(r.log) >= r.learnt+Batch {
 		for i := r.learnt; i < r.learnt+Batch; i++ {
 			d := &r.log[i]
-			d.Audited, d.Learned = r.state.audited[d.Image], r.state.learned[d.Image]
+			d.audited, d.learned = r.state.audited[d.Image], r.state.learned[d.Image]
 		}
 		r.learnt += Batch
 		r.state, learned = r.learner.Learn(r.log[:r.learnt]), true
@@ -35,22 +35,20 @@ func (r *Review) Add(decisions ...Decision) (learned bool) {
 	return learned
 }
 
-// Order returns the images that are not settled in the order in which to show them: first what [State.Next] chooses for
-// a batch, then the others, those likeliest wrong first.
+// Order returns the images that are not settled in the order in which to show them: first what is chosen for a batch,
+// then the others, those likeliest wrong first.
 func (r *Review) Order() []int {
-	s, chosen := r.state, map[int]bool{}
+	s := r.state
 	var order []int
-	for _, q := range s.Next(Batch, Find, Showing{}) {
-		order, chosen[q.Image] = append(order, q.Image), true
-	}
-	head := len(order)
 	for i, v := range s.Settled {
-		if v == Unsure && !chosen[i] {
+		if v == Unsure {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order[head:], func(i, j int) int {
+	slices.SortStableFunc(order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(s.Wrong[j], s.Wrong[i]), cmp.Compare(s.base.Rank[i], s.base.Rank[j]))
 	})
-	return order
+	chosen := s.chooseBatch(order)
+	rest := slices.DeleteFunc(order, func(i int) bool { return slices.Contains(chosen, i) })
+	return append(chosen, rest...)
 }

@@ -62,8 +62,7 @@ func Simulate(ctx context.Context, list []suspects.Suspect, vectors blas32.Gener
 		}
 		order := r.Order()
 		for _, i := range order[:min(Batch, len(order))] {
-			d := Decision{Question: Question{Image: i, How: Import}, Seq: int64(len(learning) + 1), Verdict: Right,
-				Label: None}
+			d := Decision{Image: i, Verdict: Right, Label: None}
 			if byList[i] {
 				d.Verdict, d.Label = Wrong, number[list[i].True]
 			}

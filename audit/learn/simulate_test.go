@@ -85,7 +85,7 @@ func TestReviewInAnyPieces(t *testing.T) {
 	}
 	var made []Decision
 	for i := range 50 {
-		d := Decision{Question: Question{Image: 3 * i, How: Import}, Seq: int64(i + 1), Verdict: Right, Label: None}
+		d := Decision{Image: 3 * i, Verdict: Right, Label: None}
 		if e := list[3*i]; e.Given != e.True {
 			d.Verdict, d.Label = Wrong, number[e.True]
 		}

@@ -67,8 +67,7 @@ func (r *Reviewer) newLearning() *learning {
 
 // addVote adds a vote about an image of the audit.
 func (l *learning) addVote(id int, v vote) {
-	d := learn.Decision{Question: learn.Question{Image: id, How: learn.Import}, Seq: v.Change, Reviewer: v.Reviewer,
-		Label: learn.None}
+	d := learn.Decision{Image: id, Reviewer: v.Reviewer, Label: learn.None}
 	switch v.Action {
 	case keep:
 		d.Verdict = learn.Right

@@ -66,8 +66,7 @@ func (a *Report) learnFromDecisions(ctx context.Context, note func(string, ...an
 		if !ok {
 			continue
 		}
-		d := learn.Decision{Question: learn.Question{Image: i, How: learn.Import}, Seq: int64(len(taught) + 1),
-			Verdict: learn.Right, Label: learn.None}
+		d := learn.Decision{Image: i, Verdict: learn.Right, Label: learn.None}
 		if e.Checked = suspects.Kept; k.Right {
 			c.Right++
 		} else {
