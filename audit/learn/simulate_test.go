@@ -15,9 +15,9 @@ import (
 	"winnow/features"
 )
 
-// album is an audit's list of n images of three classes. In one cluster of each class nearly all labels are wrong,
+// makeAlbum returns an audit's list of n images of three classes. In one cluster of each class nearly all labels are wrong,
 // which the scores do not show.
-func album(seed uint64, n int) (list []suspects.Suspect, x blas32.General) {
+func makeAlbum(seed uint64, n int) (list []suspects.Suspect, x blas32.General) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	names := []string{"ant", "bee", "cow"}
 	x = features.NewMatrix(n, 8)
@@ -49,7 +49,7 @@ func album(seed uint64, n int) (list []suspects.Suspect, x blas32.General) {
 // TestSimulate: learning finds half of systematic errors with at most two thirds of the decisions of the list, the same
 // number each time.
 func TestSimulate(t *testing.T) {
-	list, x := album(1, 400)
+	list, x := makeAlbum(1, 400)
 	p, err := Simulate(context.Background(), list, x)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestSimulate(t *testing.T) {
 
 // TestReviewInAnyPieces: the order depends on the decisions, not on how many come at once.
 func TestReviewInAnyPieces(t *testing.T) {
-	list, x := album(2, 200)
+	list, x := makeAlbum(2, 200)
 	number := map[string]int{"ant": 0, "bee": 1, "cow": 2}
 	begin := func() *Review {
 		l, err := New(context.Background(), EvidenceOf(list, number, x))

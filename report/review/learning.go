@@ -190,8 +190,8 @@ func (r *Reviewer) getLearnedOrder() []int {
 	return l.order
 }
 
-// learns reports whether the order of undecided images follows the decisions.
-func (l *learning) learns() bool {
+// isLearning reports whether the order of undecided images follows the decisions.
+func (l *learning) isLearning() bool {
 	if l == nil {
 		return false
 	}
