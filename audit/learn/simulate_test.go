@@ -15,8 +15,8 @@ import (
 	"winnow/features"
 )
 
-// makeAlbum returns an audit's list of n images of three classes. In one cluster of each class nearly all labels are wrong,
-// which the scores do not show.
+// makeAlbum returns an audit's list of n images of three classes. In one cluster of each class nearly all labels are
+// wrong, which the scores do not show.
 func makeAlbum(seed uint64, n int) (list []suspects.Suspect, x blas32.General) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	names := []string{"ant", "bee", "cow"}
