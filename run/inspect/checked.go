@@ -261,8 +261,8 @@ func (a *Report) settleChecked() {
 }
 
 // findRandomChecks finds the checks of images drawn at random among the decisions: the images that winnow review
-// --check shows, those whose paths have the smallest sha256. It returns nil unless all of them are decided, and chosen by no
-// other program.
+// --check shows, those whose paths have the smallest sha256. It returns nil unless all of them are decided, and chosen
+// by no other program.
 func (a *Report) findRandomChecks(at map[int]datasets.Checked) *Random {
 	drawn, sums := features.AllRows(len(a.Images)), make([][sha256.Size]byte, len(a.Images))
 	for i := range a.Images {
