@@ -54,7 +54,8 @@ func parts() []part {
 				{"copied_images_per_second", "copied, images/s", "%.0f"},
 				{"benchmark_images_per_second", "benchmark, images/s", "%.0f"}}, training},
 		{"extraction", "Images a second", "Ready tensors go to the device and vectors back with every " +
-			"run: from pinned memory in two lanes, as winnow extract does it, and from pageable memory in one.", .8, 75 * time.Second,
+			"run: from pinned memory in two lanes, as winnow extract does it, and from pageable memory in one.", .8,
+			75 * time.Second,
 			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
 				{"milliseconds", "ms a batch", "%.2f"}}, extraction},
 		{"torch", "Extraction compared with PyTorch", "ResNet-50 in PyTorch, eager, with the same precision: " +
