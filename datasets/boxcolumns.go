@@ -31,10 +31,16 @@ var boxHeaders = []struct {
 	kind  boxKind
 	names []string
 }{
-	{centreBox, []string{"xcenter ycenter", "centerx centery", "cx cy", "xc yc"}},
-	{cornerBox, []string{"xmin ymin xmax ymax", "minx miny maxx maxy", "xtl ytl xbr ybr", "startx starty endx endy",
-		"topleftx toplefty bottomrightx bottomrighty", "left top right bottom", "x0 y0 x1 y1", "x1 y1 x2 y2"}},
-	{sideBox, []string{"xmin ymin", "minx miny", "xtl ytl", "topleftx toplefty", "left top", "x0 y0", "x1 y1", "x y"}},
+	{centreBox, []string{"xcenter ycenter", "centerx centery", "xcentre ycentre", "centrex centrey", "cx cy", "xc yc",
+		"xmid ymid", "midx midy"}},
+	{cornerBox, []string{"xmin ymin xmax ymax", "minx miny maxx maxy", "xtl ytl xbr ybr", "tlx tly brx bry",
+		"ulx uly lrx lry", "startx starty endx endy", "xstart ystart xend yend", "colmin rowmin colmax rowmax",
+		"topleftx toplefty bottomrightx bottomrighty", "xtopleft ytopleft xbottomright ybottomright",
+		"upperleftx upperlefty lowerrightx lowerrighty", "xleft ytop xright ybottom", "left top right bottom",
+		"l t r b", "x0 y0 x1 y1", "x1 y1 x2 y2"}},
+	{sideBox, []string{"xmin ymin", "minx miny", "xtl ytl", "tlx tly", "ulx uly", "startx starty", "xstart ystart",
+		"colmin rowmin", "topleftx toplefty", "xtopleft ytopleft", "upperleftx upperlefty", "xleft ytop", "left top",
+		"x0 y0", "x1 y1", "x y"}},
 }
 
 // boxColumns are the columns of a table's boxes.
@@ -58,7 +64,7 @@ func plainColumn(name string) (plain string, boxed bool) {
 		}
 		return -1
 	}, name)
-	for _, prefix := range []string{"boundingbox", "bndbox", "bbox", "box", "roi"} {
+	for _, prefix := range []string{"boundingbox", "bndbox", "bbox", "box", "bb", "roi", "rect"} {
 		if rest, ok := strings.CutPrefix(plain, prefix); ok {
 			return rest, true
 		}
@@ -85,7 +91,7 @@ func (o reading) findBoxColumns(header, record []string, at places) (*boxColumns
 		}
 	}
 	b := &boxColumns{opts: o, sizes: map[string][2]float64{}}
-	size := findPair(columns, "w h", "width height")
+	size := findPair(columns, "w h", "bw bh", "width height", "wid hei")
 	_, polygon := columns["x3"]
 	for _, h := range boxHeaders {
 		for _, names := range h.names {

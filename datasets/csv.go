@@ -40,7 +40,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			d := b.buildSorted(columns)
-			opts.describeTable(name, d, forms[CSV], boxes, append(left, d.leaveOutJSON()...))
+			opts.describeTable(name, d, forms[CSV], boxes, append(left, d.leaveOutSeveral()...))
 			return d, nil
 		}
 		if err != nil {
@@ -188,30 +188,6 @@ func joinCells(cells []string, by rune) string {
 	_ = to.Write(cells) // cannot fail: a builder
 	to.Flush()
 	return strings.TrimSuffix(out.String(), "\n")
-}
-
-// leaveOutJSON leaves out the samples with a list or an object in place of a label, as those with several have, and
-// returns what was left out.
-func (d *Dataset) leaveOutJSON() (left leftList) {
-	isJSON := func(label string) bool {
-		return strings.HasPrefix(label, "[") && strings.HasSuffix(label, "]") || strings.HasPrefix(label, "{")
-	}
-	if !slices.ContainsFunc(d.Classes, isJSON) {
-		return nil
-	}
-	b := builder{}
-	for _, s := range d.Samples {
-		label := d.className(s.Label)
-		if isJSON(label) {
-			left.addMany("with JSON in place of one label", "rows", fmt.Sprintf("%.60q", label), 1)
-			continue
-		}
-		b.addSample(row{path: s.Path, label: label, truth: d.className(s.True), split: s.Split, extra: s.Extra,
-			number: s.Row + 1})
-	}
-	kept := b.buildSorted(d.Columns)
-	d.Samples, d.Classes = kept.Samples, kept.Classes
-	return left
 }
 
 // readPRISM reads lists without a header: path,label as PRISM released them, or path label as those of ImageNet and

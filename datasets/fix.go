@@ -290,6 +290,9 @@ func (x *fixer) decideRow(row int, label string) (what Decision, sample int, err
 	}
 	sample = x.rows[row]
 	given := x.d.LabelName(x.d.Samples[sample])
+	if list, _ := listLabels(label); len(list) == 1 {
+		label = list[0]
+	}
 	if label != given {
 		return what, sample, fmt.Errorf("row %d has the label %q, which was %q before: the file has changed", row+1,
 			label, given)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -52,8 +53,15 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	}
 	c := classFolders{listing: t, name: name, split: opts.Split, format: opts.Format}
 	d, err := c.read(at)
+	published := t.describePublished(name)
+	if err != nil && published != "" {
+		err = fmt.Errorf("%w. It %s", err, published)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	if published != "" {
+		opts.noteLines(name, []string{published})
 	}
 	opts.noteReading(name, d.Reading)
 	return d, nil
@@ -109,7 +117,7 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 		}
 	}
 	r := c.describeListing(form, at, false)
-	var rows []row
+	var parts []*Dataset
 	read := map[string]bool{}
 	for k, place := range places {
 		if err := c.refuseViews(place); err != nil {
@@ -119,9 +127,14 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 		if len(deep) > 0 {
 			split = splits[named[k]]
 		}
-		for _, n := range c.listClassRows(place, split) {
-			rows, read[n.path] = append(rows, n), true
+		rows, columns, err := c.listClassRows(place, split)
+		if err != nil {
+			return nil, err
 		}
+		for _, n := range rows {
+			read[n.path] = true
+		}
+		parts = append(parts, buildDataset(rows, columns))
 	}
 	var left leftList
 	for _, p := range c.images {
@@ -137,17 +150,21 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 			left.add("in no class folder", "pictures")
 		}
 	}
-	if len(rows) == 0 {
+	if len(read) == 0 {
 		return nil, c.explainLoose(strings.Join(tops, " and "))
 	}
-	d := buildDataset(rows, nil)
+	d := Merge(parts...)
 	r.Alike, r.Left = lookAlikes(d.Classes), append(left.sorted(), r.Left...)
 	d.Reading = r
 	return d, nil
 }
 
 // listClassRows returns a row for each image in a class folder. A folder in it that is named after a split is one.
-func (c *classFolders) listClassRows(at, split string) (rows []row) {
+// Folders of the same names below several others may be the classes (of domains, years, folds): that is an error, unless
+// the format decides. If it is [Folders], the lower ones are the classes, and the upper ones become a column.
+func (c *classFolders) listClassRows(at, split string) (rows []row, columns []string, err error) {
+	lower, times, uppers := map[string][]string{}, map[string]int{}, map[string]bool{} // lower: of a path
+	direct, example := 0, ""
 	for _, p := range c.images {
 		rest, ok := cutFolder(p, at)
 		parts := strings.Split(rest, "/")
@@ -155,13 +172,44 @@ func (c *classFolders) listClassRows(at, split string) (rows []row) {
 			continue
 		}
 		r := row{path: p, label: parts[0], split: split}
-		if s, err := ParseSplit(parts[1]); err == nil && len(parts) > 2 && c.format != Classes {
-			r.split = s
+		parts = slices.DeleteFunc(parts[:len(parts)-1], isNoClass)
+		if len(parts) > 1 && c.format != Classes {
+			if s, err := ParseSplit(parts[1]); err == nil {
+				r.split, parts = s, slices.Delete(parts, 1, 2)
+			}
 		}
 		rows = append(rows, r)
+		if len(parts) < 2 {
+			direct++
+			continue
+		}
+		if lower[p] = parts; !uppers[parts[0]+"/"+parts[1]] {
+			uppers[parts[0]+"/"+parts[1]] = true
+			times[parts[1]]++
+		}
+		example = cmp.Or(example, p)
 	}
-	return rows
+	all := len(times)
+	maps.DeleteFunc(times, func(_ string, n int) bool { return n < 2 })
+	switch {
+	case c.format == Classes || len(times) < 2 || 2*len(times) < all || 10*direct > len(rows):
+		return rows, nil, nil
+	case c.format != Folders:
+		return nil, nil, fmt.Errorf("found the folders %s below several others. Two readings are possible: the lower "+
+			"folders are the classes (%s is of class %q), or the upper ones (of class %q). Choose with %sfolders (lower) "+
+			"or %[5]sclasses (upper)", shortList(slices.Sorted(maps.Keys(times))), example, lower[example][1],
+			lower[example][0], byFormat)
+	}
+	rows = slices.DeleteFunc(rows, func(r row) bool { return lower[r.path] == nil })
+	for i := range rows {
+		parts := lower[rows[i].path]
+		rows[i].label, rows[i].extra = parts[1], []string{parts[0]}
+	}
+	return rows, []string{domainColumn}, nil
 }
+
+// domainColumn keeps the folder above the class of an image, where folders of classes repeat below several.
+const domainColumn = "folder"
 
 // splitFolders returns the splits that folders are named after: train, or seg_train next to seg_test, whose names
 // differ in nothing else.
@@ -217,47 +265,75 @@ func (c *classFolders) explainLoose(where string) error {
 
 // viewWords are the words in the names of folders that hold views of the same scenes: pictures, depths, masks.
 var viewWords = []string{"rgb", "depth", "depths", "gt", "ground", "truth", "groundtruth", "mask", "masks", "label",
-	"labels", "image", "images", "img", "imgs", "annotations", "seg", "segmentation", "semantic", "instances",
-	"disparity", "thermal", "infrared", "nir", "input", "target"}
+	"labels", "image", "images", "img", "imgs", "annotation", "annotations", "annot", "seg", "segmentation",
+	"segmentations", "semantic", "instance", "instances", "disparity", "thermal", "infrared", "ir", "nir", "visible",
+	"lidar", "original", "originals", "input", "inputs", "target", "targets", "color", "colour", "edges", "contours",
+	"trimaps", "matte", "alpha", "saliency"}
+
+func isViewWord(word string) bool { return slices.Contains(viewWords, strings.ToLower(word)) }
 
 func isView(name string) bool {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
-	return isNoClass(name) || len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool {
-		return !slices.Contains(viewWords, w)
+	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
+	return isNoClass(name) || len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !isViewWord(w) })
+}
+
+// nameScene returns the words of a picture's name that the other views of its scene share: those that name no view.
+func nameScene(name, folder string) string {
+	words := strings.FieldsFunc(strings.TrimSuffix(name, path.Ext(name)), func(r rune) bool {
+		return strings.ContainsRune("_-. /", r)
 	})
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool {
+		return strings.EqualFold(w, folder) || isViewWord(w)
+	}), "_")
 }
 
 // refuseViews returns an error for two folders that are named after views of a scene and hold pictures of the same
-// names, and for a single folder called images.
+// names, directly in a place or in a class folder there, and for a single folder called images.
 func (c *classFolders) refuseViews(at string) error {
 	if c.format != Auto && c.format != "" {
 		return nil
 	}
 	tops, _ := c.listTopFolders(at)
-	stems := map[string]map[string]bool{} // names of pictures without their endings, by folder
-	for _, p := range c.images {
-		rest, _ := cutFolder(p, at)
-		top, below, _ := strings.Cut(rest, "/")
-		if stems[top] == nil {
-			stems[top] = map[string]bool{}
-		}
-		stems[top][strings.TrimSuffix(below, path.Ext(below))] = true
-	}
 	if len(tops) == 1 && isNoClass(tops[0]) {
 		return c.explainLoose(tops[0])
+	}
+	if err := c.compareViews(at, tops); err != nil {
+		return err
+	}
+	for _, top := range tops {
+		inner, loose := c.listTopFolders(path.Join(at, top))
+		if err := c.compareViews(path.Join(at, top), inner); err != nil && loose == 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareViews returns an error for two of the folders at a place that hold pictures of the same names.
+func (c *classFolders) compareViews(at string, tops []string) error {
+	tops = slices.DeleteFunc(slices.Clone(tops), func(top string) bool { return !isView(top) })
+	scenes := map[string]map[string]bool{} // by folder
+	for _, p := range c.images {
+		rest, _ := cutFolder(p, at)
+		if top, below, _ := strings.Cut(rest, "/"); slices.Contains(tops, top) {
+			if scenes[top] == nil {
+				scenes[top] = map[string]bool{}
+			}
+			scenes[top][nameScene(below, top)] = true
+		}
 	}
 	for i, a := range tops {
 		for _, b := range tops[i+1:] {
 			same := 0
-			for stem := range stems[a] {
-				if stems[b][stem] {
+			for scene := range scenes[a] {
+				if scenes[b][scene] {
 					same++
 				}
 			}
-			if isView(a) && isView(b) && 2*same > min(len(stems[a]), len(stems[b])) {
+			if 2*same > min(len(scenes[a]), len(scenes[b])) {
 				return fmt.Errorf("found the folders %s and %s with pictures of the same names, as views of one scene "+
 					"or its masks: put the pictures of each class into a folder, or write a list with the columns path "+
-					"and label. %sclasses reads the folders as classes", a, b, byFormat)
+					"and label. %sclasses reads the folders as classes", path.Join(at, a), path.Join(at, b), byFormat)
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 		}
 	}
 	d := buildDataset(rows, t.columns)
-	opts.describeTable(name, d, forms[JSONL], t.boxes, d.leaveOutJSON())
+	opts.describeTable(name, d, forms[JSONL], t.boxes, d.leaveOutSeveral())
 	return d, nil
 }
 

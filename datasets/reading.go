@@ -110,7 +110,7 @@ func (r *Reading) Lines() (list []string) {
 		of := l.Of
 		if l.Files == 1 {
 			of = strings.NewReplacer("pictures", "picture", "boxes", "box", "objects", "object", "rows",
-				"row", "files", "file").Replace(of)
+				"row", "files", "file", "folders", "folder").Replace(of)
 		}
 		if l.First != "" {
 			l.Reason += ", such as " + l.First

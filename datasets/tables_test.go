@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -73,28 +74,29 @@ func TestReadManifest(t *testing.T) {
 		"\ufeffPath,Label,Split,True_Label\r\na/1.jpg,10,train,2\r\n\"b,c.jpg\",2,valid,2\r\nd.jpg,,,10\r\n":                               three,
 		"true_label,split,label,path\n2,train,10,a/1.jpg\n2,validation,2,\"b,c.jpg\"\n10,,,d.jpg\n":                                        three,
 		`{"path":"a/1.jpg","label":10}` + "\n\n" + `{"path":"b,c.jpg","label":"2","split":"val"}` + "\n" + `{"path":"d.jpg","label":null}`: three,
-		"filename,class\na.jpg,x\nb.jpg,y\n":                                    ab,
-		"\ufeffFile Name,Class-Name\r\na.jpg,x\r\nb.jpg,y\r\n":                  ab,
-		"file_name\tlabel\na.jpg\tx\n\"b.jpg\"\ty\n":                            ab,
-		"Bild;image;class\r\n1,5;a.jpg;x\r\n\"2;5\";b.jpg;\"y\"\r\n":            ab,
-		"file|species\na.jpg|x\nb.jpg|y\n":                                      ab,
-		"path, label\na.jpg, x\nb.jpg, y\n":                                     ab,
-		`[{"image": "a.jpg", "label": "x"}, {"image": "b.jpg", "label": "y"}]`:  ab,
-		"image,breed\na.jpg,x\nb.jpg,y\n":                                       ab,
-		"a.jpg x\nb.jpg y\n":                                                    ab,
-		"a.jpg;x\r\nb.jpg;y\r\n":                                                ab,
-		"filepaths,labels,data set\na.jpg,x,train\nb.jpg,y,test\n":              "a.jpg x train, b.jpg y test",
-		`{"path": "a.jpg", "label": "x", "subset": "test"}`:                     "a.jpg x test",
-		"path,label,fold\na.jpg,x,3\n":                                          "a.jpg x train",
-		"a b/1.jpg\tcat\n":                                                      "a b/1.jpg cat train",
-		"x, y/a.jpg 1\n":                                                        "x, y/a.jpg 1 train",
-		"x/1.jpg,tabby cat\n":                                                   "x/1.jpg tabby cat train",
-		"ILSVRC2012_val_1.JPEG 65\n":                                            "ILSVRC2012_val_1.JPEG 65 train",
-		"path,label\ncat\\1.jpg,cat\n":                                          "cat/1.jpg cat train",
-		"path,label\ncat/x\\1.jpg,cat\n":                                        `cat/x\1.jpg cat train`,
-		"path,label,,\r\na.jpg,x,,\r\n,,,\r\nb.jpg,y,,1\r\n,,,\r\n":             ab + ", left 2 rows of empty cells",
-		"path,label\na.jpg,x\nb.jpg,\"[\"\"y\"\", \"\"z\"\"]\"\nc.jpg,\"{}\"\n": "a.jpg x train, left 2 rows with JSON in place of one label",
-		"path,label\na.jpg,fl\xfbte\n":                                          "! expected UTF-8: name the table's encoding",
+		"filename,class\na.jpg,x\nb.jpg,y\n":                                   ab,
+		"\ufeffFile Name,Class-Name\r\na.jpg,x\r\nb.jpg,y\r\n":                 ab,
+		"file_name\tlabel\na.jpg\tx\n\"b.jpg\"\ty\n":                           ab,
+		"Bild;image;class\r\n1,5;a.jpg;x\r\n\"2;5\";b.jpg;\"y\"\r\n":           ab,
+		"file|species\na.jpg|x\nb.jpg|y\n":                                     ab,
+		"path, label\na.jpg, x\nb.jpg, y\n":                                    ab,
+		`[{"image": "a.jpg", "label": "x"}, {"image": "b.jpg", "label": "y"}]`: ab,
+		"image,breed\na.jpg,x\nb.jpg,y\n":                                      ab,
+		"a.jpg x\nb.jpg y\n":                                                   ab,
+		"a.jpg;x\r\nb.jpg;y\r\n":                                               ab,
+		"filepaths,labels,data set\na.jpg,x,train\nb.jpg,y,test\n":             "a.jpg x train, b.jpg y test",
+		`{"path": "a.jpg", "label": "x", "subset": "test"}`:                    "a.jpg x test",
+		"path,label,fold\na.jpg,x,3\n":                                         "a.jpg x train",
+		"a b/1.jpg\tcat\n":                                                     "a b/1.jpg cat train",
+		"x, y/a.jpg 1\n":                                                       "x, y/a.jpg 1 train",
+		"x/1.jpg,tabby cat\n":                                                  "x/1.jpg tabby cat train",
+		"ILSVRC2012_val_1.JPEG 65\n":                                           "ILSVRC2012_val_1.JPEG 65 train",
+		"path,label\ncat\\1.jpg,cat\n":                                         "cat/1.jpg cat train",
+		"path,label\ncat/x\\1.jpg,cat\n":                                       `cat/x\1.jpg cat train`,
+		"path,label,,\r\na.jpg,x,,\r\n,,,\r\nb.jpg,y,,1\r\n,,,\r\n":            ab + ", left 2 rows of empty cells",
+		"path,label\na.jpg,x\nb.jpg,\"[1, 2]\"\nc.jpg,\"{}\"\n": "a.jpg x train, left 1 rows with JSON in place of one label, " +
+			`such as "{}", left 1 rows with several labels, such as "[1, 2]"`,
+		"path,label\na.jpg,fl\xfbte\n": "! expected UTF-8: name the table's encoding",
 	} {
 		d, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{})
 		if refused, ok := strings.CutPrefix(want, "! "); ok {
@@ -368,4 +370,48 @@ func FuzzReadManifest(f *testing.F) {
 			t.Fatalf("%q was fixed to %q, which is read as %+v, %v", text, fixed, again, err)
 		}
 	})
+}
+
+// Rows with several labels are left out, a JSON list of one is that label, and names of classes that hold separators
+// stay.
+func TestSeveralLabels(t *testing.T) {
+	for _, c := range []struct{ labels, classes, said string }{
+		{`["tench"];["church"];["tench"]`, "church tench", ""},
+		{`['tench'];church`, "church tench", ""},
+		{`["tench", "people"];["church"]`, "church", `1 row (with several labels, such as "[\"tench\", \"people\"]")`},
+		{`[];church;{"a": 1};[{"label": "x"}]`, "church", "3 rows (with JSON in place of one label"},
+		{`[3];4`, "3 4", ""},
+		{`tench|people;church`, "church", "1 row (with several labels"},
+		{`tench,people;tench;church`, "church tench", `such as "tench,people"`},
+		{`tench, people;tench;church`, "church tench", `such as "tench, people"`},
+		{`tench + people;tench`, "tench tench + people", ""},
+		{`crane, bird;crane, machine;stork`, "crane, bird crane, machine stork", ""},
+		{`missile;projectile, missile;tench, Tinca tinca;cock`, "cock missile", "2 rows (with several labels"},
+		{`missile;projectile, missile;tench, Tinca tinca;hen, Gallus;cock`,
+			"cock hen, Gallus missile projectile, missile tench, Tinca tinca", ""},
+		{`a,b;b,c;a,c;d`, "d", "3 rows (with several labels"},
+		{`[PAD];x`, "[PAD] x", ""},
+	} {
+		var table, lines strings.Builder
+		table.WriteString("path,label\n")
+		for i, label := range strings.Split(c.labels, ";") {
+			name := string(rune('a'+i)) + ".jpg"
+			table.WriteString(joinCells([]string{name, label}, ',') + "\n")
+			lines.WriteString(`{"path": "` + name + `", "label": ` + strconv.Quote(label) + "}\n")
+		}
+		for _, text := range []string{table.String(), lines.String(), strings.ReplaceAll(table.String(), ",", "\t")} {
+			if strings.Contains(text, "\t") && strings.Contains(c.labels, ",") {
+				continue
+			}
+			opts, told := noted()
+			d, err := ReadManifest(strings.NewReader(text), "m", opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(d.Classes, " "); got != c.classes ||
+				!strings.Contains(strings.Join(*told, "\n"), c.said) || c.said == "" && len(*told) > 0 {
+				t.Errorf("%s: classes %q, noted %q, expected %q and %q", text, got, *told, c.classes, c.said)
+			}
+		}
+	}
 }
