@@ -143,8 +143,8 @@ func TestFixToList(t *testing.T) {
 		got != "path,label,split\na-0.tar/1.jpg,3,train\na-0.tar/2.jpg,3,train\n" {
 		t.Errorf("shards: %s%v", got, err)
 	}
-	got, _, err := fixText(t, minimal, ReadOptions{}, map[string]Decision{"photos/1.jpg": {Label: "stork"}})
-	if err != nil || !strings.HasPrefix(got, "path,label,split,task_id\nphotos/1.jpg,stork,test,3\n") {
+	got, _, err := fixText(t, export, ReadOptions{}, map[string]Decision{"photos/7.jpg": {Label: "stork"}})
+	if err != nil || !strings.Contains(got, "photos/7.jpg,stork,train,,17\n") {
 		t.Errorf("Label Studio: %q, %v", got, err)
 	}
 }
