@@ -43,6 +43,9 @@ var boxHeaders = []struct {
 		"x0 y0", "x1 y1", "x y"}},
 }
 
+// sizeNames are the names of a box's sides.
+var sizeNames = []string{"w h", "bw bh", "width height", "wid hei"}
+
 // boxColumns are the columns of a table's boxes.
 type boxColumns struct {
 	opts   reading
@@ -84,14 +87,20 @@ func (o reading) findBoxColumns(header, record []string, at places) (*boxColumns
 		if _, twice := columns[plain]; !twice || boxed {
 			columns[plain] = i
 		}
-		if (boxed || plain == "objects" || plain == "xywh" || plain == "xyxy") && countNumbers(record[i]) > 3 {
+		n := countNumbers(record[i])
+		if (boxed || plain == "objects" || plain == "xywh" || plain == "xyxy") && n > 3 ||
+			n == 4 && strings.ContainsAny(strings.TrimSpace(record[i])[:1], "[({") {
 			odd = 4
 		} else if boxed && plain != "" {
 			odd++
 		}
 	}
+	if size := findPair(columns, sizeNames...); countPairs(columns, record) == 2 ||
+		size != nil && countPairs(columns, record) == 1 {
+		odd = 4
+	}
 	b := &boxColumns{opts: o, sizes: map[string][2]float64{}}
-	size := findPair(columns, "w h", "bw bh", "width height", "wid hei")
+	size := findPair(columns, sizeNames...)
 	_, polygon := columns["x3"]
 	for _, h := range boxHeaders {
 		for _, names := range h.names {
@@ -122,6 +131,23 @@ func (o reading) findBoxColumns(header, record []string, at places) (*boxColumns
 		b.dir, _ = root.Dir(context.Background()) // whoever opens the pictures reports it
 	}
 	return b, nil
+}
+
+// countPairs counts the pairs of columns with numbers whose names differ in x and y only: a box has two, or one next to
+// its sides; landmarks have more.
+func countPairs(columns map[string]int, record []string) (n int) {
+	for name, i := range columns {
+		x := max(strings.LastIndexByte(name, 'x'), 0)
+		j, ok := columns[name[:x]+strings.Replace(name[x:], "x", "y", 1)]
+		if !ok {
+			j, ok = columns[strings.Replace(name, "x", "y", 1)]
+		}
+		_, err := strconv.ParseFloat(strings.TrimSpace(record[i]), 64)
+		if ok && i != j && err == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // findPair returns the columns of the first of several lists of names whose columns are all there, nil if there is

@@ -137,8 +137,8 @@ func (o reading) readTableHeader(name string, header []string) (at places, colum
 		*o.unlabelled = at[labelColumn] < 0
 	}
 	if at[pathColumn] < 0 && !o.Numbered || at[labelColumn] < 0 && o.unlabelled == nil {
-		return at, nil, nil, fmt.Errorf("header is %.200q, expected the columns path and label, or others named by %s",
-			strings.Join(header, ","), naming)
+		return at, nil, nil, fmt.Errorf("header is %.200q, expected the columns path and label (of one class a row, "+
+			"no column for each class), or others named by %s", strings.Join(header, ","), naming)
 	}
 	seen := make(map[string]bool, len(header))
 	for i, h := range header {

@@ -133,6 +133,10 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 		}
 		for _, n := range rows {
 			read[n.path] = true
+			if dir := path.Dir(n.path); len(columns) == 0 && !slices.Contains([]string{n.label, n.split}, path.Base(dir)) {
+				r.Within++
+				r.First = cmp.Or(r.First, dir)
+			}
 		}
 		parts = append(parts, buildDataset(rows, columns))
 	}
@@ -163,7 +167,7 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 // Folders of the same names below several others may be the classes (of domains, years, folds): that is an error, unless
 // the format decides. If it is [Folders], the lower ones are the classes, and the upper ones become a column.
 func (c *classFolders) listClassRows(at, split string) (rows []row, columns []string, err error) {
-	lower, times, uppers := map[string][]string{}, map[string]int{}, map[string]bool{} // lower: of a path
+	lower, times, seen := map[string][2]string{}, map[string]int{}, map[[2]string]bool{} // upper and lower, of a path
 	direct, example := 0, ""
 	for _, p := range c.images {
 		rest, ok := cutFolder(p, at)
@@ -183,9 +187,10 @@ func (c *classFolders) listClassRows(at, split string) (rows []row, columns []st
 			direct++
 			continue
 		}
-		if lower[p] = parts; !uppers[parts[0]+"/"+parts[1]] {
-			uppers[parts[0]+"/"+parts[1]] = true
-			times[parts[1]]++
+		upper, class := strings.Join(parts[:len(parts)-1], "/"), parts[len(parts)-1]
+		if lower[p] = [2]string{upper, class}; !seen[lower[p]] {
+			seen[lower[p]] = true
+			times[class]++
 		}
 		example = cmp.Or(example, p)
 	}
@@ -198,12 +203,12 @@ func (c *classFolders) listClassRows(at, split string) (rows []row, columns []st
 		return nil, nil, fmt.Errorf("found the folders %s below several others. Two readings are possible: the lower "+
 			"folders are the classes (%s is of class %q), or the upper ones (of class %q). Choose with %sfolders (lower) "+
 			"or %[5]sclasses (upper)", shortList(slices.Sorted(maps.Keys(times))), example, lower[example][1],
-			lower[example][0], byFormat)
+			strings.Split(lower[example][0], "/")[0], byFormat)
 	}
-	rows = slices.DeleteFunc(rows, func(r row) bool { return lower[r.path] == nil })
+	rows = slices.DeleteFunc(rows, func(r row) bool { return lower[r.path] == [2]string{} })
 	for i := range rows {
-		parts := lower[rows[i].path]
-		rows[i].label, rows[i].extra = parts[1], []string{parts[0]}
+		folders := lower[rows[i].path]
+		rows[i].label, rows[i].extra = folders[1], []string{folders[0]}
 	}
 	return rows, []string{domainColumn}, nil
 }

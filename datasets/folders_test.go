@@ -79,6 +79,7 @@ func TestFoldersFound(t *testing.T) {
 		"amazon/images/cat/1.jpg amazon/images/dog/2.jpg web/images/cat/3.jpg web/images/dog/4.jpg": "! lower folders are the " +
 			"classes (amazon/images/cat/1.jpg is of class \"cat\"), or the upper ones (of class \"amazon\")",
 		"fold1/train/a/1.jpg fold1/test/b/2.jpg fold2/train/a/3.jpg fold2/test/b/4.jpg": "! a, b below several others",
+		"a/p1/neg/1.jpg a/p1/pos/2.jpg b/p2/neg/3.jpg b/p2/pos/4.jpg": "! neg, pos below several others",
 		"dog/poodle/1.jpg dog/beagle/2.jpg cat/siamese/3.jpg":                           "cat/siamese/3.jpg cat train,dog/beagle/2.jpg dog train,dog/poodle/1.jpg dog train",
 		"cat/old/1.jpg dog/old/2.jpg":                                                   "cat/old/1.jpg cat train,dog/old/2.jpg dog train",
 		"bbox_train/0001/1.jpg bbox_train/0003/2.jpg bbox_test/0002/3.jpg": "bbox_test/0002/3.jpg 0002 test," +

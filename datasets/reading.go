@@ -21,6 +21,9 @@ type Reading struct {
 	At    string     `json:"at,omitempty"` // folder that holds the classes or splits, if not the source itself
 	Left  []Left     `json:"left_out"`     // what was left out
 	Alike [][]string `json:"alike"`        // labels that differ only in case, spaces, accents' encoding or zeros
+
+	Within int    `json:"within,omitempty"` // images in folders within that of their class
+	First  string `json:"first,omitempty"`  // of these folders
 }
 
 // Left counts what was left out for one reason.
@@ -104,6 +107,10 @@ func (o ReadOptions) noteLines(name string, lines []string) {
 func (r *Reading) Lines() (list []string) {
 	if r.At != "" {
 		list = append(list, fmt.Sprintf("read as %s below %s", r.Form, r.At))
+	}
+	if r.Within > 0 {
+		list = append(list, fmt.Sprintf("%d images are in folders within those of their classes, such as %s", r.Within,
+			r.First))
 	}
 	var left []string
 	for _, l := range r.Left {

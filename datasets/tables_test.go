@@ -293,6 +293,9 @@ func TestBoxColumns(t *testing.T) {
 		"left,top,right,bottom": "10,10,70,60", "left,top,width,height": "10,10,60,50",
 		"width,height,x1,y1,x2,y2": "200,200,10,10,70,60", "x,y,width,height": "10,10,60,50",
 		"bbox": "", "boxes": "", "objects": "", "bbox_xywh": "", "bbox_0,bbox_1,bbox_2,bbox_3": "!10,10,70,60",
+		"x_top_left,y_top_left,x_bottom_right,y_bottom_right": "10,10,70,60", "tlx,tly,brx,bry": "10,10,70,60",
+		"l,t,r,b": "10,10,70,60", "xlo,ylo,xhi,yhi": "!10,10,70,60", "pos_x,pos_y,width,height": "!10,10,60,50",
+		"region": `!"{""x"": 10, ""y"": 10, ""width"": 60, ""height"": 50}"`, "coords": `!"(10, 10, 70, 60)"`,
 		"xmin,ymin,dx,dy": "!10,10,60,50", "x1,y1,x2,y2,x3,y3,x4,y4": "!1,1,9,1,9,9,1,9",
 	} {
 		values, refused := strings.CutPrefix(values, "!")
@@ -308,6 +311,8 @@ func TestBoxColumns(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"image": "a.jpg", "label": "x", "xmin": 10, "ymin": 10, "xmax": 70, "ymax": 60}`: crop,
 		"image,label,box\na.jpg,x,A12\n":                                            "a.jpg x train",
+		"path,label,eye_x,eye_y,nose_x,nose_y,ear_x,ear_y\na.jpg,x,1,2,3,4,5,6\n":   "a.jpg x train",
+		"path,label,lat,lon,year,day,index\na.jpg,x,1,2,2019,4,5\n":                 "a.jpg x train",
 		"path,label,x1,y1\na.jpg,x,1,2\n":                                           "a.jpg x train",
 		"path,label,x1,y1,x2,y2\na.png,a,1,2,3,4\na.png,a,x,2,3,4\n":                "a.png 1,2,2,2 a train, left 1 rows not readable",
 		"path,label,x1,y1,x2,y2\na.png,a,1,2,3,4\na.png,a,,,,\na.png,a,1,2,3,\n":    "a.png 1,2,2,2 a train, left 1 rows not readable, left 1 rows without a box",
