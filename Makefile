@@ -3,11 +3,10 @@ GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 CONSUMER = internal/testing/consumer
-KUBERNETES = internal/testing/kubernetestest
 SITE = internal/testing/site
 EXPERIMENTS = experiments
 
-.PHONY: build dist demo test consumer kubernetes experiments site cluster check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
+.PHONY: build dist demo test consumer experiments site check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
 
 # Without what debuggers read (-s -w) the program is a quarter smaller; LDFLAGS= keeps it. Stack traces have names and lines either way.
 LDFLAGS ?= -s -w
@@ -29,7 +28,7 @@ demo: runtime
 # without vector instructions, as other processors do, where the pixels are known. vet is make vet's.
 TEST = $(GO) test -vet=off -timeout 30m
 
-test: runtime consumer kubernetes experiments site pgserver bin/costs
+test: runtime consumer experiments site pgserver bin/costs
 	GO="$(GO)" bin/costs -vet=off -timeout 30m ./...
 	GODEBUG=cpu.avx2=off $(TEST) -run 'AsPIL|Decode|Transform|Photo|Scaled' ./backbone ./backbone/jfif
 
@@ -53,7 +52,7 @@ experiments: runtime
 consumer:
 	cd $(CONSUMER) && $(TEST) ./...
 
-# What winnow cluster kubernetes prints, held to the API's own types, which are a module of their own.
+# What winnow cluster prints, held to the API's own types, which are a module of their own.
 kubernetes:
 	cd $(KUBERNETES) && $(TEST) ./...
 
@@ -62,11 +61,7 @@ kubernetes:
 site:
 	cd $(SITE) && $(GO) run . -root "$(CURDIR)" -out "$(CURDIR)/site" && $(TEST) -count=1 ./...
 
-# extract, join and audit as 8 tasks of a real Slurm on this machine, whose daemons are killed meanwhile: a minute.
-cluster: runtime
-	GO="$(GO)" .ci/cluster
-
-check: fmt vet lint test race browser faults cluster fuzz
+check: fmt vet lint test race browser faults fuzz
 
 fmt:
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "gofmt would change: $$bad"; exit 1; fi
@@ -74,16 +69,13 @@ fmt:
 vet:
 	$(GO) vet ./...
 	$(GO) vet -tags faults ./cmd/winnow ./backbone
-	$(GO) vet -tags slurm ./cluster
 	cd $(CONSUMER) && $(GO) vet ./...
-	cd $(KUBERNETES) && $(GO) vet ./...
 	cd $(SITE) && $(GO) vet ./...
 	cd $(EXPERIMENTS) && $(GO) vet ./...
 
 lint:
 	$(GO) run $(STATICCHECK) ./...
 	cd $(CONSUMER) && $(GO) run $(STATICCHECK) ./...
-	cd $(KUBERNETES) && $(GO) run $(STATICCHECK) ./...
 	cd $(SITE) && $(GO) run $(STATICCHECK) ./...
 	cd $(EXPERIMENTS) && $(GO) run $(STATICCHECK) ./...
 
@@ -136,18 +128,8 @@ fuzz: runtime
 		done; \
 	done
 
-# Everything that experiments/gpu needs on a machine with a GPU and without network, in parts: copy them there, then sh run.sh.
-gpu-bundle:
-	GO="$(GO)" sh experiments/gpu/bundle.sh gpu-bundle
-
-# ONNX Runtime's CUDA provider on a stand-in for CUDA: what winnow asks of it, without a GPU (internal/testing/nogpu). It needs gcc and readelf.
-gpu-rehearsal: runtime
-	bin/winnow runtime install --cuda
-	WINNOW_NOGPU=$$(dirname $$(bin/winnow runtime show | awk '/^path/ {print $$2}')) $(GO) test -count=1 -v -run 'TestNoGPU' ./backbone/ort
-	$(GO) -C $(EXPERIMENTS) run ./gpu -device cpu -small -out ../gpu-rehearsal
-
 bench: runtime
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
 
 clean:
-	rm -rf bin dist demo site gpu-bundle gpu-rehearsal gpu-results
+	rm -rf bin dist demo site

@@ -24,7 +24,7 @@
 //	a trained head      run.Train(ctx, config.Default(), run.Input{Data: &data}, run.Options{}), data of run.NewData
 //	the network too     run.Train(ctx, cfg, run.Input{}, run.Options{Dir: "run"}) with cfg.Finetune.Weights = "all"
 //	how good it is      eval.Retrieve(ctx, embedded, nil, eval.RetrievalOptions{})
-//	one loss            (&losses.MultiSimilarity{Alpha: 2, Beta: 50, Base: 1}).Eval(&grad, set, nil)
+//	one loss            losses.New("circle", nil, losses.Env{Dim: d, Classes: n}), then Eval(&grad, set, nil)
 //	neighbours          eval.Nearest(ctx, queries, &set, 10, 0)
 //	… in an index       search.Nearest(ctx, index, queries, 10, nil)
 //	one ONNX file       models.Join(backbone, head, nil)

@@ -19,7 +19,7 @@ import (
 
 // Joins a network and a head into one ONNX file: pictures in, unit vectors out, for every program that runs ONNX.
 func Example_export() {
-	described, err := architecture.Embedded("lenet5")
+	described, err := architecture.Find("lenet5")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func Example_finetune() {
 	}
 	defer os.RemoveAll(dir)
 	drawImages(dir)
-	net, err := architecture.Embedded("lenet5")
+	net, err := architecture.Find("lenet5")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -73,7 +73,10 @@ func Example_train() {
 
 // Computes a loss and its gradient by each vector, which pulls the two vectors of a class towards each other.
 func Example_loss() {
-	loss := &losses.Contrastive{Margin: 0.5}
+	loss, err := losses.New("contrastive", map[string]any{"margin": 0.5}, losses.Env{Dim: 2, Classes: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
 	z, err := features.FromRows([][]float32{{1, 0}, {0.6, 0.8}, {0.8, -0.6}}, []int{0, 0, 1})
 	if err != nil {
 		log.Fatal(err)

@@ -3,10 +3,6 @@ module winnow
 go 1.26.0
 
 require (
-	codeberg.org/go-fonts/dejavu v0.4.0
-	codeberg.org/go-fonts/latin-modern v0.5.0
-	codeberg.org/go-fonts/liberation v0.5.0
-	codeberg.org/go-fonts/stix v0.3.0
 	github.com/bep/imagemeta v1.0.1
 	github.com/chewxy/hm v1.0.0
 	github.com/disintegration/imaging v1.6.2

@@ -22,12 +22,12 @@ func (v *Viewer) sharedForm() form {
 
 // reducedBytes returns how many bytes reduced(img) takes.
 func (v *Viewer) reducedBytes(img image.Image) int64 {
-	b, e := img.Bounds(), extentOf(img)
+	b := img.Bounds()
 	f := v.sharedForm()
 	if f == (form{}) || b.Empty() {
 		return bytesOf(img)
 	}
-	rw, rh := v.a.resizeForCrops(v.q.p).targetSize(e.w, e.h)
+	rw, rh := v.a.resizeForCrops(v.q.p).targetSize(b.Dx(), b.Dy())
 	n := int64(rw) * int64(rh)
 	if !f.grey {
 		n *= 4
@@ -45,10 +45,10 @@ func (v *Viewer) reducePicture(img image.Image) image.Image {
 	if v.reducedBytes(img) == bytesOf(img) {
 		return img
 	}
-	b, e := img.Bounds(), extentOf(img)
-	rw, rh := v.a.resizeForCrops(v.q.p).targetSize(e.w, e.h)
-	v.q.across.computeTaps(b.Dx(), e.reduceLength(e.w), rw, 0, rw, v.q.kernel)
-	v.q.down.computeTaps(b.Dy(), e.reduceLength(e.h), rh, 0, rh, v.q.kernel)
+	b := img.Bounds()
+	rw, rh := v.a.resizeForCrops(v.q.p).targetSize(b.Dx(), b.Dy())
+	v.q.across.computeTaps(b.Dx(), rw, 0, rw, v.q.kernel)
+	v.q.down.computeTaps(b.Dy(), rh, 0, rh, v.q.kernel)
 	if v.q.p.Planes() == 1 {
 		return v.reducedGrey(img, rw, rh)
 	}

@@ -57,8 +57,8 @@ func (v *Viewer) Into(dst []float32, img image.Image, rng *rand.Rand) error {
 	if rng == nil {
 		return errors.New("backbone: augmentation: no random numbers, expected a generator")
 	}
-	e := extentOf(img)
-	v.renderView(dst, img, v.a.planView(v.q.p, e.w, e.h, drawFrom(rng)))
+	b := img.Bounds()
+	v.renderView(dst, img, v.a.planView(v.q.p, b.Dx(), b.Dy(), drawFrom(rng)))
 	return nil
 }
 
@@ -101,11 +101,9 @@ func (v *Viewer) streamArea(img image.Image, w view, from area, begin func(padde
 	if x0 >= x1 || y0 >= y1 {
 		return
 	}
-	e := extentOf(img)
-	wide, high := e.roundSamples(w.across.n), e.roundSamples(w.down.n)
-	v.q.across.computeTaps(wide, e.reduceLength(w.across.n), w.across.out, x0, x1, v.q.kernel)
-	v.q.down.computeTaps(high, e.reduceLength(w.down.n), w.down.out, y0, y1, v.q.kernel)
-	part := window{sourceOf(img), w.across.from / e.by, w.down.from / e.by, wide, high}
+	v.q.across.computeTaps(w.across.n, w.across.out, x0, x1, v.q.kernel)
+	v.q.down.computeTaps(w.down.n, w.down.out, y0, y1, v.q.kernel)
+	part := window{sourceOf(img), w.across.from, w.down.from, w.across.n, w.down.n}
 	v.q.streamRows(part, func(row int, values []int32) { emit(top+row, left, values) })
 }
 

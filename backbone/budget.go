@@ -2,7 +2,6 @@ package backbone
 
 import (
 	"context"
-	"math"
 	"runtime"
 	"runtime/debug"
 
@@ -38,19 +37,5 @@ const collected = 256 << 20
 // photographs on all cores at once.
 var (
 	fileBudget    = newBudget(maxFile)
-	pictureBudget = newBudget(min(max(defaultMaxBytes, int64(runtime.GOMAXPROCS(0))*128<<20), spaceForPictures))
+	pictureBudget = newBudget(max(defaultMaxBytes, int64(runtime.GOMAXPROCS(0))*128<<20))
 )
-
-// spaceForPictures bounds the memory of all pictures together, and of each one: Go's runtime ends the program
-// when the address space is full.
-var spaceForPictures = spaceWithin(AddressSpace())
-
-// spaceWithin returns half of what the program itself leaves of an address space of limit bytes (0: no limit).
-// Only half, since the space of a freed picture is not always reused.
-func spaceWithin(limit uint64) int64 {
-	const program, least = 7 << 28, 16 << 20
-	if limit == 0 {
-		return math.MaxInt64
-	}
-	return max(least, (int64(limit)-program)/2)
-}

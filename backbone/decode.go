@@ -162,7 +162,7 @@ func (o DecodeOptions) planAs(f format, data []byte) (p decoding, err error) {
 	if p.bytes, p.second, err = s.bytes(p.by); err != nil {
 		return p, decodeError(f.name, err)
 	}
-	if most := min(max(defaultMaxBytes, 6*int64(limit)), spaceForPictures); p.bytes > most {
+	if most := max(defaultMaxBytes, 6*int64(limit)); p.bytes > most {
 		return p, fmt.Errorf("%s: %d×%d pixels take %d bytes to decode, expected at most %d",
 			f.name, p.w, p.h, p.bytes, most)
 	}
@@ -181,7 +181,7 @@ func (p decoding) decodePlanned(data []byte) (img image.Image, err error) {
 	if p.turn > 1 {
 		return orientPicture(img, p.turn), nil
 	}
-	return asReduced(img, p.w, p.h, p.by), nil
+	return img, nil
 }
 
 // peakBytes returns the most bytes that decoding and turning may take.

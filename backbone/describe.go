@@ -21,12 +21,8 @@ func (p Preprocessing) Describe() string {
 		resize = fmt.Sprintf("resize the shorter side to %d (%s)", p.Resize, p.Interpolation)
 	}
 	n := p.Planes()
-	text := fmt.Sprintf("%s, crop %s, %s × %.6g, mean %v, std %v",
+	return fmt.Sprintf("%s, crop %s, %s × %.6g, mean %v, std %v",
 		resize, p.SizeText(), p.Channels, p.Scale, p.Mean[:n], p.Std[:n])
-	if p.Decoder != "" {
-		text += ", decoder " + p.Decoder
-	}
-	return text
 }
 
 // Differs names what of a preparation is not as in q, in words, or "" if the two show a network the same.
@@ -40,7 +36,7 @@ func (p Preprocessing) Differs(q Preprocessing) string {
 		{"size", p.SizeText() == q.SizeText()},
 		{"interpolation", p.Interpolation == q.Interpolation}, {"channels", p.Channels == q.Channels},
 		{"scale", p.Scale == q.Scale}, {"mean", p.Mean == q.Mean}, {"std", p.Std == q.Std},
-		{"EXIF orientation", p.EXIF == q.EXIF}, {"decoder", p.Decoder == q.Decoder},
+		{"EXIF orientation", p.EXIF == q.EXIF},
 	} {
 		if !v.same {
 			what = append(what, v.name)

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
-	"winnow/internal/interrupt"
 )
 
 // ExtractConfig describes how images become vectors.
@@ -96,7 +95,7 @@ func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, pa
 	}
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
-	readers, err := newReaders(cfg, interrupt.FS(inner, fsys))
+	readers, err := newReaders(cfg, fsys)
 	if err != nil {
 		return err
 	}
@@ -136,7 +135,8 @@ func (e *NetworkError) Unwrap() error { return e.Err }
 func newReaders(cfg ExtractConfig, fsys fs.FS) ([]*reader, error) {
 	n := cmp.Or(cfg.Workers, runtime.GOMAXPROCS(0))
 	readers := make([]*reader, n)
-	options := cfg.decodeOptions()
+	options := cfg.Preprocessing.DecodeOptions()
+	options.MaxPixels = cfg.MaxPixels
 	for i := range readers {
 		viewers, err := newViewers(cfg.Preprocessing, cfg.configuredViews())
 		if err != nil {
@@ -146,15 +146,4 @@ func newReaders(cfg ExtractConfig, fsys fs.FS) ([]*reader, error) {
 			looks: cfg.Looked != nil}
 	}
 	return readers, nil
-}
-
-// decodeOptions returns options that serve all views.
-func (cfg ExtractConfig) decodeOptions() DecodeOptions {
-	var augmentations []Augmentation
-	for _, v := range cfg.configuredViews() {
-		augmentations = append(augmentations, v.Augmentation)
-	}
-	o := cfg.Preprocessing.DecodeOptions(augmentations...)
-	o.MaxPixels = cfg.MaxPixels
-	return o
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,7 +22,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
-	"winnow/internal/testing/waiting"
 )
 
 // sums is a network whose vectors are moments of the pixels. It misbehaves at chosen runs.
@@ -344,41 +342,6 @@ func TestCancelKeepsWhatIsDone(t *testing.T) {
 	}
 }
 
-// TestWaitingPicture ends an extraction while a picture does not answer, in the first batch that probes and in a later
-// one; the batches before are stored.
-func TestWaitingPicture(t *testing.T) {
-	files, paths := album(t, 30)
-	for at, rows := range map[int]int{0: 0, 13: 12} {
-		slow, dir := waiting.At(t, files, paths[at]), t.TempDir()
-		ctx, cancel := context.WithCancel(t.Context())
-		observe := func(p Progress) {
-			if p.Done == rows {
-				<-slow.Reached
-				cancel()
-			}
-		}
-		if rows == 0 {
-			go func() {
-				<-slow.Reached
-				cancel()
-			}()
-		}
-		err := extractTo(t, ctx, dir, newSums(), slow, paths, ExtractConfig{Preprocessing: tiny, Batch: 4}, observe)
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("image %d: %v", at, err)
-		}
-		w, err := features.Create(dir, plan(paths, 4), false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		left := func(b features.Bad) bool { return strings.Contains(b.Reason, "cancel") }
-		if w.Rows() != rows || slices.ContainsFunc(w.Bad(), left) {
-			t.Errorf("image %d: %d rows kept, expected %d; unreadable: %v", at, w.Rows(), rows, w.Bad())
-		}
-		w.Close()
-	}
-}
-
 // TestKilledProcess kills a real process at work, with the signal that cannot be caught, and resumes.
 func TestKilledProcess(t *testing.T) {
 	files, paths := album(t, 61)
@@ -420,42 +383,6 @@ func TestKilledProcess(t *testing.T) {
 	}
 	if !cmp.Equal(storeBytes(t, calm), storeBytes(t, dir)) {
 		t.Error("the store of the killed and restarted extraction differs")
-	}
-}
-
-func TestExtractRefuses(t *testing.T) {
-	files, paths := album(t, 23)
-	good := ExtractConfig{Preprocessing: tiny, Batch: 4}
-	strict, noBatch, noCrop := good, good, good
-	strict.Strict, noBatch.Batch, noCrop.Preprocessing.Crop = true, 0, 0
-	failing, nan, none := newSums(), &spoilt{newSums(), 2, 3}, &spoilt{newSums(), 0, 4}
-	failing.before = func(run int64) error { return errors.New("out of memory") }
-	for name, c := range map[string]struct {
-		cfg   ExtractConfig
-		net   Network
-		files fs.FS
-		paths []string
-		store *counting
-		want  string
-	}{
-		"strict": {strict, newSums(), files, paths, &counting{}, "backbone: class/003.jpg: not an image"},
-		"batch":  {noBatch, newSums(), files, paths, &counting{}, "batch 0"},
-		"crop":   {noCrop, newSums(), files, paths, &counting{}, "crop is 0"},
-		"wrong root": {good, newSums(), fstest.MapFS{}, paths, &counting{},
-			"none of the first 23 images can be read; class/000.jpg: file does not exist"},
-		"no images": {good, newSums(), files, nil, &counting{}, "the image list is empty"},
-		"network":   {good, failing, files, paths, &counting{}, "stopped at the 4 images from \"class"},
-		"nan": {strict, nan, files, paths[4:], &counting{},
-			"class/006.jpg: value 1 of its features is NaN, expected a finite number"},
-		"all nan": {good, none, files, paths, &counting{},
-			"value 1 of its features is NaN, expected a finite number"},
-		"disk full": {good, newSums(), files, paths, &counting{full: 8}, "no space left"},
-		"odd rows":  {good, newSums(), files, paths, &counting{rows: 3}, "3 of 23 rows are there"},
-	} {
-		err := Extract(t.Context(), c.cfg, c.net, c.files, c.paths, c.store, nil)
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Count(err.Error(), "\n") > 0 {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
 	}
 }
 
@@ -601,31 +528,4 @@ func (s *spoilt) Infer(dst blas32.General, pixels []float32, n int) error {
 		dst.Data[i*dst.Stride+1] = float32(math.NaN())
 	}
 	return nil
-}
-
-func TestReadRefuses(t *testing.T) {
-	root := t.TempDir()
-	if err := os.Mkdir(filepath.Join(root, "a.jpg"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(root, "b.jpg"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(filepath.Join(root, "b.jpg"), 1<<31); err != nil { // a hole, no bytes on disk
-		t.Fatal(err)
-	}
-	readers, err := newReaders(ExtractConfig{Preprocessing: tiny, Batch: 1, Workers: 1}, os.DirFS(root))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dst := make([]float32, tiny.Size())
-	for path, want := range map[string]string{
-		"a.jpg": "is a folder", "b.jpg": "file of 2147483648 bytes", "c.jpg": "no such file",
-		"../d.jpg": "invalid argument", "/etc/e.jpg": "invalid argument",
-	} {
-		if err := readers[0].readImageViews([][]float32{dst}, path); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", path, err, want)
-		}
-	}
 }

@@ -31,9 +31,6 @@ func (p Preprocessing) Validate() error {
 			p.Interpolation)
 	case p.Channels != "RGB" && p.Channels != "BGR" && p.Channels != "L":
 		return fmt.Errorf("backbone: preprocessing: channels are %q, expected RGB, BGR or L", p.Channels)
-	case p.Decoder != "" && p.Decoder != FastDecoder:
-		return fmt.Errorf("backbone: preprocessing: decoder is %q, expected %q or none, which is %s",
-			p.Decoder, FastDecoder, ExactDecoder)
 	case !(p.Scale > 0) || p.Scale > 1e6:
 		return fmt.Errorf("backbone: preprocessing: scale is %v, expected a positive number as 1/255 or 1", p.Scale)
 	}

@@ -7,7 +7,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"math"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -15,8 +14,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
-
-	"github.com/google/go-cmp/cmp"
 
 	"winnow/internal/testing/memory"
 )
@@ -112,25 +109,6 @@ func TestBytesAreBounded(t *testing.T) {
 	}
 }
 
-// TestSpaceForPictures: if the address space is limited, pictures that do not fit into it are refused.
-func TestSpaceForPictures(t *testing.T) {
-	for limit, want := range map[uint64]int64{0: math.MaxInt64, 8 << 30: 25 << 27, 3 << 30: 5 << 27,
-		2 << 30: 1 << 27, 1 << 30: 16 << 20} {
-		if got := spaceWithin(limit); got != want {
-			t.Errorf("of %d bytes: %d, expected %d", limit, got, want)
-		}
-	}
-	before := spaceForPictures
-	defer func() { spaceForPictures = before }()
-	spaceForPictures = 1 << 20
-	for _, pixels := range []int{0, 1 << 30} {
-		if _, err := (DecodeOptions{MaxPixels: pixels}).planDecoding(pngHead(1000, 1000, 8, 2, 0)); err == nil ||
-			!strings.Contains(err.Error(), "take 4000000 bytes to decode, expected at most 1048576") {
-			t.Errorf("at most %d pixels: %v", pixels, err)
-		}
-	}
-}
-
 // TestPlannedBytes: no picture takes more memory than was planned before it was decoded.
 func TestPlannedBytes(t *testing.T) {
 	for _, name := range seeds(t) {
@@ -218,69 +196,6 @@ func TestReadersHoldMemory(t *testing.T) {
 	}
 	if !free(fileBudget) || !free(pictureBudget) {
 		t.Error("something is held after all have been read")
-	}
-}
-
-// animated wraps the picture of a WebP file as the first frame of an animation.
-func animated(still []byte, at, screen image.Point) []byte {
-	three := func(out []byte, v int) []byte { return append(out, byte(v), byte(v>>8), byte(v>>16)) }
-	riff := func(kind string, data []byte) []byte {
-		out := append(binary.LittleEndian.AppendUint32([]byte(kind), uint32(len(data))), data...)
-		return append(out, make([]byte, len(data)&1)...)
-	}
-	o := DecodeOptions{}
-	p, _ := o.planDecoding(still)
-	frame := three(three(nil, at.X/2), at.Y/2)
-	frame = append(three(three(three(frame, p.w-1), p.h-1), 100), 0)
-	content := still[12:]
-	if string(content[:4]) == "VP8X" {
-		content = content[18:]
-	}
-	frame = append(frame, content...)
-	head := three(three([]byte{0x12, 0, 0, 0}, screen.X-1), screen.Y-1)
-	body := bytes.Join([][]byte{[]byte("WEBP"), riff("VP8X", head), riff("ANIM", make([]byte, 6)),
-		riff("ANMF", frame), riff("ANMF", frame)}, nil)
-	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
-}
-
-// TestAnimatedWebP: an animation shows its first frame, at its place on a black screen.
-func TestAnimatedWebP(t *testing.T) {
-	for _, name := range []string{"webp-lossy", "webp-lossless", "webp-alpha"} {
-		still := readFile(t, "testdata/pil/"+name+".webp")
-		alone, err := Decode(still, DecodeOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		size := alone.Bounds().Max
-		same, err := Decode(animated(still, image.Point{}, size), DecodeOptions{})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if !bytes.Equal(rgbOf(alone), rgbOf(same)) {
-			t.Errorf("%s: a frame as large as the screen is another picture", name)
-		}
-		at, screen := image.Pt(4, 6), size.Add(image.Pt(9, 7))
-		placed, err := Decode(animated(still, at, screen), DecodeOptions{})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		want := make([]byte, 3*screen.X*screen.Y)
-		for y, pix := 0, rgbOf(alone); y < size.Y; y++ {
-			copy(want[3*((y+at.Y)*screen.X+at.X):], pix[3*y*size.X:][:3*size.X])
-		}
-		if diff := cmp.Diff(want, rgbOf(placed)); placed.Bounds().Max != screen || diff != "" {
-			t.Errorf("%s: of %v:\n%s", name, placed.Bounds(), diff)
-		}
-		if _, err := Decode(animated(still, at, size), DecodeOptions{}); err == nil ||
-			!strings.Contains(err.Error(), "webp: the first frame leaves the screen") {
-			t.Errorf("%s beyond the screen: %v", name, err)
-		}
-		cut := animated(still, at, screen)
-		if _, err := Decode(cut[:60], DecodeOptions{}); err == nil {
-			t.Errorf("%s: a file without a frame is a picture", name)
-		}
 	}
 }
 

@@ -124,7 +124,7 @@ const imageHeader = 128
 // bytesOf returns the memory of a picture.
 func bytesOf(img image.Image) int64 {
 	n := 0
-	switch m := samplesOf(img).(type) {
+	switch m := img.(type) {
 	case *image.YCbCr:
 		n = cap(m.Y) + cap(m.Cb) + cap(m.Cr)
 	case *image.NYCbCrA:

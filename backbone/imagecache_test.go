@@ -5,7 +5,6 @@ import (
 	"image"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -65,30 +64,6 @@ func TestImageCacheKeeps(t *testing.T) {
 				t.Errorf("limit %d: row %d is the same picture: %v", limit, row, again)
 			}
 		}
-	}
-}
-
-// TestImageCacheErrors: the error names the file, and the next try reads it again.
-func TestImageCacheErrors(t *testing.T) {
-	files, paths := photographs(t, 2)
-	whole := files["01.jpg"].Data
-	files["01.jpg"] = &fstest.MapFile{Data: whole[:len(whole)/2]}
-	c := NewImageCache(files, append(paths, "gone.jpg"), 1<<20, DecodeOptions{})
-	for row, want := range map[int]string{
-		1: "backbone: 01.jpg: jpeg: the picture's data end early", 2: "backbone: gone.jpg: file does not exist",
-		3: "image 3 of a list of 3, expected 0 to 2", -1: "image -1",
-	} {
-		if _, err := c.Image(row); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("row %d: %v, expected %q", row, err, want)
-		}
-	}
-	files["01.jpg"] = &fstest.MapFile{Data: whole}
-	if _, err := c.Image(1); err != nil {
-		t.Errorf("after repair: %v", err)
-	}
-	small := NewImageCache(files, paths, 1<<20, DecodeOptions{MaxPixels: 100})
-	if _, err := small.Image(0); err == nil || !strings.Contains(err.Error(), "60×45 pixels, expected at most 100") {
-		t.Errorf("a large picture: %v", err)
 	}
 }
 

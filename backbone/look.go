@@ -98,9 +98,7 @@ const tinted = 4
 
 // measureLook measures a picture in cells of f×f pixels, of which it reads four.
 func (l *looker) measureLook(img image.Image) Look {
-	size := extentOf(img)
-	p := samplesOf(img)
-	b := p.Bounds()
+	b := img.Bounds()
 	f := max(1, (max(b.Dx(), b.Dy())+lookSide-1)/lookSide)
 	f = min(f, b.Dx(), b.Dy())
 	c := cells{w: min(b.Dx()/f, lookSide), h: min(b.Dy()/f, lookSide), f: f}
@@ -108,7 +106,7 @@ func (l *looker) measureLook(img image.Image) Look {
 		l.light = make([]int32, c.w*c.h)
 	}
 	c.light = l.light[:c.w*c.h]
-	switch p := p.(type) {
+	switch p := img.(type) {
 	case *image.YCbCr:
 		c.reducePlane(p.Y[p.YOffset(b.Min.X, b.Min.Y):], p.YStride)
 		for y := 0; y < c.h; y += tinted {
@@ -135,7 +133,7 @@ func (l *looker) measureLook(img image.Image) Look {
 			}
 		}
 	}
-	out := Look{W: size.w, H: size.h, Colour: float64(c.coloured) / float64(c.looked)}
+	out := Look{W: b.Dx(), H: b.Dy(), Colour: float64(c.coloured) / float64(c.looked)}
 	c.measureLuminance(&out)
 	out.Hash = c.hashLuminances()
 	return ParseLook(out.String()) // as precise as it is kept

@@ -2,13 +2,11 @@ package backbone_test
 
 import (
 	"archive/zip"
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"image"
-	"image/jpeg"
 	"io"
 	"math"
 	"os"
@@ -182,30 +180,6 @@ func TestArchivesAsPIL(t *testing.T) {
 		}
 		if got := hex.EncodeToString(sum.Sum(nil)); got != want.SHA256 || seen != want.Count {
 			t.Errorf("%s: %d photographs with sha256 %s, expected %d with %s", name, seen, got, want.Count, want.SHA256)
-		}
-	}
-}
-
-// The comparison notices chroma that is repeated instead of interpolated, as the standard library has it.
-func TestPhotosSeeRepeatedChroma(t *testing.T) {
-	mean, _, _ := farFromPIL(t, func(data []byte) (image.Image, error) {
-		img, err := jpeg.Decode(bytes.NewReader(data))
-		if err != nil {
-			return nil, err
-		}
-		b := img.Bounds()
-		rgb := image.NewNRGBA(b)
-		for y := b.Min.Y; y < b.Max.Y; y++ {
-			for x := b.Min.X; x < b.Max.X; x++ {
-				rgb.Set(x, y, img.At(x, y))
-			}
-		}
-		return rgb, nil
-	})
-	t.Logf("mean %v", mean)
-	for name, m := range mean {
-		if m < 0.3 {
-			t.Errorf("%s: repeated chroma differs by %.3f only", name, m)
 		}
 	}
 }

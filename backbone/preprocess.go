@@ -62,15 +62,14 @@ func (q *Preprocessor) Into(dst []float32, img image.Image) error {
 	}
 	src := sourceOf(img)
 	w, h := src.sourceSize()
-	e := extentOf(img)
-	rw, rh := q.p.targetSize(e.w, e.h)
+	rw, rh := q.p.targetSize(w, h)
 	x0, x1, left := centreCrop(rw, q.p.Crop)
 	y0, y1, top := centreCrop(rh, q.p.High())
 	if x1-x0 < q.p.Crop || y1-y0 < q.p.High() {
 		q.fillZero(dst)
 	}
-	q.across.computeTaps(w, e.reduceLength(e.w), rw, x0, x1, q.kernel)
-	q.down.computeTaps(h, e.reduceLength(e.h), rh, y0, y1, q.kernel)
+	q.across.computeTaps(w, rw, x0, x1, q.kernel)
+	q.down.computeTaps(h, rh, y0, y1, q.kernel)
 	q.streamRows(src, func(row int, values []int32) { q.emitRow(dst, top+row, left, values) })
 	return nil
 }

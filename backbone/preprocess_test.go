@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"image"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/disintegration/imaging"
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -207,33 +205,6 @@ func TestFusedAsSlow(t *testing.T) {
 	})
 }
 
-// TestReusedPreprocessor: what was seen before changes nothing.
-func TestReusedPreprocessor(t *testing.T) {
-	p := unchanged(30, 24, "bicubic")
-	q, err := NewPreprocessor(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var pictures []image.Image
-	for _, name := range []string{"jpeg-420.jpg", "jpeg-6x33.jpg", "resize.png", "jpeg-grey.jpg", "jpeg-1x1.jpg",
-		"jpeg-420.jpg"} {
-		img, err := Decode(readFile(t, "testdata/pil/"+name), DecodeOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		pictures = append(pictures, img)
-	}
-	dst := make([]float32, p.Size())
-	for i, img := range pictures {
-		if err := q.Into(dst, img); err != nil {
-			t.Fatal(err)
-		}
-		if !cmp.Equal(dst, run(t, img, p)) {
-			t.Errorf("picture %d differs", i)
-		}
-	}
-}
-
 func TestNormalisation(t *testing.T) {
 	img := image.NewNRGBA(image.Rect(0, 0, 4, 4))
 	for i := range 16 {
@@ -275,59 +246,5 @@ func TestGeometryAsTorchvision(t *testing.T) {
 	}
 	if lo, hi, pad := centreCrop(5, 8); lo != 0 || hi != 5 || pad != 1 {
 		t.Errorf("crop 8 of 5: %d to %d at %d", lo, hi, pad)
-	}
-}
-
-func TestValidate(t *testing.T) {
-	good := unchanged(256, 224, "bilinear")
-	if err := good.Validate(); err != nil {
-		t.Error(err)
-	}
-	nan := float32(math.NaN())
-	for want, change := range map[string]func(*Preprocessing){
-		"resize is -1":            func(p *Preprocessing) { p.Resize = -1 },
-		"crop is 0":               func(p *Preprocessing) { p.Crop = 0 },
-		"crop is 100000":          func(p *Preprocessing) { p.Crop = 100000 },
-		`interpolation is "cubi"`: func(p *Preprocessing) { p.Interpolation = "cubi" },
-		`channels are "rgb"`:      func(p *Preprocessing) { p.Channels = "rgb" },
-		"scale is 0":              func(p *Preprocessing) { p.Scale = 0 },
-		"scale is NaN":            func(p *Preprocessing) { p.Scale = nan },
-		"std of channel 1 is 0":   func(p *Preprocessing) { p.Std[1] = 0 },
-		"mean of channel 2":       func(p *Preprocessing) { p.Mean[2] = nan },
-	} {
-		p := good
-		change(&p)
-		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-		if _, err := NewPreprocessor(p); err == nil {
-			t.Errorf("%s: accepted", want)
-		}
-	}
-	grey := Preprocessing{Crop: 8, Interpolation: "bilinear", Channels: "L", Scale: 1, Std: [3]float32{1}}
-	if err := grey.Validate(); err != nil {
-		t.Errorf("one channel needs one std: %v", err)
-	}
-	if err := Preprocess(make([]float32, 5), resizePicture(t), good); err == nil {
-		t.Error("a short destination was accepted")
-	}
-}
-
-func TestParsePreprocessing(t *testing.T) {
-	good := Preprocessing{Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "BGR", Scale: 1. / 255,
-		Mean: [3]float32{.1, .2, .3}, Std: [3]float32{1, 2, 3}, EXIF: true}
-	if p, err := ParsePreprocessing(good.Key()); err != nil || p != good {
-		t.Errorf("%v: %+v, expected %+v", err, p, good)
-	}
-	for _, text := range []string{
-		"", "{}", "null", good.Key() + " ", good.Key() + "{}", good.Key()[1:],
-		strings.Replace(good.Key(), `"exif"`, `"EXIF"`, 1),
-		strings.Replace(good.Key(), `"exif"`, `"gamma":2,"exif"`, 1),
-		strings.Replace(good.Key(), `224`, `-1`, 1),
-		strings.Replace(good.Key(), `"BGR"`, `"GBR"`, 1),
-	} {
-		if p, err := ParsePreprocessing(text); err == nil {
-			t.Errorf("%q was read as %+v", text, p)
-		}
 	}
 }

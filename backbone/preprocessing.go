@@ -31,8 +31,7 @@ type Preprocessing struct {
 
 	// Long resizes the longer side to Resize instead of the shorter (to fit into the box): all of the picture is seen,
 	// and the rest of the crop is black.
-	Long    bool   `json:"long,omitempty" yaml:"long"`
-	Decoder string `json:"decoder,omitempty" yaml:"decoder"` // FastDecoder, or "" for ExactDecoder
+	Long bool `json:"long,omitempty" yaml:"long"`
 }
 
 // Key returns a canonical text of p. Runs with equal keys show the network the same numbers.

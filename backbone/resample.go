@@ -72,23 +72,21 @@ const group = 4
 // far edge the window moves back to stay inside.
 type taps struct {
 	in, out, lo, hi int
-	cover           float64 // how many inputs the outputs cover
 	width           int     // weights of each output
 	start           []int   // first input of each output; never falls
 	weights         []int32 // width for each output
 }
 
-// computeTaps fills t for an axis of in samples resized to out samples, reusing its memory. cover is how many
-// inputs the outputs cover: all, except that the last sample of a reduced picture may be partly outside.
-func (t *taps) computeTaps(in int, cover float64, out, lo, hi int, k kernel) {
-	if t.in == in && t.cover == cover && t.out == out && t.lo == lo && t.hi == hi {
+// computeTaps fills t for an axis of in samples resized to out samples, reusing its memory.
+func (t *taps) computeTaps(in, out, lo, hi int, k kernel) {
+	if t.in == in && t.out == out && t.lo == lo && t.hi == hi {
 		return // consecutive pictures often have the same size
 	}
-	t.in, t.cover, t.out, t.lo, t.hi = in, cover, out, lo, hi
-	scale := cover / float64(out)
+	t.in, t.out, t.lo, t.hi = in, out, lo, hi
+	scale := float64(in) / float64(out)
 	stretch := max(scale, 1)
 	support := k.support * stretch
-	if cover == float64(out) { // nothing to filter
+	if in == out { // nothing to filter
 		support = 0.5
 	}
 	t.width = min((int(math.Ceil(2*support))+group)/group*group, in)

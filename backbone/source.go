@@ -16,7 +16,6 @@ type source interface {
 
 // sourceOf returns a source for any image, a fast one for the types that the decoders make.
 func sourceOf(img image.Image) source {
-	img = samplesOf(img)
 	b := img.Bounds()
 	at := func(stride, bytes, y, x int) int { return y*stride + x*bytes } // every fast way starts at (0, 0)
 	if b.Min != (image.Point{}) {

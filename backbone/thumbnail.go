@@ -64,7 +64,6 @@ func (r *reader) makeThumbnail(path string, side int) (t Thumbnail) {
 // fitPicture reduces a picture. imaging runs goroutines of its own, where a panic would end the program, so it never
 // gets a palette, whose indices may be out of range.
 func fitPicture(img image.Image, side int) *image.NRGBA {
-	img = samplesOf(img)
 	if p, ok := img.(*image.Paletted); ok {
 		img = lookedUp(p)
 	}

@@ -22,45 +22,6 @@ func mustViews(t testing.TB, text string, seed uint64) []View {
 	return list
 }
 
-func TestParseViews(t *testing.T) {
-	for text, want := range map[string]string{
-		"center":                   "center",
-		"center+flip":              "center flip",
-		"flip":                     "center flip",
-		"2*prism":                  "center prism.1@7 prism.2@7",
-		"center+flip+1*supcon":     "center flip supcon.1@7",
-		"1*imagenet+2*cifar":       "center imagenet.1@7 cifar.1@7 cifar.2@7",
-		"center+1*adapted_triplet": "center adapted_triplet.1@7",
-	} {
-		got := ExtractConfig{Views: mustViews(t, text, 7)}.ViewNames()
-		if strings.Join(got, " ") != want {
-			t.Errorf("%q: %v, expected %s", text, got, want)
-		}
-	}
-	if got := (ExtractConfig{}).ViewNames(); !slices.Equal(got, []string{"center"}) {
-		t.Errorf("nothing said: %v", got)
-	}
-	for text, want := range map[string]string{
-		"":                `view "" is unknown, expected center, flip or N*RECIPE`,
-		"centre":          `view "centre" is unknown`,
-		"center+":         `view "" is unknown`,
-		"0*prism":         `found "0", expected a number of views, 1 to 256`,
-		"-1*prism":        "expected a number of views",
-		"x*prism":         `found "x"`,
-		"2*prsim":         `augmentation "prsim" is unknown`,
-		"4*none":          "none is not random",
-		"4*flip":          "expected center, center+flip or another recipe",
-		"flip+flip":       "flip appears twice",
-		"2*prism+1*prism": "1*prism appears twice",
-		"flip+center":     "center appears twice",
-		"256*prism":       "257 views, expected at most 256",
-	} {
-		if _, err := ParseViews(text, 7); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
-}
-
 // TestRecipesKeepTheirMeaning: stores name the recipe of a view, so a recipe that changes needs another name.
 func TestRecipesKeepTheirMeaning(t *testing.T) {
 	const colour = `"jitter":[0.4,0.4,0.4,0.1],"jitter_p":0.8,"grey":0.2`

@@ -1,16 +1,20 @@
 // Package cluster divides a command's work among machines. Every machine runs the same command with --shard. Its part
-// of the output OUT is OUT.parts/3-of-8, a file or a folder, which records its job, inputs and settings. A complete
-// part is never made twice, and parts of different jobs are never joined. A command brings a [Job]: what it does with
-// rows, and how the values of all parts are merged.
+// of the output OUT is the folder OUT.parts/3-of-8, which records its job, inputs, settings and the sums of its files.
+// A complete part is never made twice, and parts of different jobs are never joined. A command brings a [Job]: what it
+// does with rows, and how the values of all parts are merged.
 //
-// The package also fills the templates of a script for Slurm and of manifests for Kubernetes, and reports which parts
-// are done. Scheduling, retries and logs are left to the engine.
+// The package also fills a template of a script for Slurm and one of manifests for Kubernetes. Scheduling, retries and
+// logs are left to the engine.
 package cluster
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"text/template"
 
 	"winnow/datasets/location"
 	"winnow/internal/hint"
@@ -25,130 +29,204 @@ type Command struct {
 	Known []string          // flags that the command has
 }
 
-// isDivisible reports whether machines can share the command's work.
-func (c Command) isDivisible() bool { return slices.Contains(c.Known, "shard") }
-
-// withFlags returns the words with flags inserted after the command's name.
-func (c Command) withFlags(flags ...string) []string {
-	return slices.Concat(c.Words[:c.At], flags, c.Words[c.At:])
-}
-
-// Options are what a job requests from an engine. A zero field other than Tasks leaves the choice to the engine.
+// Options fill the templates.
 type Options struct {
-	Tasks   int    // number of parts
-	AtOnce  int    // most tasks that run at the same time
-	CPUs    int    // per task
-	GPUs    int    // per task
-	Memory  int64  // per task, bytes
-	Retries int    // of a failed task
-	Program string // path of winnow in the tasks; "": this one
+	Tasks int // number of parts
 
-	Slurm      Slurm
-	Kubernetes Kubernetes
+	Dir, Program string   // of Slurm: the working folder, and the path of winnow on the nodes
+	Sbatch       []string // of Slurm: options of sbatch, such as --account=birds
+
+	Image string // of Kubernetes: the container that holds winnow
+	Claim string // of Kubernetes: the persistent volume claim that holds manifest, images and output
 }
 
-// Host is the calling program.
-type Host struct {
-	Dir  string // working folder
-	Self string // this program
-}
+// mostTasks is the largest number of tasks that engines take in one array.
+const mostTasks = 100_000
 
-// stage is one command of a job. If it is divided, its parts are joined after it.
-type stage struct {
-	Command
-	number int // from 1
-	out    location.Source
-	tasks  int // 0: it is not divided
-}
-
-// stageName returns the base name of a stage's files.
-func (s stage) stageName() string {
-	return fmt.Sprintf("%d-%s", s.number, strings.ReplaceAll(s.Name, " ", "-"))
-}
-
-// listStages checks the options and the commands of a job.
-func listStages(commands []Command, o Options) ([]stage, error) {
-	if err := o.checkOptions(); err != nil {
-		return nil, err
+// checkCommand returns an error for a command that cannot be divided.
+func (o Options) checkCommand(c Command) error {
+	switch {
+	case o.Tasks < 1 || o.Tasks > mostTasks:
+		return hint.Misused("--tasks: found %d, expected 1 to %d", o.Tasks, mostTasks)
+	case !slices.Contains(c.Known, "shard") || c.Flags["shard"] != "":
+		return hint.Misused("cluster: winnow %s: expected a command that takes --shard, without it", c.Name)
+	case c.Flags["out"] == "":
+		return hint.Misused("cluster: winnow %s: --out missing: it names the whole, of which each task makes a part",
+			c.Name)
 	}
-	if len(commands) == 0 {
-		return nil, hint.Misused("cluster: no command: write it behind --, for example -- extract --manifest " +
-			"photos.csv --model resnet50 --out features")
-	}
-	var list []stage
-	for i, c := range commands {
-		s := stage{Command: o.onGPU(c), out: location.At(c.Flags["out"]).Clean()}
-		if c.isDivisible() {
-			s.tasks = o.Tasks
+	for _, word := range slices.Concat(c.Words, o.Sbatch, []string{o.Dir, o.Program, o.Image, o.Claim}) {
+		if strings.ContainsFunc(word, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return hint.Misused("cluster: found a control character in %q, expected none", word)
 		}
-		switch {
-		case i == 0 && !c.isDivisible():
-			return nil, hint.Misused("cluster: winnow %s does not deal its work (it has no --shard), expected a "+
-				"first command that does", c.Name)
-		case c.Flags["shard"] != "":
-			return nil, hint.Misused("cluster: winnow %s: --shard %s is given: leave it out, every task gets its own",
-				c.Name, c.Flags["shard"])
-		case s.tasks > 0 && c.Flags["out"] == "":
-			return nil, hint.Misused("cluster: winnow %s: --out missing: it names the whole, of which each task "+
-				"makes a part", c.Name)
-		case s.tasks > 0 && s.out.IsRemote() && c.Name != "extract":
-			return nil, hint.Misused("cluster: winnow %s: --out %s: expected a path on a volume: extract alone "+
-				"writes its parts into object stores", c.Name, s.out)
-		case strings.ContainsFunc(strings.Join(c.Words, ""), isControl):
-			return nil, hint.Misused("cluster: winnow %s: found a line feed or another control character in %q, "+
-				"expected none", c.Name, strings.Join(c.Words, " "))
-		}
-		s.number = len(list) + 1
-		list = append(list, s)
-	}
-	return list, nil
-}
-
-// onGPU makes a divided command use the GPU of its tasks, unless it names a device.
-func (o Options) onGPU(c Command) Command {
-	if o.GPUs == 0 || !c.isDivisible() || c.Flags["device"] != "" {
-		return c
-	}
-	c.Words = slices.Concat([]string{"--device", "cuda"}, c.Words)
-	c.At += 2
-	return c
-}
-
-func (o Options) checkOptions() error {
-	for _, n := range []struct {
-		flag        string
-		value, from int
-	}{{"tasks", o.Tasks, 1}, {"at-once", o.AtOnce, 0}, {"cpus", o.CPUs, 0}, {"gpus", o.GPUs, 0},
-		{"retries", o.Retries, 0}} {
-		if n.value < n.from {
-			return hint.Misused("--%s: found %d, expected at least %d", n.flag, n.value, n.from)
-		}
-	}
-	if o.Tasks > most {
-		return hint.Misused("--tasks: found %d, expected at most %d", o.Tasks, most)
 	}
 	return nil
 }
 
-// most is the largest number of tasks that engines take in one array.
-const most = 100_000
+// shardWords returns the words of a task.
+func (o Options) shardWords(c Command) []string {
+	return slices.Concat(c.Words[:c.At], []string{"--shard", "auto/" + strconv.Itoa(o.Tasks)}, c.Words[c.At:])
+}
+
+// WriteSlurm returns the shell script that submits an array, whose tasks make the parts, and the join after it.
+func WriteSlurm(c Command, o Options) (string, error) {
+	if err := o.checkCommand(c); err != nil {
+		return "", err
+	}
+	options := ""
+	for _, option := range o.Sbatch {
+		options += " " + quoteWords(option)
+	}
+	var b strings.Builder
+	err := slurmScript.Execute(&b, map[string]any{"Name": c.Name, "Tasks": o.Tasks, "Dir": quoteWords(o.Dir),
+		"Options": options, "Task": quoteWords(append([]string{o.Program}, o.shardWords(c)...)...),
+		"Join": quoteWords(o.Program, "join", c.Flags["out"])})
+	return b.String(), err
+}
+
+var slurmScript = template.Must(template.New("slurm").Parse(`#!/bin/sh
+# winnow {{.Name}} in {{.Tasks}} tasks, and the join of what they make. sh THIS submits all; sh THIS 3,7 submits these
+# tasks again, and the join. A task continues where it was stopped; winnow cluster status OUT shows which are open.
+set -eu
+cd -- {{.Dir}}
+job=$(sbatch --parsable --array="${1:-1-{{.Tasks}}}" \
+	--requeue --open-mode=append --signal=B:TERM@120{{.Options}} <<'END'
+#!/bin/sh
+exec {{.Task}}
+END
+)
+sbatch --dependency=afterok:"${job%%;*}" --kill-on-invalid-dep=yes{{.Options}} <<'END'
+#!/bin/sh
+exec {{.Join}}
+END
+`))
 
 // quoteWords returns words quoted for a shell.
 func quoteWords(words ...string) string {
 	list := make([]string, len(words))
 	for i, w := range words {
-		list[i] = w
-		if w == "" || strings.ContainsFunc(w, func(r rune) bool { return !needsNoQuotes(r) }) {
+		if list[i] = w; !unquoted.MatchString(w) {
 			list[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 	}
 	return strings.Join(list, " ")
 }
 
-// isControl reports whether a rune is a control character.
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+// unquoted are words that need no quotes in any shell.
+var unquoted = regexp.MustCompile(`^[a-zA-Z0-9_./:,@%+=-]+$`)
 
-// needsNoQuotes reports whether a rune needs no quotes in any shell, anywhere in a word.
-func needsNoQuotes(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:,@%+", r)
+// WriteKubernetes returns the manifests of an Indexed Job, whose pods make the parts, and of a Job that waits for them
+// and joins them.
+func WriteKubernetes(c Command, o Options) (string, error) {
+	if err := o.checkCommand(c); err != nil {
+		return "", err
+	}
+	if o.Image == "" || o.Claim == "" {
+		return "", hint.Misused("cluster: expected --image, the container that holds winnow, and --claim, the volume " +
+			"that holds manifest, images and output")
+	}
+	out := location.At(c.Flags["out"]).Clean()
+	name := "winnow-" + strings.Trim(unnamed.ReplaceAllString(strings.ToLower(out.Base()), "-"), "-")
+	var b strings.Builder
+	err := kubernetesJobs.Execute(&b, map[string]any{"Job": c.Name, "Tasks": o.Tasks, "Image": o.Image,
+		"Claim": o.Claim, "Name": strings.TrimRight(name[:min(len(name), 50)], "-"), "Words": o.shardWords(c),
+		"Join": []string{"join", out.String()},
+		"Wait": []string{"sh", "-c", `until winnow cluster status "$0"; do sleep 30; done`, out.String()}})
+	return b.String(), err
+}
+
+// unnamed is what no name of a Job may hold.
+var unnamed = regexp.MustCompile(`[^a-z0-9]+`)
+
+// kubernetesJobs quotes texts of users as JSON, which is YAML, too.
+var kubernetesJobs = template.Must(template.New("jobs").Funcs(template.FuncMap{
+	"text": quoteYAML, "literal": func(word string) string { // Kubernetes would replace $(NAME) by a variable's value
+		return quoteYAML(strings.ReplaceAll(word, "$(", "$$("))
+	}}).Parse(`# winnow {{.Job}} in {{.Tasks}} pods, and the join of what they make. Add memory, GPUs
+# (nvidia.com/gpu: "1" and --device cuda) and secrets, then: kubectl apply -f THIS
+---
+# Pod I makes part I+1. One that is disrupted does not count as failed; one that is misused (exit code 2) is not tried
+# again; others are. Parts that are there are not made twice.
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {{.Name}}
+spec:
+  completionMode: Indexed
+  completions: {{.Tasks}}
+  parallelism: {{.Tasks}}
+  backoffLimitPerIndex: 2
+  podFailurePolicy:
+    rules:
+    - action: Ignore
+      onPodConditions:
+      - {type: DisruptionTarget, status: "True"}
+    - action: FailIndex
+      onExitCodes: {containerName: winnow, operator: In, values: [2]}
+  template:
+    spec:
+      restartPolicy: Never
+      terminationGracePeriodSeconds: 120 # time to save work
+      containers:
+      - name: winnow
+        args: [{{range $i, $w := .Words}}{{if $i}}, {{end}}{{literal $w}}{{end}}]
+        resources:
+          requests: {cpu: "1"}
+{{- template "container" .}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {{.Name}}-join
+spec:
+  backoffLimit: 2
+  template:
+    spec:
+      restartPolicy: Never
+      initContainers:
+      - name: wait
+        command: [{{range $i, $w := .Wait}}{{if $i}}, {{end}}{{literal $w}}{{end}}]
+{{- template "mounted" .}}
+      containers:
+      - name: winnow
+        args: [{{range $i, $w := .Join}}{{if $i}}, {{end}}{{literal $w}}{{end}}]
+{{- template "container" .}}
+{{define "mounted"}}
+        image: {{text .Image}}
+        workingDir: /data
+        volumeMounts:
+        - {name: data, mountPath: /data}
+{{- end}}
+{{- define "container"}}
+{{- template "mounted" .}}
+      volumes:
+      - name: data
+        persistentVolumeClaim: {claimName: {{text .Claim}}}
+{{- end}}`))
+
+// quoteYAML returns a text as JSON writes it.
+func quoteYAML(word string) string {
+	var b strings.Builder
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(false)
+	_ = to.Encode(word) // a builder takes all, and a string is always JSON
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// formatRanges formats rising numbers as ranges, as Slurm takes them: 1-3,7.
+func formatRanges(numbers []int) string {
+	var b strings.Builder
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if fmt.Fprint(&b, numbers[i]); j > i {
+			fmt.Fprintf(&b, "-%d", numbers[j])
+		}
+		i = j + 1
+	}
+	return b.String()
 }

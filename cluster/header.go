@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -11,7 +9,6 @@ import (
 	"strings"
 
 	"winnow/datasets/location"
-	"winnow/internal/text"
 )
 
 // Header says which job and rows a part belongs to. Parts of one job differ only in the shard, its rows and the
@@ -31,49 +28,35 @@ type Header struct {
 }
 
 // format is the version of parts that this program writes and reads.
-const format = 1
+const format = 2
 
 // String names the shard.
 func (h Header) String() string { return fmt.Sprintf("%d/%d", h.Shard, h.Of) }
 
 // diffHeader says in what the jobs of two parts differ, "" if in nothing.
 func (h Header) diffHeader(other Header) string {
-	switch {
-	case h.Job != other.Job:
-		return fmt.Sprintf("made by winnow %s and by winnow %s", h.Job, other.Job)
-	case h.Of != other.Of:
-		return fmt.Sprintf("one of %d parts and one of %d", h.Of, other.Of)
-	case h.Total != other.Total:
-		return fmt.Sprintf("of %d %s and of %d", h.Total, h.Unit, other.Total)
-	}
-	if why := diffMaps("input", h.Inputs, other.Inputs); why != "" {
-		return why
-	}
-	return diffMaps("setting", h.Settings, other.Settings)
-}
-
-// diffMaps describes the first entry, by name, in which two maps differ, or returns "".
-func diffMaps(what string, a, b map[string]string) string {
-	names := slices.Sorted(maps.Keys(a))
-	for name := range b {
-		if _, ok := a[name]; !ok {
-			names = append(names, name)
+	a, b := h.identify(), other.identify()
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		if a[name] != b[name] {
+			return fmt.Sprintf("%s %q and %q", name, a[name], b[name])
 		}
 	}
-	for _, name := range names {
-		x, inA := a[name]
-		y, inB := b[name]
-		switch {
-		case inA != inB:
-			return fmt.Sprintf("%s %q is in only one of them", what, name)
-		case x != y:
-			if what == "input" {
-				x, y = fmt.Sprintf("sha256 %.12s…", x), fmt.Sprintf("%.12s…", y)
-			}
-			return fmt.Sprintf("%s %q: %s and %s", what, name, text.Line(x), text.Line(y))
-		}
+	if len(a) != len(b) {
+		return "other inputs or settings"
 	}
 	return ""
+}
+
+// identify returns all that parts of one job have in common.
+func (h Header) identify() map[string]string {
+	all := map[string]string{"command": h.Job, "parts": strconv.Itoa(h.Of), "rows": strconv.Itoa(h.Total)}
+	for name, sum := range h.Inputs {
+		all["input "+name] = sum
+	}
+	for name, value := range h.Settings {
+		all["setting "+name] = value
+	}
+	return all
 }
 
 // checkHeader returns an error for a header that no part can have.
@@ -86,15 +69,6 @@ func (h Header) checkHeader() error {
 		return fmt.Errorf("found shard %d/%d with rows %d to %d of %d", h.Shard, h.Of, h.First, h.End, h.Total)
 	}
 	return nil
-}
-
-func parseHeader(line []byte, into any, h *Header) error {
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("its header cannot be read: %w", err)
-	}
-	return h.checkHeader()
 }
 
 // suffix follows the output's name in the name of the folder of its parts.

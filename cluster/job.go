@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bufio"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"iter"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/lock"
+	"winnow/internal/regular"
 	"winnow/internal/text"
 )
 
@@ -28,8 +31,6 @@ type Job[Value any] struct {
 
 	// Merge makes the output from the values of all parts, in the order of the rows. All parts are complete.
 	Merge func(ctx context.Context, w *Whole, values iter.Seq2[Value, error], o JoinOptions) (Result, error)
-
-	Copied string // file in each part's folder whose sum Merge itself compares, while copying it; "": none
 }
 
 // Rows describe the rows of a job and all that its result depends on.
@@ -58,50 +59,35 @@ func (j Job[V]) Do(ctx context.Context, out location.Source, s Shard, r Rows,
 	if err != nil {
 		return Made{}, err
 	}
-	return writeShardPart(ctx, out, h, func(w io.Writer) error {
-		to := gob.NewEncoder(w)
-		return do(h.First, h.End, func(v V) error { return to.Encode(v) })
-	})
+	return makePart(ctx, out, h, false, writeValues(func(put func(V) error) error { return do(h.First, h.End, put) }))
 }
 
-// Fill makes a shard's part, a folder, unless it exists: fill writes its files into the folder at. A part that was
-// begun is continued. With overwrite existing parts are ignored. If the output is in an object store, the part is
-// made in a temporary folder, always the same one for the same part.
+// writeValues returns a function that writes the values that do puts into a part's folder.
+func writeValues[V any](do func(put func(V) error) error) func(at string) error {
+	return func(at string) error {
+		return atomicfile.Write(filepath.Join(at, valuesFile), func(w io.Writer) error {
+			to := gob.NewEncoder(w)
+			return do(func(v V) error { return to.Encode(v) })
+		})
+	}
+}
+
+// Fill makes a shard's part, unless it exists: fill writes its files into the folder at. A part that was begun is
+// continued. With overwrite existing parts are ignored.
 func (j Job[V]) Fill(ctx context.Context, out location.Source, s Shard, r Rows, overwrite bool,
 	fill func(at string) error) (Made, error) {
 	h, err := j.partHeader(s, r)
 	if err != nil {
 		return Made{}, err
 	}
-	m := h.describeMade(out)
-	at, state, err := preparePart(ctx, out, h, overwrite)
-	if m.Complete = state == Present; err != nil || m.Complete {
-		return m, err
-	}
-	if err := fill(at); err != nil {
-		return m, err
-	}
-	return m, finishPart(ctx, out, h, at)
+	return makePart(ctx, out, h, overwrite, fill)
 }
 
 // Values reads the values of all parts, in the order of the rows.
 func (j Job[V]) Values(w *Whole) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		for i := range w.Parts {
-			p := &w.Parts[i]
-			err := p.readContent(func(r io.Reader) error {
-				for from := gob.NewDecoder(r); ; {
-					var v V
-					switch err := from.Decode(&v); {
-					case errors.Is(err, io.EOF):
-						return nil
-					case err != nil:
-						return fmt.Errorf("%w: was it made by another version of winnow?", err)
-					case !yield(v, nil):
-						return errStop
-					}
-				}
-			})
+			err := readValues(&w.Parts[i], func(v V) bool { return yield(v, nil) })
 			if errors.Is(err, errStop) {
 				return
 			}
@@ -109,6 +95,26 @@ func (j Job[V]) Values(w *Whole) iter.Seq2[V, error] {
 				yield(*new(V), err)
 				return
 			}
+		}
+	}
+}
+
+// readValues reads a part's values until take returns false.
+func readValues[V any](p *Part, take func(V) bool) error {
+	f, err := regular.Open(p.Path.Join(valuesFile).Path())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for from := gob.NewDecoder(bufio.NewReader(f)); ; {
+		var v V
+		switch err := from.Decode(&v); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("parts: %s: %w: was it made by another version of winnow?", p.Path, err)
+		case !take(v):
+			return errStop
 		}
 	}
 }
@@ -154,13 +160,13 @@ func (j Job[V]) Once(ctx context.Context, out location.Source, r Rows,
 		case <-time.After(time.Second):
 		}
 	}
-	if _, err = writeShardPart(ctx, out, h, func(w io.Writer) error {
+	if _, err = makePart(ctx, out, h, false, writeValues(func(put func(V) error) error {
 		v, err := compute()
 		if err != nil {
 			return err
 		}
-		return gob.NewEncoder(w).Encode(v)
-	}); err != nil {
+		return put(v)
+	})); err != nil {
 		return v, "", err
 	}
 	return j.Made(ctx, out)
@@ -168,7 +174,7 @@ func (j Job[V]) Once(ctx context.Context, out location.Source, r Rows,
 
 // Made reads the value that [Job.Once] made.
 func (j Job[V]) Made(ctx context.Context, out location.Source) (v V, sum string, err error) {
-	w, err := lookForParts(ctx, out)
+	w, err := lookForParts(out)
 	if err != nil {
 		return v, "", err
 	}
@@ -177,14 +183,12 @@ func (j Job[V]) Made(ctx context.Context, out location.Source) (v V, sum string,
 			return v, "", err
 		}
 	}
-	_, sum, err = digestFile(ctx, w.Parts[0].Path)
-	return v, sum, err
+	return v, w.Parts[0].Files[0].SHA256, nil
 }
 
 // JoinOptions configure every join. Progress and Note must be set.
 type JoinOptions struct {
-	Overwrite bool            // replace what is at the output
-	To        location.Source // the output of parts in an object store; the zero value: beside them
+	Overwrite bool // replace what is at the output
 	Progress  func(done, total int)
 	Note      func(format string, args ...any)
 }
@@ -203,29 +207,23 @@ func Save(file string, r Result) error {
 // Joiner is a [Job] with values of any type.
 type Joiner interface {
 	jobLabel() string
-	copiedFile() string
 	mergeParts(ctx context.Context, w *Whole, o JoinOptions) (Result, error)
 }
 
-func (j Job[V]) jobLabel() string   { return j.Name }
-func (j Job[V]) copiedFile() string { return j.Copied }
+func (j Job[V]) jobLabel() string { return j.Name }
 func (j Job[V]) mergeParts(ctx context.Context, w *Whole, o JoinOptions) (Result, error) {
 	return j.Merge(ctx, w, j.Values(w), o)
 }
 
 // Join finds the parts of an output, verifies them and lets their job, one of known, merge them.
 func Join(ctx context.Context, out location.Source, known []Joiner, o JoinOptions) (Result, error) {
-	w, err := lookForParts(ctx, out)
+	w, err := lookForParts(out)
 	if err != nil {
 		return nil, hint.With(err, "name the output that the parts are of, or the folder of its parts: both "+
 			"machines and join must see it")
 	}
 	at := slices.IndexFunc(known, func(j Joiner) bool { return j.jobLabel() == w.Job })
-	copied := ""
-	if at >= 0 {
-		copied = known[at].copiedFile()
-	}
-	if err := w.verifyParts(ctx, copied); err != nil {
+	if err := w.Verify(ctx); err != nil {
 		return nil, err
 	}
 	if at < 0 {
@@ -236,13 +234,6 @@ func Join(ctx context.Context, out location.Source, known []Joiner, o JoinOption
 		slices.Sort(names)
 		return nil, fmt.Errorf("parts: %s: made by winnow %s, expected one of %s", Dir(out), w.Job,
 			strings.Join(names, ", "))
-	}
-	if !o.To.IsZero() {
-		if !w.Out.IsRemote() {
-			return nil, hint.Misused("--out: found parts on this machine, expected some in an object store: " +
-				"others are joined beside them")
-		}
-		w.Out = o.To
 	}
 	versions := map[string]bool{}
 	for _, p := range w.Parts {

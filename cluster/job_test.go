@@ -70,10 +70,10 @@ func TestJob(t *testing.T) {
 			t.Errorf("%d parts: %s", of, diff)
 		}
 		if _, err := Join(t.Context(), out, []Joiner{counting}, o); err == nil ||
-			!strings.Contains(err.Error(), "made by winnow name, expected one of count") {
+			!strings.Contains(err.Error(), "expected one of count") {
 			t.Error(err)
 		}
-		w, err := lookForParts(t.Context(), out)
+		w, err := lookForParts(out)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"winnow/datasets/location"
+	"winnow/internal/testing/killed"
 )
 
 // counting is a job over counted.
@@ -22,41 +22,40 @@ var (
 		Settings: map[string]string{"k": "5"}, Winnow: "v1"}
 )
 
-func header(t testing.TB, i, of int) Header {
+// make makes a part whose file holds a text.
+func makeTextPart(t testing.TB, out location.Source, i, of int, rows Rows, text string) (Made, error) {
 	t.Helper()
-	h, err := counting.partHeader(Shard{Index: i, Of: of}, counted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-func content(text string) func(io.Writer) error {
-	return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+	return counting.Fill(t.Context(), out, Shard{Index: i, Of: of}, rows, false, func(at string) error {
+		return os.WriteFile(filepath.Join(at, "a"), []byte(text), 0o644)
+	})
 }
 
 func filled(t testing.TB, of int) (out location.Source) {
 	t.Helper()
 	out = location.At(filepath.Join(t.TempDir(), "out.csv"))
 	for i := 1; i <= of; i++ {
-		if m, err := writeShardPart(t.Context(), out, header(t, i, of), content(strings.Repeat("x\n",
-			i))); err != nil ||
-			m.Complete {
+		if m, err := makeTextPart(t, out, i, of, counted, strings.Repeat("x", i)); err != nil || m.Complete {
 			t.Fatal(m, err)
 		}
 	}
 	return out
 }
 
-// A part is written once, found, and read as it was written.
-func TestWrite(t *testing.T) {
+func lookFor(t testing.TB, out location.Source) *Whole {
+	t.Helper()
+	w, err := lookForParts(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// A part is made once, and found by the name of the output or of the folder of the parts.
+func TestMake(t *testing.T) {
 	out := filled(t, 3)
-	m, err := writeShardPart(
-		t.Context(),
-		out,
-		header(t, 2, 3),
-		func(io.Writer) error { return errors.New("was called") },
-	)
+	m, err := counting.Fill(t.Context(), out, Shard{Index: 2, Of: 3}, counted, false, func(string) error {
+		return errors.New("was called")
+	})
 	if err != nil || !m.Complete {
 		t.Error(m, err)
 	}
@@ -66,238 +65,154 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%s, %v", told.String(), err)
 	}
 	for _, name := range []string{"", ".parts", ".parts/"} {
-		w, err := lookForParts(t.Context(), out.With(out.Path()+name))
-		if err != nil {
-			t.Fatal(err)
+		w := lookFor(t, out.With(out.Path()+name))
+		if err := w.Verify(t.Context()); w.Out != out || w.Job != "count" || w.Of != 3 || err != nil {
+			t.Errorf("found %+v, %v", w, err)
 		}
-		if w.Out != out || w.Job != "count" || w.Of != 3 || len(w.listAgain()) != 0 ||
-			!slices.Equal(w.In(Present), []int{1, 2, 3}) {
-			t.Errorf("found %+v", w)
-		}
-		if err := w.Verify(t.Context()); err != nil {
-			t.Error(err)
-		}
-		for i, p := range w.Parts {
-			var b []byte
-			if err := p.readContent(func(r io.Reader) (err error) { b, err = io.ReadAll(r); return err }); err != nil ||
-				string(b) != strings.Repeat("x\n", i+1) {
-				t.Errorf("%q, %v", b, err)
-			}
-		}
-	}
-	if _, err := writeShardPart(t.Context(), out, header(t, 1, 2), content("")); err == nil ||
-		!strings.Contains(err.Error(), "one of 3 parts and one of 2") {
-		t.Error(err)
-	}
-	failed := errors.New("no")
-	if _, err := writeShardPart(t.Context(), location.At(filepath.Join(t.TempDir(), "o")), header(t, 1, 2),
-		func(w io.Writer) error { _, _ = io.WriteString(w, "half"); return failed }); !errors.Is(err, failed) {
-		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := writeShardPart(ctx, out, header(t, 1, 3), content("")); !errors.Is(err, context.Canceled) {
+	if _, err := counting.Do(ctx, out, Shard{Index: 1, Of: 3}, counted, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
 
-// A part damaged by a crash or a disk is reported as torn and made again.
+// A part damaged by a crash or a disk is torn, and made again.
 func TestTorn(t *testing.T) {
-	for name, spoil := range map[string]func([]byte) []byte{
-		"empty":           func([]byte) []byte { return nil },
-		"only its header": func(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+1] },
-		"half a header":   func(b []byte) []byte { return b[:20] },
-		"a byte short":    func(b []byte) []byte { return b[:len(b)-1] },
-		"a byte more":     func(b []byte) []byte { return append(b, 0) },
-		"a line less":     func(b []byte) []byte { i := bytes.IndexByte(b, '\n'); return slices.Delete(b, i+1, i+3) },
-		"another byte":    func(b []byte) []byte { b[bytes.IndexByte(b, '\n')+1] = 'y'; return b },
-		"another version": func(b []byte) []byte { return bytes.Replace(b, []byte(`"v1"`), []byte(`"v2"`), 1) },
-		"another format":  func(b []byte) []byte { return bytes.Replace(b, []byte(`part":1`), []byte(`part":2`), 1) },
-		"another shard": func(b []byte) []byte {
-			return bytes.Replace(b, []byte(`"shard":2`), []byte(`"shard":3`), 1)
+	for name, spoil := range map[string]func(dir string) error{
+		"shorter":       func(dir string) error { return os.Truncate(filepath.Join(dir, "a"), 1) },
+		"another byte":  func(dir string) error { return os.WriteFile(filepath.Join(dir, "a"), []byte("xy"), 0o644) },
+		"gone":          func(dir string) error { return os.Remove(filepath.Join(dir, "a")) },
+		"no header":     func(dir string) error { return os.Remove(filepath.Join(dir, headerFile)) },
+		"half a header": func(dir string) error { return os.Truncate(filepath.Join(dir, headerFile), 20) },
+		"another shard": func(dir string) error {
+			data, err := os.ReadFile(filepath.Join(filepath.Dir(dir), "3-of-3", headerFile))
+			return errors.Join(err, os.WriteFile(filepath.Join(dir, headerFile), data, 0o644))
 		},
-		"no JSON": func(b []byte) []byte { b[0] = 'x'; return b },
 	} {
 		out := filled(t, 3)
-		path := Path(out, 2, 3).Path()
-		b, err := os.ReadFile(path)
-		if err != nil {
+		if err := spoil(Path(out, 2, 3).Path()); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, spoil(b), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		w, err := lookForParts(t.Context(), out)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if err := w.Verify(t.Context()); err == nil || !strings.Contains(err.Error(),
-			"1 of 3 parts cannot be joined: torn: 2; "+path) || strings.Contains(err.Error(), "\n") {
+		if err := lookFor(t, out).Verify(t.Context()); err == nil || !strings.Contains(err.Error(),
+			"1 of 3 parts are missing: 2 ") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if m, err := writeShardPart(t.Context(), out, header(t, 2, 3), content("x\nx\n")); err != nil || m.Complete {
+		if m, err := makeTextPart(t, out, 2, 3, counted, "xx"); err != nil || m.Complete {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
-		if w, err = lookForParts(t.Context(), out); err != nil || w.Verify(t.Context()) != nil {
+		if err := lookFor(t, out).Verify(t.Context()); err != nil {
 			t.Errorf("%s: still torn: %v", name, err)
 		}
 	}
 }
 
-func TestMissing(t *testing.T) {
+func TestStatus(t *testing.T) {
 	out := filled(t, 8)
+	var b strings.Builder
+	if err := WriteStatus(&b, out); err != nil || !strings.Contains(b.String(), ": 8 of 8 parts of winnow count are") {
+		t.Errorf("%v: %s", err, b.String())
+	}
 	for _, i := range []int{2, 3, 4, 8} {
-		if err := os.Remove(Path(out, i, 8).Path()); err != nil {
+		if err := os.RemoveAll(Path(out, i, 8).Path()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w, err := lookForParts(t.Context(), out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Verify(t.Context()); err == nil || !strings.Contains(err.Error(),
-		"4 of 8 parts cannot be joined: missing: 2-4,8") {
+	if err := WriteStatus(&b, out); err == nil ||
+		!strings.Contains(err.Error(), "4 of 8 parts are missing: 2 missing,") {
 		t.Error(err)
 	}
-	nothing := location.At(filepath.Join(t.TempDir(), "nothing"))
-	if _, err := lookForParts(t.Context(), nothing); !errors.Is(err, fs.ErrNotExist) {
+	if got := formatRanges(lookFor(t, out).listAgain()); got != "2-4,8" {
+		t.Error(got)
+	}
+	if err := WriteStatus(&b, location.At(filepath.Join(t.TempDir(), "none"))); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
 
 // Parts of different jobs are never joined, and a new one is refused before it is computed.
 func TestApart(t *testing.T) {
-	for want, change := range map[string]func(*Header){
-		"made by winnow count and by winnow tell": func(h *Header) { h.Job = "tell" },
-		"of 20 rows and of 30":                    func(h *Header) { h.Total = 30 },
-		`input "list": sha256 abc… and abd…`:      func(h *Header) { h.Inputs = map[string]string{"list": "abd"} },
-		`input "list" is in only one of them`:     func(h *Header) { h.Inputs = nil },
-		`input "more" is in only one of them`: func(h *Header) {
-			h.Inputs = map[string]string{"list": "abc", "more": "x"}
-		},
-		`setting "k": 5 and 6`:        func(h *Header) { h.Settings = map[string]string{"k": "6"} },
-		"one of 3 parts and one of 4": func(h *Header) { h.Of = 4 },
+	for want, change := range map[string]func(*Rows, *int){
+		"rows":            func(r *Rows, _ *int) { r.Total = 30 },
+		`input list`:      func(r *Rows, _ *int) { r.Inputs = map[string]string{"list": "abd"} },
+		"other inputs":    func(r *Rows, _ *int) { r.Inputs = map[string]string{"list": "abc", "more": "x"} },
+		`setting k`:       func(r *Rows, _ *int) { r.Settings = map[string]string{"k": "6"} },
+		"one of 3 parts,": func(_ *Rows, of *int) { *of = 4 },
 	} {
-		out, other := filled(t, 3), location.At(filepath.Join(t.TempDir(), "other"))
-		h := header(t, 2, 3)
-		change(&h)
-		if _, err := writeShardPart(t.Context(), out, h, content("")); err == nil ||
-			!strings.Contains(err.Error(), "holds parts of another job: "+want) {
+		out, other, of, rows := filled(t, 3), location.At(filepath.Join(t.TempDir(), "other")), 3, counted
+		change(&rows, &of)
+		if _, err := makeTextPart(t, out, 2, of, rows, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
-		if _, err := writeShardPart(t.Context(), other, h, content("")); err != nil {
+		if _, err := makeTextPart(t, other, 2, of, rows, ""); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Rename(Path(other, 2, h.Of).Path(), Path(out, 2, h.Of).Path()); err != nil {
+		if err := os.RemoveAll(Path(out, 2, of).Path()); err != nil {
 			t.Fatal(err)
 		}
-		_, err := lookForParts(t.Context(), out)
-		if _, ok := errors.AsType[*ApartError](err); !ok || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
+		if err := os.Rename(Path(other, 2, of).Path(), Path(out, 2, of).Path()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lookForParts(out); err == nil {
+			t.Errorf("%s: are joined", want)
 		}
 	}
 }
 
-// A part that is a folder is begun until it is finished, and torn if a file is lost or changed.
-func TestFolder(t *testing.T) {
-	out := location.At(filepath.Join(t.TempDir(), "store"))
-	h := header(t, 1, 1)
-	path := Path(out, 1, 1).Path()
-	fill := func() {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(path, "a"), []byte("12345"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+// killedOut names the output of which another process, in TestKilledChild, makes a part.
+const killedOut = "WINNOW_TEST_KILLED_PART"
+
+// TestKilledChild is not a test: it writes half of a part, reports that, and waits to be killed.
+func TestKilledChild(t *testing.T) {
+	out, ok := os.LookupEnv(killedOut)
+	if !ok {
+		t.Skip("only run by TestKilled")
 	}
-	state := func() State {
-		t.Helper()
-		w, err := lookForParts(t.Context(), out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = w.Verify(t.Context())
-		return w.Parts[0].State
-	}
-	begun := func(want State) {
-		t.Helper()
-		at, s, err := preparePart(t.Context(), out, h, false)
-		if err != nil || s != want || s != Present && at != path {
-			t.Fatalf("%s, %s, %v, expected %s", at, s, err, want)
-		}
-	}
-	begun(Missing)
-	if s := state(); s != Begun {
-		t.Error(s)
-	}
-	fill()
-	begun(Begun)
-	if err := finishPart(t.Context(), out, h, path); err != nil {
+	_, err := counting.Do(t.Context(), location.At(out), Shard{Index: 2, Of: 3}, counted,
+		func(_, _ int, put func([]string) error) error {
+			return errors.Join(put([]string{strings.Repeat("x", 1<<17)}), killed.Halfway())
+		})
+	t.Fatal("continued after half of the part:", err)
+}
+
+// A process that is killed in the middle of its part leaves no part. The same command then makes it.
+func TestKilled(t *testing.T) {
+	out := filled(t, 3)
+	if err := os.RemoveAll(Path(out, 2, 3).Path()); err != nil {
 		t.Fatal(err)
 	}
-	begun(Present)
-	if s := state(); s != Present {
-		t.Error(s)
-	}
-	for name, spoil := range map[string]func() error{
-		"shorter": func() error { return os.Truncate(filepath.Join(path, "a"), 3) },
-		"other":   func() error { return os.WriteFile(filepath.Join(path, "a"), []byte("12346"), 0o644) },
-		"gone":    func() error { return os.Remove(filepath.Join(path, "a")) },
-	} {
-		if err := spoil(); err != nil {
-			t.Fatal(err)
-		}
-		if s := state(); s != Torn {
-			t.Errorf("%s: %s", name, s)
-		}
-		begun(Torn)
-		if _, err := os.Stat(filepath.Join(path, "a")); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: the damaged file is still there", name)
-		}
-		fill()
-		if err := finishPart(t.Context(), out, h, path); err != nil {
-			t.Fatal(err)
+	for range 2 {
+		killed.Child(t, "TestKilledChild", killedOut+"="+out.String())
+		if w := lookFor(t, out); len(w.listAgain()) != 1 || w.Parts[1].State != Begun {
+			t.Fatalf("found %+v", w.Parts[1])
 		}
 	}
-	other := h
-	other.Settings = nil
-	if _, _, err := preparePart(t.Context(), out, other, false); err == nil {
-		t.Error("another job's part is begun")
+	if m, err := makeTextPart(t, out, 2, 3, counted, "xx"); err != nil || m.Complete {
+		t.Fatal(m, err)
 	}
-	if _, _, err := preparePart(t.Context(), out, other, true); err != nil {
+	if err := lookFor(t, out).Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// FuzzPart reads arbitrary bytes as a part.
+// FuzzPart reads arbitrary bytes as a part's header.
 func FuzzPart(f *testing.F) {
-	out := filled(f, 1)
-	b, err := os.ReadFile(Path(out, 1, 1).Path())
+	b, err := os.ReadFile(Path(filled(f, 1), 1, 1).Join(headerFile).Path())
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)
 	f.Add(b[:len(b)-3])
-	f.Add([]byte("{}\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		out := location.At(filepath.Join(t.TempDir(), "o"))
-		if err := os.MkdirAll(Dir(out).Path(), 0o755); err != nil {
+		at := Path(out, 1, 1)
+		if err := errors.Join(os.MkdirAll(at.Path(), 0o755),
+			os.WriteFile(at.Join(headerFile).Path(), b, 0o644)); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(Path(out, 1, 1).Path(), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		w, err := lookForParts(t.Context(), out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if w.Verify(t.Context()) == nil {
-			if err := w.Parts[0].readContent(func(r io.Reader) error {
-				_, err := io.Copy(io.Discard, r)
-				return err
-			}); err != nil {
-				t.Errorf("verified, but %v", err)
-			}
+		if w, err := lookForParts(out); err == nil {
+			_ = w.Verify(t.Context())
+			_ = WriteStatus(io.Discard, out)
 		}
 	})
 }

@@ -72,30 +72,6 @@ func BenchmarkKMeans(b *testing.B) {
 	run("overlapping/5", 4, 5)
 }
 
-// BenchmarkNearest finds the 90 nearest of each of 10,000 rows, as t-SNE does at its usual perplexity, and
-// reports the time relative to the bare product.
-func BenchmarkNearest(b *testing.B) {
-	orttest.UseBLAS(b)
-	const most = 2000 // rows of the product in memory at once
-	s := blobs(1, 10000, 1280, 100, 8)
-	product := features.NewMatrix(most, s.Len())
-	bare := time.Duration(1 << 62)
-	var took time.Duration
-	for b.Loop() {
-		from := time.Now()
-		for at := 0; at < s.Len(); at += most {
-			blas32.Gemm(blas.NoTrans, blas.Trans, 1, features.Part(s.X, at, most), s.X, 0, product)
-		}
-		bare = min(bare, time.Since(from))
-		from = time.Now()
-		if _, err := Nearest(context.Background(), s, nil, 90, 0); err != nil {
-			b.Fatal(err)
-		}
-		took = time.Since(from)
-	}
-	b.ReportMetric(took.Seconds()/bare.Seconds(), "products")
-}
-
 // BenchmarkProbe fits a probe on 5,000 rows of 512 numbers in 100 classes and reports the time relative to the
 // bare products of its steps, two of n×d×C per step.
 func BenchmarkProbe(b *testing.B) {

@@ -343,15 +343,3 @@ func TestLBFGSBearsNoise(t *testing.T) {
 		t.Error("NaN was let through")
 	}
 }
-
-// If both sets are bad, the same one is reported every time.
-func TestTheFirstBadRowIsTold(t *testing.T) {
-	bad := features.NewSet(2, 1)
-	bad.Labels, bad.X.Data[1] = []int{0, 1}, float32(math.NaN())
-	for range 50 {
-		const want = "eval: probe: row 1 to fit holds a number that is not finite"
-		if _, _, err := fittableRows("probe", bad, bad); err == nil || err.Error() != want {
-			t.Fatalf("%v, expected %q", err, want)
-		}
-	}
-}

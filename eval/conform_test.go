@@ -16,8 +16,7 @@ import (
 	"winnow/features"
 )
 
-// The checks that every metric of the catalog must pass are functions that return an error, so that
-// TestSpoiledMetricsAreSeen can see each of them fail. A subject is a metric with a way to measure it.
+// A subject is a metric with a way to measure it. Every metric of the catalog must pass the checks below.
 type subject struct {
 	entry   Entry
 	measure func(in Input) (Result, error)
@@ -475,6 +474,28 @@ func TestConformance(t *testing.T) {
 					t.Error(err)
 				}
 			})
+		}
+	}
+}
+
+// Random scores find as many wrong labels as guessing.
+func TestDetectionByChance(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 12))
+	const n = 20000
+	scores, wrong, kept := make([]float64, n), make([]bool, n), make([]bool, n)
+	for i := range scores {
+		scores[i], wrong[i], kept[i] = rng.Float64(), rng.Float64() < 0.3, rng.Float64() < 0.6
+	}
+	d, err := Detect(scores, wrong, kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"auroc": 0.5, "ap": 0.3, "precision": 0.3, "recall": 0.4, "f1": 2 * 0.3 * 0.4 / 0.7,
+		"filter_accuracy": 0.7, "keep_recall": 0.6,
+		"recall_at_1_percent": 0.01, "recall_at_5_percent": 0.05, "recall_at_wrong": 0.3}
+	for _, v := range d.Shown() {
+		if math.Abs(v.Value-want[v.Key]) > 0.02 {
+			t.Errorf("%s is %v, expected about %v", v.Key, v.Value, want[v.Key])
 		}
 	}
 }

@@ -537,12 +537,3 @@ func TestRetrieveSameKTwice(t *testing.T) {
 		t.Errorf("(-once +twice):\n%s", diff)
 	}
 }
-
-func BenchmarkRetrieve(b *testing.B) {
-	s := randomSet(rand.New(rand.NewPCG(1, 1)), 10000, 128, 200, false)
-	for b.Loop() {
-		if _, err := Retrieve(context.Background(), s, nil, RetrievalOptions{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

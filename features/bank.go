@@ -124,17 +124,6 @@ func (b *Bank) Set() Set {
 	return s
 }
 
-// Newest returns a view of the newest vector of an image, and how many members have been added after it. ok is
-// false if the image has none. The view is valid until the next Push. Time O(members).
-func (b *Bank) Newest(id int) (v []float32, behind int, ok bool) {
-	for behind = range b.filled {
-		if at := (b.next - 1 - behind + b.Cap()) % b.Cap(); b.set.IDs[at] == id {
-			return b.set.Row(at), behind, true
-		}
-	}
-	return nil, 0, false
-}
-
 // Clear removes all members.
 func (b *Bank) Clear() {
 	if err := b.SetState(NewBank(b.Cap(), b.Dim(), b.Classes()).State()); err != nil {

@@ -56,23 +56,16 @@ func (b *Bank) SetState(s BankState) error {
 
 // validateBank validates a state against the bank and itself, and counts its members per class.
 func (b *Bank) validateBank(s BankState) ([]int, error) {
+	n, counts := len(s.Labels), make([]int, b.Classes())
 	if s.Capacity != b.Cap() || s.Dim != b.Dim() || s.Classes != b.Classes() {
-		return nil, fmt.Errorf("features: bank state: made for %d vectors of dimension %d in %d classes, "+
-			"expected %d, %d, %d",
+		return nil, fmt.Errorf("features: bank state of %d vectors of dimension %d in %d classes, expected %d, %d, %d",
 			s.Capacity, s.Dim, s.Classes, b.Cap(), b.Dim(), b.Classes())
 	}
-	n := len(s.Labels)
-	full := n == s.Capacity
-	if n > s.Capacity || s.Next < 0 || s.Next >= s.Capacity || !full && s.Next != n {
-		return nil, fmt.Errorf("features: bank state: %d members of %d, next at %d: next must follow the members", n,
-			s.Capacity, s.Next)
+	if n > s.Capacity || s.Next < 0 || s.Next >= s.Capacity || n < s.Capacity && s.Next != n || len(s.IDs) != n ||
+		len(s.X) != n*s.Dim || len(s.Sums) != s.Classes*s.Dim || len(s.Changes) != s.Classes {
+		return nil, fmt.Errorf("features: bank state of %d members, next at %d: its lists do not fit together", n,
+			s.Next)
 	}
-	if len(s.IDs) != n || len(s.X) != n*s.Dim || len(s.Sums) != s.Classes*s.Dim || len(s.Changes) != s.Classes {
-		return nil, fmt.Errorf("features: bank state: %d labels come with %d ids, %d values, %d sums, %d change "+
-			"counts, expected %d, %d, %d, %d",
-			n, len(s.IDs), len(s.X), len(s.Sums), len(s.Changes), n, n*s.Dim, s.Classes*s.Dim, s.Classes)
-	}
-	counts := make([]int, s.Classes)
 	sums := make([]float64, len(s.Sums))
 	for i, k := range s.Labels {
 		if k < 0 || k >= s.Classes {
@@ -82,10 +75,8 @@ func (b *Bank) validateBank(s BankState) ([]int, error) {
 		addTo(sums[k*s.Dim:(k+1)*s.Dim], s.X[i*s.Dim:(i+1)*s.Dim], 1)
 	}
 	for j, want := range sums {
-		if got := s.Sums[j]; !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want))) {
-			return nil, fmt.Errorf("features: bank state: class %d: sum holds %v at position %d, its "+
-				"members add up to %v",
-				j/s.Dim, got, j%s.Dim, want)
+		if !(math.Abs(s.Sums[j]-want) <= 1e-6*(1+math.Abs(want))) {
+			return nil, fmt.Errorf("features: bank state: sum of class %d is not that of its members", j/s.Dim)
 		}
 	}
 	return counts, nil

@@ -1,11 +1,9 @@
 package features
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,19 +30,6 @@ func compare(b *Bank, want []member) string {
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(member{})); diff != "" {
 		return "members (-want +got):\n" + diff
-	}
-	newest := map[int]int{}
-	for i, m := range want {
-		newest[m.id] = i
-	}
-	for id, i := range newest {
-		if v, behind, ok := b.Newest(id); !ok || behind != len(want)-1-i || !slices.Equal(v, want[i].row) {
-			return fmt.Sprintf("newest of %d: %v, %d behind, %v; expected %v, %d", id, v, behind, ok, want[i].row,
-				len(want)-1-i)
-		}
-	}
-	if _, _, ok := b.Newest(1 << 30); ok {
-		return "a vector of an image that was never pushed"
 	}
 	for k := range b.Classes() {
 		sum, count := make([]float64, b.Dim()), 0
@@ -107,29 +92,6 @@ func TestBankIsAQueue(t *testing.T) {
 			}
 		}
 	})
-}
-
-// The check above must detect a bank that forgets to subtract, loses a row, or keeps an old centre.
-func TestSpoiledBanksAreSeen(t *testing.T) {
-	for name, spoil := range map[string]func(*Bank){
-		"sum":    func(b *Bank) { b.Sum(1)[0] += 1e-9 },
-		"centre": func(b *Bank) { Row(b.Centres(), 1)[0] += 1e-4 },
-		"count":  func(b *Bank) { b.counts[1]++ },
-		"order":  func(b *Bank) { b.next++ },
-		"row":    func(b *Bank) { b.set.Row(3)[0]++ },
-	} {
-		r := rand.New(rand.NewPCG(1, 2))
-		b := NewBank(8, 3, 2)
-		z := randomSet(r, 13, 3, 2, 0)
-		b.Push(z)
-		want := appendSet(nil, z, 8)
-		if why := compare(b, want); why != "" {
-			t.Fatal(why)
-		}
-		if spoil(b); compare(b, want) == "" {
-			t.Errorf("a wrong %s was not seen", name)
-		}
-	}
 }
 
 func TestDriftIsStopped(t *testing.T) {
@@ -216,61 +178,6 @@ func TestStateGoesOnToTheSameBits(t *testing.T) {
 		if diff := cmp.Diff(a.Centres().Data, b.Centres().Data); diff != "" {
 			t.Error(diff)
 		}
-	}
-}
-
-func TestBadStatesAreRefused(t *testing.T) {
-	for name, c := range map[string]struct {
-		spoil func(*BankState)
-		want  string
-	}{
-		"capacity": {func(s *BankState) { s.Capacity = 11 },
-			"made for 11 vectors of dimension 3 in 2 classes, expected 10, 3, 2"},
-		"next":     {func(s *BankState) { s.Next = 10 }, "next at 10"},
-		"negative": {func(s *BankState) { s.Next = -1 }, "next at -1"},
-		"ids":      {func(s *BankState) { s.IDs = s.IDs[1:] }, "9 ids"},
-		"vectors":  {func(s *BankState) { s.X = s.X[:7] }, "7 values"},
-		"sums":     {func(s *BankState) { s.Sums = nil }, "0 sums"},
-		"changes":  {func(s *BankState) { s.Changes = nil }, "0 change counts"},
-		"label":    {func(s *BankState) { s.Labels[4] = 2 }, "member 4: label is 2, expected 0 to 1"},
-		"flipped":  {func(s *BankState) { s.X[5] = 17 }, "its members add up to"},
-		"nan":      {func(s *BankState) { s.X[5] = float32(math.NaN()) }, "its members add up to"},
-		"too many": {func(s *BankState) { s.Labels = append(s.Labels, 0) }, "11 members of 10"},
-		"not full": {func(s *BankState) { s.Labels = s.Labels[:4]; s.Next = 2 }, "4 members of 10, next at 2"},
-	} {
-		r := rand.New(rand.NewPCG(9, 9))
-		a, b := NewBank(10, 3, 2), NewBank(10, 3, 2)
-		a.Push(randomSet(r, 13, 3, 2, 0))
-		b.Push(randomSet(r, 6, 3, 2, 50))
-		before, s := b.State(), a.State()
-		c.spoil(&s)
-		err := b.SetState(s)
-		if err == nil || !strings.HasPrefix(err.Error(), "features: bank state: ") ||
-			!strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error is %v, expected it to say %q", name, err, c.want)
-		}
-		if diff := cmp.Diff(before, b.State()); diff != "" {
-			t.Errorf("%s: the bank changed:\n%s", name, diff)
-		}
-	}
-}
-
-func TestBugsPanic(t *testing.T) {
-	for name, bug := range map[string]func(){
-		"label too large": func() { z := NewSet(1, 2); z.Labels[0] = 3; NewBank(4, 2, 3).Push(z) },
-		"unlabelled":      func() { z := NewSet(1, 2); z.Labels[0] = Unlabelled; NewBank(4, 2, 3).Push(z) },
-		"dimension":       func() { NewBank(4, 2, 3).Push(NewSet(1, 3)) },
-		"no capacity":     func() { NewBank(0, 2, 3) },
-		"empty set":       func() { BankOf(NewSet(0, 2), 3) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			bug()
-		})
 	}
 }
 

@@ -5,17 +5,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/blocksum"
 	"winnow/internal/interrupt"
-	"winnow/internal/regular"
 )
 
 // sumsFile holds a sum for each block of features.npy, so that a changed bit is found wherever vectors are read,
@@ -24,79 +20,20 @@ const sumsFile = "features.sums"
 
 const sumsMagic = "winnow xxh3 16384\n"
 
-// ErrSums means that a store's vectors cannot be checked while they are read: their sums are missing or damaged. [Mend]
-// writes them.
-var ErrSums = errors.New("without it changed vectors would go unnoticed: restore it, or repeat the extraction, " +
-	"which verifies the vectors by their sha256 and writes the sums")
-
 // readBlockSums reads the sums of features.npy, which has this size.
 func (s *Store) readBlockSums(size int64) error {
 	name := filepath.Join(s.Dir, sumsFile)
 	data, err := s.readFile(sumsFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("features: %s: is missing; %w", name, ErrSums)
-	}
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
 	data, ok := bytes.CutPrefix(data, []byte(sumsMagic))
 	if n := blocksum.Blocks(size); !ok || len(data) != blocksum.Width*n {
-		return fmt.Errorf("features: %s: found %d bytes of sums, expected %d for %d blocks; %w", name, len(data),
-			blocksum.Width*n, n, ErrSums)
+		return fmt.Errorf("features: %s: found %d bytes of sums, expected %d for %d blocks", name, len(data),
+			blocksum.Width*n, n)
 	}
 	s.sums = blocksum.New(blocksum.Decode(data), size)
 	return nil
-}
-
-// Mend writes the sums of a finished store anew, provided that its vectors have the sha256 of store.json, and opens it.
-func Mend(ctx context.Context, dir string) (*Store, error) {
-	s := &Store{Dir: dir}
-	data, err := s.readFile(storeFile)
-	if err != nil {
-		return nil, fmt.Errorf("features: %w", err)
-	}
-	if err := s.Info.unmarshalInfo(data); err != nil {
-		return nil, fmt.Errorf("features: %s: %w", filepath.Join(dir, storeFile), err)
-	}
-	if err := s.Verify(ctx); err != nil {
-		return nil, err
-	}
-	f, err := regular.Open(filepath.Join(dir, VectorsFile))
-	if err != nil {
-		return nil, fmt.Errorf("features: %w", err)
-	}
-	defer f.Close()
-	if err := writeBlockSums(ctx, dir, f); err != nil {
-		return nil, fmt.Errorf("features: %w", err)
-	}
-	return Open(dir)
-}
-
-// Standing opens the finished store in a folder and verifies its vectors, mending their sums. It returns nil if there
-// is none, a *[KeyError] for a store with another key, and a *[DamageError] for one that cannot be read.
-func Standing(ctx context.Context, dir string, key Key) (*Store, error) {
-	if _, err := os.Stat(filepath.Join(dir, storeFile)); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, fmt.Errorf("features: %w", err) // of the folder
-	}
-	s, err := Open(dir)
-	if errors.Is(err, ErrSums) {
-		s, err = Mend(ctx, dir)
-	}
-	if err != nil {
-		return nil, &DamageError{Err: err}
-	}
-	if why := s.Key.Differs(key); why != "" {
-		return nil, &KeyError{dir, why}
-	}
-	if err = s.Verify(ctx); errors.Is(err, ErrSums) {
-		s, err = Mend(ctx, dir)
-	}
-	if err != nil {
-		return nil, &DamageError{Err: err}
-	}
-	return s, nil
 }
 
 // writeBlockSums writes the sums of features.npy.

@@ -6,9 +6,6 @@ import "math"
 const (
 	Float32 = "float32"
 	Float16 = "float16"
-
-	// BFloat16 is a type that networks compute in; no store holds its numbers.
-	BFloat16 = "bfloat16"
 )
 
 // maxHalf is the largest float16.

@@ -81,28 +81,3 @@ func TestHalf(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkHalf(b *testing.B) {
-	const n = 1 << 16
-	x, bytes := make([]float32, n), make([]byte, 2*n)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range x {
-		x[i] = float32(rng.NormFloat64())
-	}
-	b.Run("read", func(b *testing.B) {
-		b.SetBytes(4 * n)
-		for b.Loop() {
-			Array{Floats: x}.decodeElements(0, "<f2", bytes)
-		}
-	})
-	b.Run("write", func(b *testing.B) {
-		b.SetBytes(4 * n)
-		var sink uint16
-		for b.Loop() {
-			for _, v := range x {
-				sink ^= toHalf(v)
-			}
-		}
-		_ = sink
-	})
-}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // makeRun makes the store of the images from first to before end of a plan.
@@ -223,37 +222,6 @@ func TestCopyRowsOfAnyType(t *testing.T) {
 		want = string(encodeNPYHeader("<f2", append([]int{4}, shape[1:]...)...)) + want
 		if got.String() != want {
 			t.Errorf("shape %v: the bytes differ", shape)
-		}
-	}
-}
-
-func BenchmarkJoin(b *testing.B) {
-	plan := testPlan(40000)
-	plan.Dim, plan.Batch = 512, 500
-	dir := b.TempDir()
-	var dirs []string
-	for i := 1; i <= 2; i++ {
-		part := plan
-		part.Paths = plan.Paths[border(plan, i-1, 2):border(plan, i, 2)]
-		dirs = append(dirs, filepath.Join(dir, fmt.Sprint(i)))
-		w, err := Create(dirs[i-1], part, false)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for w.Rows() < len(part.Paths) {
-			if err := w.Append(blas32.General(NewMatrix(plan.Batch, plan.Dim)), nil); err != nil {
-				b.Fatal(err)
-			}
-		}
-		if _, err := w.Finish(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-		w.Close()
-	}
-	b.SetBytes(40000 * 512 * 4)
-	for b.Loop() {
-		if _, err := joinDirs(dirs, filepath.Join(dir, "out"), true, nil); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -5,13 +5,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // Key describes which features a store holds. Two stores with equal keys hold the same numbers (on the same
@@ -30,7 +25,7 @@ type Key struct {
 	// DType is Float16 if the numbers are stored as float16, and "" for float32, the original type.
 	DType string `json:"dtype,omitempty"`
 
-	// Precision is Float16 or BFloat16 if the network computed in it, and "" for float32. Whether the GPU rounded
+	// Precision is Float16 if the network computed in it, and "" for float32. Whether the GPU rounded
 	// float32 products to TF32 is part of the store's device.
 	Precision string `json:"precision,omitempty"`
 }
@@ -77,8 +72,8 @@ func (k Key) checkKey() error {
 	if k.DType != "" && k.DType != Float16 {
 		return fmt.Errorf("element type %q, expected %s or none, which is %s", k.DType, Float16, Float32)
 	}
-	if k.Precision != "" && k.Precision != Float16 && k.Precision != BFloat16 {
-		return fmt.Errorf("precision %q, expected %s, %s or none, which is %s", k.Precision, Float16, BFloat16, Float32)
+	if k.Precision != "" && k.Precision != Float16 {
+		return fmt.Errorf("precision %q, expected %s or none, which is %s", k.Precision, Float16, Float32)
 	}
 	if len(k.Views) > MaxViews {
 		return fmt.Errorf("%d views, expected at most %d", len(k.Views), MaxViews)
@@ -88,61 +83,20 @@ func (k Key) checkKey() error {
 
 // Differs describes the first part in which other differs from k, or returns "" if the keys are equal.
 func (k Key) Differs(other Key) string {
-	switch {
-	case k.Model != other.Model:
-		return fmt.Sprintf("made with model %s, asked for %s", shortHash(k.Model), shortHash(other.Model))
-	case k.Output != other.Output:
-		return fmt.Sprintf("made of tensor %q, asked for %q", k.Output, other.Output)
-	case k.Decoder != other.Decoder:
-		return fmt.Sprintf("made with %s, asked for %s", decoderText(k.Decoder), decoderText(other.Decoder))
-	case k.Preprocessing != other.Preprocessing:
-		mine, yours := settingsApart(k.Preprocessing, other.Preprocessing)
-		return fmt.Sprintf("made with preprocessing %s, asked for %s", mine, yours)
-	case !slices.Equal(k.Views, other.Views):
-		return fmt.Sprintf("made with views %v, asked for %v", k.Views, other.Views)
-	case k.DType != other.DType:
-		return fmt.Sprintf("made of %s numbers, asked for %s", k.Element(), other.Element())
-	case k.Precision != other.Precision:
-		return fmt.Sprintf("computed in %s, asked for %s", k.Computed(), other.Computed())
-	case k.Images != other.Images:
-		return fmt.Sprintf("made from image list %s, asked for %s", shortHash(k.Images), shortHash(other.Images))
-	}
-	return ""
-}
-
-// decoderText returns a key's Decoder in readable form.
-func decoderText(decoder string) string {
-	if decoder == "" {
-		return "a decoder of an earlier winnow, which did not write it down"
-	}
-	return "decoder " + strconv.Quote(decoder)
-}
-
-// settingsApart reduces two texts that are JSON objects to their differences; other texts are unchanged.
-func settingsApart(a, b string) (string, string) {
-	var x, y map[string]any
-	if json.Unmarshal([]byte(a), &x) != nil || json.Unmarshal([]byte(b), &y) != nil {
-		return a, b
-	}
-	var left, right []string
-	for _, name := range slices.Sorted(maps.Keys(x)) {
-		if other, ok := y[name]; ok && !reflect.DeepEqual(x[name], other) {
-			left = append(left, fmt.Sprintf("%s %v", name, x[name]))
-			right = append(right, fmt.Sprintf("%s %v", name, other))
+	for _, part := range []struct {
+		what       string
+		was, asked any
+	}{
+		{"model", k.Model, other.Model}, {"tensor", k.Output, other.Output}, {"decoder", k.Decoder, other.Decoder},
+		{"preprocessing", k.Preprocessing, other.Preprocessing},
+		{"views", fmt.Sprint(k.Views), fmt.Sprint(other.Views)}, {"numbers", k.Element(), other.Element()},
+		{"precision", k.Computed(), other.Computed()}, {"image list", k.Images, other.Images},
+	} {
+		if part.was != part.asked {
+			return fmt.Sprintf("made with %s %v, asked for %v", part.what, part.was, part.asked)
 		}
 	}
-	if len(left) == 0 {
-		return a, b
-	}
-	return strings.Join(left, ", "), strings.Join(right, ", ")
-}
-
-// shortHash returns the first digits of a hash, enough to distinguish two by eye.
-func shortHash(hash string) string {
-	if len(hash) <= 12 {
-		return hash
-	}
-	return hash[:12] + "…"
+	return ""
 }
 
 // KeyError is an error: a store, finished or begun, holds something other than requested.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -107,91 +108,29 @@ func readNPYHeader(r io.Reader) (npyHeader, error) {
 	return h, h.parseNpyHeader(string(text))
 }
 
-// parseNpyHeader reads the header's dictionary, a small subset of Python's literal syntax.
+var npyDescr = regexp.MustCompile(`^\{(?:\s*(?:'descr':\s*'([^'\\]*)'|'fortran_order':\s*(True|False)|` +
+	`'shape':\s*\(([0-9, L]*)\))\s*,?)*\s*\}\s*$`)
+
+// parseNpyHeader reads the header's dictionary.
 func (h *npyHeader) parseNpyHeader(text string) error {
-	s := literal{rest: strings.TrimRight(text, " \n")}
-	seen := map[string]bool{}
-	if !s.takeWord("{") {
-		return fmt.Errorf("header %.40q is not a dictionary", text)
-	}
-	for !s.takeWord("}") {
-		key, ok := s.readQuoted()
-		if !ok || !s.takeWord(":") || seen[key] {
-			return fmt.Errorf("header %.80q cannot be read near %.20q", text, s.rest)
-		}
-		seen[key] = true
-		switch key {
-		case "descr":
-			h.descr, ok = s.readQuoted()
-		case "fortran_order":
-			if s.takeWord("True") {
-				return fmt.Errorf("array in Fortran order, expected C order (numpy.ascontiguousarray makes it)")
-			}
-			ok = s.takeWord("False")
-		case "shape":
-			h.shape, ok = s.readTuple()
-		default:
-			return fmt.Errorf("header has an unknown key %q", key)
-		}
-		if !ok {
-			return fmt.Errorf("header: %s cannot be read near %.20q", key, s.rest)
-		}
-		s.takeWord(",")
-	}
-	if s.skipBlanks(); s.rest != "" || len(seen) != 3 {
+	m := npyDescr.FindStringSubmatch(strings.ReplaceAll(text, `"`, "'"))
+	if m == nil || m[1] == "" || m[2] == "" || strings.Count(text, ":") != 3 {
 		return fmt.Errorf("header %.80q: expected descr, fortran_order and shape", text)
 	}
+	if m[2] == "True" {
+		return fmt.Errorf("array in Fortran order, expected C order (numpy.ascontiguousarray makes it)")
+	}
+	h.descr, h.shape = m[1], []int{}
+	for dim := range strings.SplitSeq(m[3], ",") {
+		dim = strings.TrimSuffix(strings.TrimSpace(dim), "L") // numpy on Python 2 wrote long integers like this
+		if dim == "" {
+			continue
+		}
+		n, err := strconv.Atoi(dim)
+		if err != nil || len(h.shape) == 32 {
+			return fmt.Errorf("header %.80q: the shape cannot be read", text)
+		}
+		h.shape = append(h.shape, n)
+	}
 	return nil
-}
-
-// literal scans Python literals.
-type literal struct{ rest string }
-
-func (s *literal) skipBlanks() { s.rest = strings.TrimLeft(s.rest, " ") }
-
-// takeWord skips blanks and then the word, if it comes next.
-func (s *literal) takeWord(word string) bool {
-	s.skipBlanks()
-	rest, ok := strings.CutPrefix(s.rest, word)
-	s.rest = rest
-	return ok
-}
-
-// readQuoted reads a string in single or double quotes, without escapes.
-func (s *literal) readQuoted() (string, bool) {
-	s.skipBlanks()
-	if s.rest == "" || s.rest[0] != '\'' && s.rest[0] != '"' {
-		return "", false
-	}
-	text, rest, ok := strings.Cut(s.rest[1:], s.rest[:1])
-	if !ok || strings.Contains(text, `\`) {
-		return "", false
-	}
-	s.rest = rest
-	return text, true
-}
-
-// readTuple reads (), (3,) or (3, 4).
-func (s *literal) readTuple() ([]int, bool) {
-	if !s.takeWord("(") {
-		return nil, false
-	}
-	dims := []int{}
-	for !s.takeWord(")") {
-		s.skipBlanks()
-		end := 0
-		for end < len(s.rest) && s.rest[end] >= '0' && s.rest[end] <= '9' {
-			end++
-		}
-		d, err := strconv.Atoi(s.rest[:end])
-		if err != nil || len(dims) == 32 {
-			return nil, false
-		}
-		s.rest = strings.TrimPrefix(s.rest[end:], "L") // numpy on Python 2 wrote long integers like this
-		dims = append(dims, d)
-		if !s.takeWord(",") {
-			return dims, s.takeWord(")")
-		}
-	}
-	return dims, true
 }

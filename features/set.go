@@ -112,6 +112,16 @@ func ShareLabel(a, b []int) bool {
 	return slices.ContainsFunc(b, func(label int) bool { return there[label] })
 }
 
+// Distinct removes repeated strings from a list, in place and in order.
+func Distinct(list []string) []string {
+	seen := make(map[string]bool, len(list))
+	return slices.DeleteFunc(list, func(s string) bool {
+		known := seen[s]
+		seen[s] = true
+		return known
+	})
+}
+
 // Thinned returns rows if there are at most most of them, else most of them, evenly spread.
 func Thinned(rows []int, most int) []int {
 	if len(rows) <= most {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,8 +72,7 @@ type Store struct {
 	Dir   string
 	Paths []string // image of each row
 
-	files  fs.FS          // the files; nil: the folder Dir
-	rows   *places        // of Paths
+	rows   map[string]int // the first row of each path
 	offset int64          // of the first value in features.npy
 	mean   bool           // Read averages the views
 	sums   *blocksum.Sums // of features.npy
@@ -81,24 +81,12 @@ type Store struct {
 // Open opens a finished store and checks that its parts match; the vectors stay on disk.
 func Open(dir string) (*Store, error) { return openStore(&Store{Dir: dir}) }
 
-// OpenIn opens the description of a finished store in a file system that is not a local folder, such as an
-// object store. Its vectors cannot be read, only joined. dir is the name of its location.
-func OpenIn(files fs.FS, dir string) (*Store, error) {
-	return openStore(&Store{Dir: dir, files: files})
-}
-
 // openStoreFile opens one of the store's files.
 func (s *Store) openStoreFile(name string) (fs.File, error) {
-	if s.files != nil {
-		return s.files.Open(name)
-	}
 	return regular.Open(filepath.Join(s.Dir, name))
 }
 
 func (s *Store) readFile(name string) ([]byte, error) {
-	if s.files != nil {
-		return fs.ReadFile(s.files, name)
-	}
 	return regular.ReadFile(filepath.Join(s.Dir, name), regular.Most)
 }
 
@@ -110,8 +98,6 @@ var (
 // Advice says what to do about a store that cannot be opened; "" if the error does.
 func Advice(err error) string {
 	switch {
-	case errors.Is(err, ErrSums):
-		return ""
 	case errors.Is(err, errNone):
 		return "make the features first: winnow extract"
 	case errors.Is(err, errUnfinished):
@@ -141,7 +127,12 @@ func openStore(s *Store) (*Store, error) {
 	if err := s.checkMatrix(); err != nil {
 		return nil, err
 	}
-	s.rows = newPlaces(s.Paths)
+	s.rows = make(map[string]int, len(s.Paths))
+	for row, path := range s.Paths {
+		if _, known := s.rows[path]; !known {
+			s.rows[path] = row
+		}
+	}
 	return s, nil
 }
 
@@ -188,8 +179,7 @@ func (s *Store) readPaths() error {
 		return fmt.Errorf("features: %w", err)
 	}
 	if sum := hex.EncodeToString(hash.Sum(nil)); sum != s.Key.Images {
-		return fmt.Errorf("features: %s: sha256 %s, expected %s as %s says", name, shortHash(sum),
-			shortHash(s.Key.Images), storeFile)
+		return fmt.Errorf("features: %s: sha256 %.12s…, expected %.12s… as %s has", name, sum, s.Key.Images, storeFile)
 	}
 	s.Paths = DecodePaths(all.String())
 	if len(s.Paths) != s.Rows {
@@ -238,7 +228,12 @@ func checkMatrixFile(f fs.File, key Key, rows, dim int) (int64, error) {
 }
 
 // Row returns the first row of a path, or -1 if the store does not have it.
-func (s *Store) Row(path string) int { return s.rows.indexOfPath(path) }
+func (s *Store) Row(path string) int {
+	if row, ok := s.rows[path]; ok {
+		return row
+	}
+	return -1
+}
 
 // Lookup returns the row of each path. Paths that the store does not have are listed in missing and get row -1.
 func (s *Store) Lookup(paths []string) (rows []int, missing []string) {
@@ -260,37 +255,39 @@ func (s *Store) BadRows() map[int]string {
 	return bad
 }
 
-// Verify reads features.npy and compares its sha256 with the one in store.json. The error is [ErrSums] if only the
-// blocks' sums do not fit.
+// Verify reads features.npy and compares its sha256 with the one in store.json.
 func (s *Store) Verify(ctx context.Context) error {
 	name := filepath.Join(s.Dir, VectorsFile)
-	f, err := regular.Open(name)
+	sum, err := hashFile(ctx, name)
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
-	defer f.Close()
-	h, in, part, fit := sha256.New(), interrupt.NewReader(ctx, f), make([]byte, 64*blocksum.Size), true
-	for at := int64(0); ; {
-		n, err := io.ReadFull(in, part)
-		h.Write(part[:n])
-		if s.sums != nil && fit {
-			_, _, fit = s.sums.Compare(part[:n], at)
-		}
-		if at += int64(n); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			break
-		} else if err != nil {
-			return fmt.Errorf("features: %w", err)
-		}
-	}
-	if sum := hex.EncodeToString(h.Sum(nil)); sum != s.Sum {
-		return fmt.Errorf("features: %s: sha256 %s, expected %s: the file has changed since it was written", name,
-			shortHash(sum), shortHash(s.Sum))
-	}
-	if !fit {
-		return fmt.Errorf("features: %s: does not fit %s, which is as it was written; %w",
-			filepath.Join(s.Dir, sumsFile), VectorsFile, ErrSums)
+	if sum != s.Sum {
+		return fmt.Errorf("features: %s: sha256 %.12s…, expected %.12s…: the file has changed since it was written",
+			name, sum, s.Sum)
 	}
 	return nil
+}
+
+// Standing opens the finished store in a folder and verifies its vectors. It returns nil if there is none, a
+// *[KeyError] for a store with another key, and a *[DamageError] for one that cannot be read.
+func Standing(ctx context.Context, dir string, key Key) (*Store, error) {
+	if _, err := os.Stat(filepath.Join(dir, storeFile)); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("features: %w", err) // of the folder
+	}
+	s, err := Open(dir)
+	if err != nil {
+		return nil, &DamageError{Err: err}
+	}
+	if why := s.Key.Differs(key); why != "" {
+		return nil, &KeyError{dir, why}
+	}
+	if err = s.Verify(ctx); err != nil {
+		return nil, &DamageError{Err: err}
+	}
+	return s, nil
 }
 
 func hashFile(ctx context.Context, name string) (string, error) {

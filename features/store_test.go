@@ -1,7 +1,6 @@
 package features
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -204,56 +203,6 @@ func TestDeathAtEveryMoment(t *testing.T) {
 	}
 }
 
-// TestFinishNotesAllRowsFirst: if the last step fails, nothing has to be computed again.
-func TestFinishNotesAllRowsFirst(t *testing.T) {
-	plan := testPlan(10)
-	dir := t.TempDir()
-	block := filepath.Join(dir, VectorsFile, "in the way")
-	if err := os.MkdirAll(block, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	w := mustCreate(t, dir, plan, false)
-	appendTo(t, w, plan, 10)
-	if _, err := w.Finish(t.Context()); err == nil {
-		t.Fatal("a folder named features.npy was replaced")
-	}
-	w.Close()
-	if err := os.RemoveAll(filepath.Dir(block)); err != nil {
-		t.Fatal(err)
-	}
-	w = mustCreate(t, dir, plan, false)
-	defer w.Close()
-	if w.Rows() != 10 {
-		t.Errorf("%d rows are known, expected 10", w.Rows())
-	}
-	if _, err := w.Finish(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestSpoiledResumeIsSeen: the comparison above detects a run that continues at the wrong row.
-func TestSpoiledResumeIsSeen(t *testing.T) {
-	plan := testPlan(10)
-	want := folder(t, makeStore(t, t.TempDir(), plan).Dir)
-	dir := t.TempDir()
-	w := mustCreate(t, dir, plan, false)
-	appendTo(t, w, plan, 4)
-	for w.Rows() < 10 {
-		x, bad := batchAt(plan, w.Rows())
-		x.Data[0]++ // as if another image stood here
-		if err := w.Append(x, bad); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := w.Finish(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	w.Close()
-	if cmp.Equal(want, folder(t, dir)) {
-		t.Error("another row gives the same store")
-	}
-}
-
 func TestAnotherKeyIsRefused(t *testing.T) {
 	plan := testPlan(10)
 	for name, change := range map[string]struct {
@@ -262,10 +211,10 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 		begun  bool // an error only if a store has been begun
 	}{
 		"model":   {func(p *Plan) { p.Key.Model = "9c02" }, "made with model 1f3a, asked for 9c02", false},
-		"output":  {func(p *Plan) { p.Key.Output = "logits" }, `made of tensor "pool5", asked for "logits"`, false},
+		"output":  {func(p *Plan) { p.Key.Output = "logits" }, `made with tensor pool5, asked for logits`, false},
 		"prep":    {func(p *Plan) { p.Key.Preprocessing = "q" }, "made with preprocessing p, asked for q", false},
 		"views":   {func(p *Plan) { p.Key.Views = []string{"a", "b"} }, "made with views [center]", false},
-		"images":  {func(p *Plan) { p.Paths = p.Paths[:9] }, "made from image list", false},
+		"images":  {func(p *Plan) { p.Paths = p.Paths[:9] }, "made with image list", false},
 		"batch":   {func(p *Plan) { p.Batch = 5 }, "made in batches of 4, asked for 5", true},
 		"device":  {func(p *Plan) { p.Device = "cuda:0" }, "made on device cpu, asked for cuda:0", true},
 		"outsize": {func(p *Plan) { p.Dim = 7 }, "10×3 values, asked for 10×7", true},
@@ -304,20 +253,6 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 				t.Errorf("%s: overwritten store has key %v", name, s.Key)
 			}
 		}
-	}
-}
-
-// TestPreprocessingApart: of two long texts only the differing settings are reported.
-func TestPreprocessingApart(t *testing.T) {
-	a := Key{Preprocessing: `{"resize":256,"crop":224,"mean":[0.5,0.4],"exif":false}`}
-	b := Key{Preprocessing: `{"resize":256,"crop":192,"mean":[0.5,0.4],"exif":true}`}
-	if got, want := a.Differs(b),
-		"made with preprocessing crop 224, exif false, asked for crop 192, exif true"; got != want {
-		t.Errorf("%q, expected %q", got, want)
-	}
-	b.Preprocessing = `{"resize":256}`
-	if got := a.Differs(b); !strings.Contains(got, `asked for {"resize":256}`) {
-		t.Errorf("%q does not say what was asked for", got)
 	}
 }
 
@@ -436,43 +371,6 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestUnfinishedIsSaid(t *testing.T) {
-	plan := testPlan(10)
-	dir := t.TempDir()
-	w := mustCreate(t, dir, plan, false)
-	appendTo(t, w, plan, 8)
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Finish(t.Context()); err == nil {
-		t.Error("8 of 10 rows were finished")
-	}
-	w.Close()
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "unfinished store: 8 of 10 rows") {
-		t.Errorf("Open: %v", err)
-	}
-}
-
-func TestCreateRefuses(t *testing.T) {
-	for name, change := range map[string]func(*Plan){
-		"no images":  func(p *Plan) { p.Paths = nil },
-		"empty path": func(p *Plan) { p.Paths[3] = "" },
-		"no values":  func(p *Plan) { p.Dim = 0 },
-		"no batch":   func(p *Plan) { p.Batch = 0 },
-	} {
-		plan := testPlan(10)
-		change(&plan)
-		if _, err := Create(t.TempDir(), plan, false); err == nil {
-			t.Errorf("%s was accepted", name)
-		}
-	}
-	w := mustCreate(t, t.TempDir(), testPlan(10), false)
-	defer w.Close()
-	if err := w.Append(NewMatrix(3, 3), nil); err == nil {
-		t.Error("a batch of 3 was accepted where 4 are due")
-	}
-}
-
 func TestSpoiltProgressIsRefused(t *testing.T) {
 	plan := testPlan(10)
 	dir := t.TempDir()
@@ -506,18 +404,6 @@ func TestSpoiltProgressIsRefused(t *testing.T) {
 			t.Errorf("%s: overwriting goes on at row %d", name, w.Rows())
 		}
 		w.Close()
-	}
-}
-
-func TestWriteNPYNeedsNoCopy(t *testing.T) {
-	x := blas32.General{Rows: 2, Cols: 2, Stride: 3, Data: []float32{1, 2, 9, 3, 4, 9}}
-	var out bytes.Buffer
-	if err := WriteNPY(&out, x); err != nil {
-		t.Fatal(err)
-	}
-	a, err := ReadNPY(&out, int64(out.Len()))
-	if err != nil || !cmp.Equal(a.Floats, []float32{1, 2, 3, 4}) {
-		t.Errorf("%v, %v", a.Floats, err)
 	}
 }
 

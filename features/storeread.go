@@ -45,20 +45,6 @@ func (s *Store) readStoreRows(ctx context.Context, x blas32.General, rows []int)
 	return s.readRowValues(ctx, x.Data, rows, 0, s.Dim)
 }
 
-// ReadView loads one view of the rows, in order. nil means all rows.
-func (s *Store) ReadView(ctx context.Context, rows []int, view int) (blas32.General, error) {
-	rows, err := s.resolveRows(rows)
-	if err != nil {
-		return blas32.General{}, err
-	}
-	if view < 0 || view >= s.Views() {
-		return blas32.General{}, fmt.Errorf("features: %s: found view %d, expected 0 to %d", s.Dir, view,
-			s.Views()-1)
-	}
-	x := NewMatrix(len(rows), s.Dim)
-	return x, s.readRowValues(ctx, x.Data, rows, view*s.Dim, s.Dim)
-}
-
 // ReadViews loads all views of the rows, one view after the other: len(rows) first views, then as many second
 // ones, and so on. The first len(rows) rows of the result equal ReadView(rows, 0). nil means all rows.
 func (s *Store) ReadViews(ctx context.Context, rows []int) (blas32.General, error) {

@@ -22,7 +22,6 @@ type AvgSim struct {
 
 	sims    []float32
 	classes []int
-	observed
 }
 
 // Score returns P for each row of z.
@@ -34,7 +33,6 @@ func (a *AvgSim) Score(dst []float64, z features.Set, ref *features.Bank, own bo
 func (a *AvgSim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	dst = features.Grow(dst, z.Len())
 	a.classes = knownClasses(a.classes, ref, a.All)
-	a.growNotes(z.Len())
 	eachSimBlock(&a.sims, z.X, ref.Centres(), func(from, to int, s blas32.General) {
 		for i := from; i < to; i++ {
 			y, t := z.Labels[i], features.Row(s, i-from)
@@ -43,16 +41,9 @@ func (a *AvgSim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own 
 				ty, members = withoutSelf(ref.Sum(y), members, z.Row(i))
 			}
 			dst[i] = avgOdds(t, a.classes, y, ty, members)
-			storeNote(&a.observed, i, t, a.classes, y, ty, dst[i])
 		}
 	})
 	return dst
-}
-
-// ownLogit returns the mean similarity of z to a class of members vectors with sum rest.
-func (a *AvgSim) ownLogit(z []float32, _ int, rest []float64, members int, _ *features.Bank) float64 {
-	sz, _ := dotProducts(rest, z)
-	return sz / float64(members)
 }
 
 // withoutSelf returns the mean similarity of z to the other members of its class, and their number.

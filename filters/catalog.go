@@ -11,14 +11,12 @@ type Entry struct {
 	Paper       string // the source, in short
 	Equation    string
 	Settings    []Setting
-	NeedsBank   bool    // judges against the memory bank
-	NeedsAll    bool    // the bank must hold all rows shown, not only the kept ones
-	NeedsProxy  bool    // judges against the proxies of the loss
-	Probability bool    // scores are P_clean in [0, 1]; otherwise similarities in [-1, 1], or 1 if nothing is known
-	FixedBar    bool    // a fixed threshold makes sense
-	Bar         float64 // the default fixed threshold; 0: the default is a threshold by rank
-	LeastDim    int     // least number of dimensions, if above 1
-	Printed     string  // what Config.Printed changes; "" if nothing
+	NeedsBank   bool   // judges against the memory bank
+	NeedsProxy  bool   // judges against the proxies of the loss
+	Probability bool   // scores are P_clean in [0, 1]; otherwise similarities in [-1, 1], or 1 if nothing is known
+	FixedBar    bool   // a fixed threshold makes sense
+	LeastDim    int    // least number of dimensions, if above 1
+	Printed     string // what Config.Printed changes; "" if nothing
 
 	build func(Config, Env) Scorer
 }
@@ -69,11 +67,7 @@ var Catalog = []Entry{
 		Settings: []Setting{
 			{Name: "kappa", Default: "banerjee", Choices: []string{"banerjee", "sra"},
 				Doc: "estimate of the concentration: banerjee, or sra (two Newton steps more)"},
-			{Name: "debias", Default: false, Doc: "correct the mean length of small classes"},
 			{Name: "avgsim_steps", Default: 1500, Doc: "iterations that AvgSim judges before vMF-Sim takes over"},
-			{Name: "min_members", Default: 2, Doc: "images from which a class has a concentration of its own"},
-			{Name: "max_length", Default: DefaultLimits().Length, Doc: "largest mean length of a class"},
-			{Name: "max_kappa", Default: DefaultLimits().Kappa, Doc: "largest concentration"},
 			denominator,
 		},
 		build: func(c Config, _ Env) Scorer {
@@ -81,8 +75,7 @@ var Catalog = []Entry{
 			if c.Printed && c.Kappa == "banerjee" {
 				kappa = KappaPrinted
 			}
-			return &VMF{Kappa: kappa, Debias: c.Debias, All: c.Denominator == DenominatorAll,
-				MinMembers: c.MinMembers, Most: Limits{Length: c.MaxLength, Kappa: c.MaxKappa}}
+			return &VMF{Kappa: kappa, All: c.Denominator == DenominatorAll}
 		},
 	},
 	{
@@ -96,11 +89,6 @@ var Catalog = []Entry{
 		build: func(_ Config, e Env) Scorer { return &ProxySim{Proxies: e.Proxies, PerClass: e.PerClass} },
 	},
 	{
-		Name: "sub_center", Title: "Dominant sub-centre", Paper: "Deng et al. 2020", Equation: "section 3",
-		NeedsBank: true, NeedsProxy: true, FixedBar: true,
-		build: func(_ Config, e Env) Scorer { return &SubCenter{Proxies: e.Proxies, PerClass: e.PerClass} },
-	},
-	{
 		Name: "batch_positive", Title: "Batch-positive", Paper: prism, Equation: "Eq. 20",
 		build: func(Config, Env) Scorer { return BatchPositive{} },
 	},
@@ -108,12 +96,6 @@ var Catalog = []Entry{
 		Name: "memory_positive", Title: "Memory-positive", Paper: prism, Equation: "Eq. 21",
 		NeedsBank: true,
 		build:     func(Config, Env) Scorer { return MemoryPositive{} },
-	},
-	{
-		Name: "knn", Title: "Vote of neighbours", Paper: "Galanakis et al. 2024", Equation: "code",
-		NeedsBank: true, NeedsAll: true, FixedBar: true, Bar: 0.5,
-		Settings: []Setting{{Name: "neighbours", Default: 200, Doc: "members of the bank that vote"}},
-		build:    func(c Config, _ Env) Scorer { return &KNN{K: c.Neighbours} },
 	},
 }
 

@@ -3,7 +3,6 @@ package filters
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"winnow/features"
@@ -35,14 +34,7 @@ type Config struct {
 	WarmUp      int     `yaml:"warm_up" json:"warm_up"`                     // iterations that keep all rows
 	AvgSimSteps int     `yaml:"avgsim_steps" json:"avgsim_steps,omitempty"` // vmf: iterations that AvgSim judges first
 	Kappa       string  `yaml:"kappa" json:"kappa,omitempty"`               // vmf: banerjee or sra
-	Debias      bool    `yaml:"debias" json:"debias,omitempty"`             // vmf
-	// MinMembers, for vmf, is the number of images, ≥ 2, from which a class has a κ of its own.
-	MinMembers int     `yaml:"min_members" json:"min_members,omitempty"`
-	MaxLength  float64 `yaml:"max_length" json:"max_length,omitempty"` // vmf: largest mean length, in (0, 1)
-	MaxKappa   float64 `yaml:"max_kappa" json:"max_kappa,omitempty"`   // vmf: largest κ, above 0
-	// knn: number of voting members of the bank, ≥ 1
-	Neighbours  int    `yaml:"neighbours" json:"neighbours,omitempty"`
-	Denominator string `yaml:"denominator" json:"denominator,omitempty"` // members or all
+	Denominator string  `yaml:"denominator" json:"denominator,omitempty"`   // members or all
 	// Printed builds the scorer as its paper prints it, if that differs: Entry.Printed.
 	Printed bool `yaml:"-" json:"printed,omitempty"`
 }
@@ -54,7 +46,6 @@ func Default() Config {
 	return Config{
 		Scorer: "vmf", Threshold: ThresholdSTRM, Rate: 0.5, Window: 30, Fixed: 0.5,
 		AvgSimSteps: 1500, Kappa: "banerjee", Denominator: DenominatorMembers,
-		Neighbours: 200, MinMembers: 2, MaxLength: DefaultLimits().Length, MaxKappa: DefaultLimits().Kappa,
 	}
 }
 
@@ -89,10 +80,6 @@ func (c Config) Validate() error {
 	check.That(c.Window >= 1, "window", c.Window, "1 or more batches")
 	check.That(c.WarmUp >= 0, "warm_up", c.WarmUp, "0 or more iterations")
 	check.That(c.AvgSimSteps >= 0, "avgsim_steps", c.AvgSimSteps, "0 or more iterations")
-	check.That(c.Neighbours >= 1, "neighbours", c.Neighbours, "1 or more members of the bank")
-	check.That(c.MinMembers >= 2, "min_members", c.MinMembers, "2 or more")
-	check.That(c.MaxLength > 0 && c.MaxLength < 1, "max_length", c.MaxLength, "a length above 0 and below 1")
-	check.That(c.MaxKappa > 0 && !math.IsInf(c.MaxKappa, 0), "max_kappa", c.MaxKappa, "a finite number above 0")
 	if check.Err == nil && c.Threshold == ThresholdFixed && !entry.FixedBar {
 		return fmt.Errorf("filters: threshold %q with scorer %q: its scores have no fixed scale, expected %s, %s or %s",
 			c.Threshold, c.Scorer, ThresholdSTRM, ThresholdTRM, ThresholdPaper)

@@ -15,7 +15,7 @@ func TestConfigErrors(t *testing.T) {
 		want   string
 	}{
 		{func(c *filters.Config) { c.Scorer = "vmff" },
-			`filters: scorer "vmff" is unknown (did you mean "vmf"?): known are vmf, avgsim, proxysim, sub_center, batch_positive, memory_positive, knn`},
+			`filters: scorer "vmff" is unknown (did you mean "vmf"?): known are vmf, avgsim, proxysim, batch_positive, memory_positive`},
 		{func(c *filters.Config) { c.Threshold = "top" },
 			`filters: threshold "top" is unknown: known are strm, trm, paper, fixed`},
 		{func(c *filters.Config) { c.Kappa = "" }, `filters: kappa "" is unknown: known are banerjee, sra`},
@@ -29,18 +29,12 @@ func TestConfigErrors(t *testing.T) {
 		{func(c *filters.Config) { c.WarmUp = -1 }, `filters: warm_up: found -1, expected 0 or more iterations`},
 		{func(c *filters.Config) { c.AvgSimSteps = -1 },
 			`filters: avgsim_steps: found -1, expected 0 or more iterations`},
-		{func(c *filters.Config) { c.MinMembers = 1 }, `filters: min_members: found 1, expected 2 or more`},
-		{func(c *filters.Config) { c.MaxLength = 1 },
-			`filters: max_length: found 1, expected a length above 0 and below 1`},
-		{func(c *filters.Config) { c.MaxKappa = 0 }, `filters: max_kappa: found 0, expected a finite number above 0`},
 		{func(c *filters.Config) { c.Scorer, c.Threshold = "avgsim", "fixed" },
 			`filters: threshold "fixed" with scorer "avgsim": its scores have no fixed scale, expected strm, trm or paper`},
 		{func(c *filters.Config) { c.Scorer, c.Threshold = "batch_positive", "fixed" },
 			`filters: threshold "fixed" with scorer "batch_positive": its scores have no fixed scale, expected strm, trm or paper`},
 		{func(c *filters.Config) { c.Scorer = "proxysim" },
 			`filters: scorer "proxysim" needs a loss with proxies, and this loss has none`},
-		{func(c *filters.Config) { c.Scorer = "sub_center" },
-			`filters: scorer "sub_center" needs a loss with proxies, and this loss has none`},
 	} {
 		config := filters.Default()
 		c.change(&config)

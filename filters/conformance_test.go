@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"winnow/features"
@@ -206,11 +205,8 @@ var options = map[string]map[string]func(*Config){
 	"vmf": {
 		"printed": func(c *Config) { c.Printed = true },
 		"sra":     func(c *Config) { c.Kappa = "sra" },
-		"debias":  func(c *Config) { c.Debias = true },
-		"pooled":  func(c *Config) { c.MinMembers = 5 },
 		"all":     func(c *Config) { c.Denominator = DenominatorAll },
 	},
-	"knn":           {"5": func(c *Config) { c.Neighbours = 5 }},
 	"avgsim":        {"all": func(c *Config) { c.Denominator = DenominatorAll }},
 	"avgsim_direct": {"all": func(c *Config) { c.Denominator = DenominatorAll }},
 }
@@ -228,126 +224,5 @@ func TestConformance(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// spoiled is a scorer broken on purpose.
-type spoiled struct {
-	Ranker
-	break_ func(scores []float64, z features.Set, ref *features.Bank)
-	own    func(bool) bool
-	fresh  bool // ignore dst
-	calls  int
-}
-
-func (s *spoiled) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	if s.own != nil {
-		own = s.own(own)
-	}
-	if s.fresh {
-		dst = nil
-	}
-	scores := s.Ranker.Score(dst, z, ref, own)
-	if s.break_ != nil {
-		s.break_(scores, z, ref)
-	}
-	return scores
-}
-
-func TestSpoiledScorersAreSeen(t *testing.T) {
-	for name, c := range map[string]struct {
-		spoil func(*spoiled)
-		want  string
-	}{
-		"knows class ids": {func(s *spoiled) {
-			s.break_ = func(p []float64, z features.Set, _ *features.Bank) {
-				for i := range p {
-					p[i] *= 1 - 0.05*float64(z.Labels[i])
-				}
-			}
-		}, "renaming"},
-		"knows coordinates": {func(s *spoiled) {
-			s.break_ = func(p []float64, z features.Set, _ *features.Bank) {
-				for i := range p {
-					p[i] *= 1 - 0.05*math.Abs(float64(z.Row(i)[0]))
-				}
-			}
-		}, "rotating"},
-		"knows positions": {func(s *spoiled) {
-			s.break_ = func(p []float64, _ features.Set, _ *features.Bank) { p[0] *= 0.9 }
-		}, "permuting rows"},
-		"knows the bank's order": {func(s *spoiled) {
-			s.break_ = func(p []float64, _ features.Set, ref *features.Bank) {
-				for i := range p {
-					if ref.Len() > 0 {
-						p[i] *= 1 - 0.1*math.Abs(float64(ref.Set().Row(0)[0]))
-					}
-				}
-			}
-		}, "permuting the bank"},
-		"constant": {func(s *spoiled) {
-			s.break_ = func(p []float64, _ features.Set, _ *features.Bank) {
-				for i := range p {
-					p[i] = 0.5
-				}
-			}
-		}, "AUROC"},
-		"upside down": {func(s *spoiled) {
-			s.break_ = func(p []float64, _ features.Set, _ *features.Bank) {
-				for i := range p {
-					p[i] = 1 - p[i]
-				}
-			}
-		}, "AUROC"},
-		"not its log odds": {func(s *spoiled) {
-			s.break_ = func(p []float64, _ features.Set, _ *features.Bank) {
-				for i := range p {
-					p[i] *= 1 - 1e-6
-				}
-			}
-		}, "log odds"},
-		"leaves own rows in": {func(s *spoiled) { s.own = func(bool) bool { return false } }, "own row"},
-		"ignores dst":        {func(s *spoiled) { s.fresh = true }, "dst"},
-		"changes by itself": {func(s *spoiled) {
-			s.break_ = func(p []float64, _ features.Set, _ *features.Bank) {
-				s.calls++
-				if s.calls == 3 {
-					p[1] *= 1 + 1e-12
-				}
-			}
-		}, "second time"},
-		"NaN with nothing known": {func(s *spoiled) {
-			s.break_ = func(p []float64, z features.Set, ref *features.Bank) {
-				for i, k := range z.Labels[:z.Len()] {
-					if ref.Len() == 0 && ref.Count(k) == 0 {
-						p[i] = math.NaN()
-					}
-				}
-			}
-		}, "empty bank"},
-		"0 with nothing known": {func(s *spoiled) {
-			s.break_ = func(p []float64, z features.Set, ref *features.Bank) {
-				for i, k := range z.Labels[:z.Len()] {
-					if ref.Len() == 0 && ref.Count(k) == 0 {
-						p[i] = 0
-					}
-				}
-			}
-		}, "nothing is known"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			entry, err := Find("avgsim")
-			if err != nil {
-				t.Fatal(err)
-			}
-			why := conform(entry, func(world) Scorer {
-				s := &spoiled{Ranker: &AvgSim{}}
-				c.spoil(s)
-				return s
-			})
-			if !strings.Contains(why, c.want) {
-				t.Errorf("the check says %q, expected it to complain about %q", why, c.want)
-			}
-		})
 	}
 }

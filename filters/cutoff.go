@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// Fixed keeps a row if its score is above M. Only vMF-Sim and the cosine of SubCenter have scores on a scale
+// Fixed keeps a row if its score is above M. Only vMF-Sim has scores on a scale
 // that makes a fixed bar meaningful. The scores of AvgSim and ProxySim lie in a narrow band around 1/C (PRISM,
 // section III-E).
 type Fixed struct{ M float64 }

@@ -66,10 +66,8 @@ type Filter struct {
 	seen      []bool  // classes seen so far; used only without a bank
 	threshold float64 // of the last Keep
 
-	judge    Scorer    // of the last Keep
 	unjudged []bool    // of the last Keep
 	order    []float64 // scratch: what the cutoff receives, if not the scores
-	rest     []float64 // scratch: a class's sum without some members
 }
 
 // Keep judges the rows of z, which are not in the bank yet. It returns the positions kept, in rising order, and
@@ -86,7 +84,6 @@ func (f *Filter) Keep(z features.Set, bank *features.Bank) (kept []int, scores [
 		return nil, nil
 	}
 	scorer, cutoff := f.selectScorer(iteration, bank)
-	f.judge = scorer
 	f.order = scoreOrders(scorer, f.order, z, bank)
 	first := bank != nil && bank.Len() == 0
 	if bank == nil {
@@ -131,7 +128,7 @@ func (f *Filter) selectScorer(iteration int, bank *features.Bank) (Scorer, Cutof
 	if f.early == nil {
 		return f.scorer, f.cutoff
 	}
-	early := iteration < f.config.AvgSimSteps || !hasSpread(bank, f.scorer.(*VMF).leastImages())
+	early := iteration < f.config.AvgSimSteps || !hasSpread(bank)
 	if early != f.isEarly {
 		f.isEarly = early
 		f.setWindow(nil)
@@ -167,9 +164,6 @@ func (f *Filter) startBank(labels []int, order []float64) (first bool) {
 
 // NeedsBank reports whether Keep needs a bank.
 func (f *Filter) NeedsBank() bool { return f.entry.NeedsBank }
-
-// NeedsAll reports whether Keep needs a bank of all rows shown, including dropped ones.
-func (f *Filter) NeedsAll() bool { return f.entry.NeedsAll }
 
 // Scorer returns the scorer for an audit: the one in the configuration, even during the warm-up.
 func (f *Filter) Scorer() Scorer { return f.scorer }

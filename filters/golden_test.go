@@ -110,7 +110,7 @@ func goldenPClean(t *testing.T, c reference.Case) {
 	}
 
 	want = part(t, c, "vmfsim")
-	vmf := &VMF{Kappa: KappaBanerjee, MinMembers: int(c.Param("min_count", 2)), Most: limits(c)}
+	vmf := &VMF{Kappa: KappaBanerjee} // min_count, r_max and kappa_max of all cases are ours
 	nearAll(t, "vmfsim", vmf.Score(nil, z, bank, false), want.Floats(t, "p_clean"), 2e-4, 1e-12)
 	goldenFits(t, want, vmf, z, bank)
 
@@ -145,7 +145,7 @@ func goldenFits(t *testing.T, want reference.Case, v *VMF, z features.Set, bank 
 	for k, f := range v.fits {
 		near(t, "rbar", f.length, lengths[k], 1e-6, 1e-12)
 		s := f.spread
-		if f.members < v.leastImages() {
+		if f.members < leastImages {
 			s = common
 		}
 		near(t, "kappa", s.kappa, kappas[k], 1e-5, 0)

@@ -26,7 +26,7 @@ func (v *VMF) listKappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
 	v.refreshFits(bank)
 	dst = dst[:0]
 	for k := range v.fits {
-		if f := &v.fits[k]; f.images >= v.leastImages() {
+		if f := &v.fits[k]; f.images >= leastImages {
 			dst = append(dst, ClassKappa{k, f.members, f.length, f.spread.kappa})
 		}
 	}

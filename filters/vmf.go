@@ -14,11 +14,11 @@ import (
 //	μ_k = Σv/‖Σv‖,  R_k = ‖Σv‖/M_k,  κ_k = R_k(D-R_k²)/(1-R_k²)
 //	log f_k(z) = log C_D(κ_k) + κ_k μ_k·z,  P = f_y(z) / Σ_{k: M_k>0} f_k(z)
 //
-// A class whose members come from fewer than MinMembers (2) images uses the pooled κ, from Σ M_k R_k / Σ M_k
+// A class whose members come from fewer than two images uses the pooled κ, from Σ M_k R_k / Σ M_k
 // over the other classes. If no class has that many images, [AvgSim] judges the row. An image counts once even
 // if the bank holds it once per epoch: otherwise a class reduced to copies of one image would have R_k = 1 and
 // κ at its ceiling, and would reject all others for good. R_k = 0 (opposite vectors) gives μ_k = 0, κ_k = 0,
-// the uniform density. M_y = 0 gives P = 1. Debias corrects R_k for small M_k. With All, a class without
+// the uniform density. M_y = 0 gives P = 1. With All, a class without
 // members counts with the pooled κ and μ = 0.
 //
 // The paper's eq. 12 and 13 contradict each other about R (length of the sum, or of the mean) and eq. 13 prints
@@ -26,12 +26,8 @@ import (
 // its members change, so a batch costs one product with the centres and one Bessel function per changed class.
 // Time O(n·C·d). Source: PRISM, eq. 10-14.
 type VMF struct {
-	Kappa  Estimator // nil: KappaBanerjee
-	Debias bool
-	All    bool
-
-	MinMembers int    // images from which a class has its own spread; 0: 2
-	Most       Limits // limits of R and κ; 0: the default
+	Kappa Estimator // nil: KappaBanerjee
+	All   bool
 
 	bank    *features.Bank // the bank that fits belong to
 	fits    []fit          // per class
@@ -39,9 +35,6 @@ type VMF struct {
 	classes []int
 	logits  []float64
 	rest    []float64 // a class's sum without one row
-
-	observed
-	pooled pool // of the last LogOdds
 }
 
 // fit holds the estimates of one class from its own members.
@@ -50,15 +43,15 @@ type fit struct {
 	members int
 	images  int
 	length  float64 // ‖Σv‖/M_k as measured, neither clamped nor corrected
-	spread  spread  // for at least MinMembers images
+	spread  spread  // for at least two images
 	slope   float64 // κ_k/length, so that slope·T(z,k) = κ_k μ_k·z
-	weight  float64 // M_k R_k, its part in the pool; 0 for fewer than MinMembers images
+	weight  float64 // M_k R_k, its part in the pool; 0 for fewer than two images
 }
 
 // spread is a concentration with the logarithm of its normaliser.
 type spread struct{ kappa, logC float64 }
 
-// pool adds up the classes with at least MinMembers images.
+// pool adds up the classes with at least two images.
 type pool struct {
 	weight  float64 // Σ M_k R_k
 	members int     // Σ M_k
@@ -75,8 +68,6 @@ func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own boo
 	v.classes = knownClasses(v.classes, ref, v.All)
 	v.logits = features.Grow(v.logits, ref.Classes())
 	pool, needsPool := v.refreshFits(ref)
-	v.pooled = pool
-	v.growNotes(z.Len())
 	var common spread
 	if needsPool && pool.members > 0 {
 		common = v.spreadOf(ref.Dim(), pool.weight/float64(pool.members))
@@ -91,66 +82,13 @@ func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own boo
 				dst[i] = Unjudged
 			case pool.members == 0:
 				dst[i] = avgOdds(t, v.classes, y, float64(t[y]), ref.Count(y))
-				storeNote(&v.observed, i, t, v.classes, y, float64(t[y]), dst[i])
 			default:
 				v.fillLogits(t, common)
 				dst[i] = logOdds(v.logits, v.classes, y)
-				storeNote(&v.observed, i, v.logits, v.classes, y, v.logits[y], dst[i])
 			}
 		}
 	})
 	return dst
-}
-
-// ownLogit returns log f_y(z) for class y fitted to members vectors with sum rest, or the mean similarity if no
-// class has a spread.
-func (v *VMF) ownLogit(z []float32, y int, rest []float64, members int, ref *features.Bank) float64 {
-	sz, _ := dotProducts(rest, z)
-	mean := sz / float64(members)
-	if v.pooled.members == 0 {
-		return mean
-	}
-	f := v.fits[y]
-	if members != f.members {
-		f = v.fitClass(rest, members, min(members, f.images-1))
-	}
-	if f.images < v.leastImages() {
-		f.spread = v.spreadOf(ref.Dim(), v.pooled.weight/float64(v.pooled.members))
-		f.slope = kappaSlope(f.spread.kappa, f.length)
-	}
-	return f.spread.logC + f.slope*mean
-}
-
-// Best returns the likeliest class of each row regardless of its label, among the classes with members (ties:
-// the lower), and its probability; -1 and 0 if no class has a spread to judge by.
-func (v *VMF) Best(z features.Set, ref *features.Bank) (classes []int, p []float64) {
-	classes, p = make([]int, z.Len()), make([]float64, z.Len())
-	v.classes = knownClasses(v.classes, ref, v.All)
-	v.logits = features.Grow(v.logits, ref.Classes())
-	pool, needsPool := v.refreshFits(ref)
-	if pool.members == 0 {
-		for i := range classes {
-			classes[i] = -1
-		}
-		return classes, p
-	}
-	var common spread
-	if needsPool {
-		common = v.spreadOf(ref.Dim(), pool.weight/float64(pool.members))
-	}
-	eachSimBlock(&v.sims, z.X, ref.Centres(), func(from, to int, s blas32.General) {
-		for i := from; i < to; i++ {
-			v.fillLogits(features.Row(s, i-from), common)
-			best := v.classes[0]
-			for _, k := range v.classes {
-				if v.logits[k] > v.logits[best] {
-					best = k
-				}
-			}
-			classes[i], p[i] = best, logOdds(v.logits, v.classes, best)
-		}
-	})
-	return classes, oddsToProbs(p)
 }
 
 // refreshFits fits the classes that changed since the last call, computes the pool, and reports whether a class of
@@ -165,7 +103,7 @@ func (v *VMF) refreshFits(ref *features.Bank) (p pool, needed bool) {
 			*f = v.fitClass(ref.Sum(k), ref.Count(k), ref.Images(k))
 			f.version = ref.Version(k)
 		}
-		if f.images >= v.leastImages() {
+		if f.images >= leastImages {
 			p.weight += f.weight
 			p.members += f.members
 		} else if f.members > 0 || v.All {
@@ -186,21 +124,17 @@ func (v *VMF) fitClass(sum []float64, members, images int) fit {
 		norm += x * x
 	}
 	f.length = math.Sqrt(norm) / float64(members)
-	if images < v.leastImages() {
+	if images < leastImages {
 		return f
 	}
-	r := f.length
-	if v.Debias {
-		r = Debiased(r, images)
-	}
-	f.spread = v.spreadOf(len(sum), r)
+	f.spread = v.spreadOf(len(sum), f.length)
 	f.slope = kappaSlope(f.spread.kappa, f.length)
-	f.weight = float64(members) * r
+	f.weight = float64(members) * f.length
 	return f
 }
 
 func (v *VMF) spreadOf(dim int, meanLen float64) spread {
-	most, estimate := v.Most.orDefault(), v.Kappa
+	most, estimate := DefaultLimits(), v.Kappa
 	if estimate == nil {
 		estimate = KappaBanerjee
 	}
@@ -221,7 +155,7 @@ func kappaSlope(kappa, length float64) float64 {
 func (v *VMF) fillLogits(t []float32, common spread) {
 	for _, k := range v.classes {
 		f := &v.fits[k]
-		if f.images >= v.leastImages() {
+		if f.images >= leastImages {
 			v.logits[k] = f.spread.logC + f.slope*float64(t[k])
 		} else {
 			v.logits[k] = common.logC + kappaSlope(common.kappa, f.length)*float64(t[k])
@@ -242,34 +176,34 @@ func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p poo
 	}
 	rest := v.fitClass(v.rest, members, ref.Images(y)-1)
 	p.weight += rest.weight - v.fits[y].weight
-	if ref.Images(y) >= v.leastImages() {
+	if ref.Images(y) >= leastImages {
 		p.members -= ref.Count(y)
 	}
-	if rest.images >= v.leastImages() {
+	if rest.images >= leastImages {
 		p.members += members
 	}
 	if p.members == 0 {
 		return avgOdds(t, v.classes, y, mean, members)
 	}
 	var common spread
-	if needsPool || rest.images < v.leastImages() {
+	if needsPool || rest.images < leastImages {
 		common = v.spreadOf(len(z), p.weight/float64(p.members))
 	}
 	v.fillLogits(t, common)
-	if rest.images < v.leastImages() {
+	if rest.images < leastImages {
 		rest.spread, rest.slope = common, kappaSlope(common.kappa, rest.length)
 	}
 	v.logits[y] = rest.spread.logC + rest.slope*mean
 	return logOdds(v.logits, v.classes, y)
 }
 
-// leastImages returns the number of images from which a class has its own spread.
-func (v *VMF) leastImages() int { return max(v.MinMembers, 2) }
+// leastImages is the number of images from which a class has its own spread.
+const leastImages = 2
 
 // hasSpread reports whether vMF-Sim can judge: whether some class has members of enough images.
-func hasSpread(bank *features.Bank, least int) bool {
+func hasSpread(bank *features.Bank) bool {
 	for k := range bank.Classes() {
-		if bank.Images(k) >= least {
+		if bank.Images(k) >= leastImages {
 			return true
 		}
 	}

@@ -19,13 +19,6 @@ type Limits struct {
 // DefaultLimits returns the limits of the golden set.
 func DefaultLimits() Limits { return Limits{Length: 1 - 1e-6, Kappa: 1e5} }
 
-func (l Limits) orDefault() Limits {
-	if l == (Limits{}) {
-		return DefaultLimits()
-	}
-	return l
-}
-
 // KappaBanerjee returns R(D-R²)/(1-R²): Banerjee et al. 2005, what PRISM's eq. 13 means.
 func KappaBanerjee(dim int, meanLen float64, most Limits) float64 {
 	d, r := float64(dim), math.Min(meanLen, most.Length)

@@ -75,7 +75,7 @@ func (w world) env() Env {
 func (w world) build(t *testing.T, name string, options func(*Config)) Scorer {
 	t.Helper()
 	c := Default()
-	c.Scorer, c.Neighbours = name, 15 // the worlds are small
+	c.Scorer = name
 	if options != nil {
 		options(&c)
 	}

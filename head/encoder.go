@@ -11,11 +11,9 @@ import (
 // Encoder trains a head on stored features: it looks up rows, embeds them, and turns ∂L/∂z into the gradients
 // of the head's parameters. It implements the Encoder of package train. Only one goroutine may use it.
 type Encoder struct {
-	head  *Head
+	tail  *Tail
 	train features.Set
-	graph *graph
-	z     features.Set // of the last Forward, in memory for batch rows
-	n     int          // its number of rows; 0: none
+	z     features.Set // labels and IDs of the last Forward, in memory for batch rows
 }
 
 // NewEncoder builds the graph once, for batches of at most batch rows. train is kept, not copied.
@@ -30,18 +28,14 @@ func NewRawEncoder(h *Head, train features.Set, batch int) (*Encoder, error) {
 }
 
 func newEncoder(h *Head, train features.Set, batch int, raw bool) (*Encoder, error) {
-	if batch < 1 {
-		return nil, fmt.Errorf("head: batch: found %d rows, expected at least 1", batch)
-	}
 	if train.Dim() != h.cfg.In {
 		return nil, fmt.Errorf("head: training features: found dimension %d, expected %d", train.Dim(), h.cfg.In)
 	}
-	g, err := newGraph(h, batch, false, raw)
+	t, err := newTail(h, batch, false, raw)
 	if err != nil {
 		return nil, err
 	}
-	e := &Encoder{head: h, train: train, graph: g}
-	e.z = features.Set{X: g.z}
+	e := &Encoder{tail: t, train: train}
 	if train.Labels != nil {
 		e.z.Labels = make([]int, batch)
 	}
@@ -52,39 +46,36 @@ func newEncoder(h *Head, train features.Set, batch int, raw bool) (*Encoder, err
 }
 
 // Params returns the parameters of the head.
-func (e *Encoder) Params() []*features.Param { return e.head.Params() }
+func (e *Encoder) Params() []*features.Param { return e.tail.head.Params() }
 
 // Forward embeds the listed rows of the training set: at least one and at most the batch size given to
 // [NewEncoder]. A row whose output is not finite is NaN in every value; the caller must check. The next Forward
 // overwrites the result.
-func (e *Encoder) Forward(rows []int) (features.Set, error) {
-	e.n = 0
-	if len(rows) < 1 || len(rows) > e.graph.x.Rows {
-		return features.Set{}, fmt.Errorf("head: batch: found %d rows, expected 1 to %d", len(rows), e.graph.x.Rows)
+func (e *Encoder) Forward(rows []int) (out features.Set, err error) {
+	e.tail.n = 0
+	if len(rows) > e.tail.graph.x.Rows {
+		return out, fmt.Errorf("head: batch: found %d rows, expected 1 to %d", len(rows), e.tail.graph.x.Rows)
 	}
 	for to, from := range rows {
 		if from < 0 || from >= e.train.Len() {
-			return features.Set{}, fmt.Errorf("head: batch: found row %d, expected 0 to %d", from, e.train.Len()-1)
+			return out, fmt.Errorf("head: batch: found row %d, expected 0 to %d", from, e.train.Len()-1)
 		}
-		copy(features.Row(e.graph.x, to), e.train.Row(from))
-		if e.train.Labels != nil {
+		copy(features.Row(e.tail.graph.x, to), e.train.Row(from))
+		if e.z.Labels != nil {
 			e.z.Labels[to] = e.train.Labels[from]
 		}
-		if e.train.IDs != nil {
+		if e.z.IDs != nil {
 			e.z.IDs[to] = e.train.IDs[from]
 		}
 	}
-	e.graph.clearPadding(len(rows))
-	if err := e.graph.runForward(); err != nil {
-		return features.Set{}, err
+	if out.X, err = e.tail.Forward(len(rows)); err != nil {
+		return out, err
 	}
-	e.n = len(rows)
-	out := features.Set{X: features.Part(e.z.X, 0, e.n)}
 	if e.z.Labels != nil {
-		out.Labels = e.z.Labels[:e.n]
+		out.Labels = e.z.Labels[:len(rows)]
 	}
 	if e.z.IDs != nil {
-		out.IDs = e.z.IDs[:e.n]
+		out.IDs = e.z.IDs[:len(rows)]
 	}
 	return out, nil
 }
@@ -92,17 +83,7 @@ func (e *Encoder) Forward(rows []int) (features.Set, error) {
 // Backward overwrites the gradients of the parameters with those of the loss of the last Forward, given
 // dz = ∂loss/∂z, one row for each row of z. It may be called once per Forward. Afterwards the parameters' Grad is
 // Gorgonia's own memory, so that no copy of the size of the weights is made: read it from the Param.
-func (e *Encoder) Backward(dz blas32.General) error {
-	if e.n == 0 {
-		return fmt.Errorf("head: Backward without a Forward before it")
-	}
-	if dz.Rows != e.n || dz.Cols != e.head.cfg.Out {
-		return fmt.Errorf("head: gradient of the embeddings: found %d×%d, expected %d×%d", dz.Rows, dz.Cols, e.n,
-			e.head.cfg.Out)
-	}
-	e.n = 0
-	return e.graph.runBackward(dz)
-}
+func (e *Encoder) Backward(dz blas32.General) error { return e.tail.backProducts(dz) }
 
 // Close releases the graph.
-func (e *Encoder) Close() error { return e.graph.close() }
+func (e *Encoder) Close() error { return e.tail.Close() }

@@ -259,41 +259,6 @@ func TestOracleAgainstDifferences(t *testing.T) {
 	}
 }
 
-// A gradient broken on purpose must not pass the tolerance of TestGradientAgainstLoops.
-func TestSpoiledGradientsAreSeen(t *testing.T) {
-	cfg := Config{In: 7, Out: 4, Hidden: []int{9}, Bias: true, Activation: ReLU, Init: Random}
-	train := randomSet(source(1), 40, cfg.In)
-	h := makeHead(t, cfg, train, 3)
-	e := makeEncoder(t, h, train, 6)
-	rows := []int{0, 1, 2, 3, 4, 5}
-	x, dz := train.Rows(rows).X, randomSet(source(2), 6, cfg.Out).X
-	want := slowOf(h).gradient(x, dz)
-	spoil := map[string]func(dz blas32.General){
-		"value × 1.001": func(dz blas32.General) {
-			blas32.Scal(1.001, blas32.Vector{N: len(dz.Data), Inc: 1, Data: dz.Data})
-		},
-		"sign": func(dz blas32.General) {
-			blas32.Scal(-1, blas32.Vector{N: len(dz.Data), Inc: 1, Data: dz.Data})
-		},
-		"one row forgotten": func(dz blas32.General) { clear(features.Row(dz, 3)) },
-	}
-	for what, do := range spoil {
-		bad := blas32.General{Rows: dz.Rows, Cols: dz.Cols, Stride: dz.Stride, Data: slices.Clone(dz.Data)}
-		do(bad)
-		if _, err := e.Forward(rows); err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Backward(bad); err != nil {
-			t.Fatal(err)
-		}
-		for i, p := range h.Params() {
-			if d := worst(p.Grad, want[i]); d <= gradTolerance {
-				t.Errorf("%s: %s passed with difference %.2g", what, p.Name, d)
-			}
-		}
-	}
-}
-
 func TestForwardEqualsEmbed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := Config{
@@ -402,60 +367,6 @@ func TestEmbeddingsSurviveBackward(t *testing.T) {
 	}
 	if !slices.Equal(before, z.X.Data) {
 		t.Error("Backward changed the embeddings that Forward had returned")
-	}
-}
-
-// A forward without a backward (evaluation, a batch with no loss) leaves no state behind.
-func TestForwardAlone(t *testing.T) {
-	cfg := Config{In: 7, Out: 4, Hidden: []int{9}, Bias: true, Activation: ReLU, Init: Random}
-	train := randomSet(source(1), 40, cfg.In)
-	gradient := func(warm bool) []float32 {
-		h := makeHead(t, cfg, train, 3)
-		e := makeEncoder(t, h, train, 6)
-		if warm {
-			for _, rows := range [][]int{{1, 2, 3, 4, 5, 6}, {7}, {8, 9}} {
-				if _, err := e.Forward(rows); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if _, err := e.Forward([]int{20, 21}); err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Backward(randomSet(source(2), 2, cfg.Out).X); err != nil {
-			t.Fatal(err)
-		}
-		return h.Params()[0].Grad
-	}
-	if !slices.Equal(gradient(false), gradient(true)) {
-		t.Error("the gradient depends on forwards before it")
-	}
-}
-
-func TestEncoderRefuses(t *testing.T) {
-	cfg := Config{In: 7, Out: 4, Init: Random}
-	train := randomSet(source(1), 40, cfg.In)
-	h := makeHead(t, cfg, train, 3)
-	if _, err := NewEncoder(h, randomSet(source(1), 3, 8), 6); err == nil {
-		t.Error("features of another dimension were accepted")
-	}
-	if _, err := NewEncoder(h, train, 0); err == nil {
-		t.Error("a batch of 0 rows was accepted")
-	}
-	e := makeEncoder(t, h, train, 2)
-	if err := e.Backward(features.NewMatrix(1, 4)); err == nil {
-		t.Error("Backward without Forward was accepted")
-	}
-	for _, rows := range [][]int{{}, {1, 2, 3}, {40}, {-1}} {
-		if _, err := e.Forward(rows); err == nil {
-			t.Errorf("rows %v were accepted", rows)
-		}
-	}
-	if _, err := e.Forward([]int{1, 2}); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Backward(features.NewMatrix(1, 4)); err == nil {
-		t.Error("a gradient of 1 row for 2 was accepted")
 	}
 }
 

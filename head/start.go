@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
@@ -113,3 +114,6 @@ func firstColumns(m blas32.General, n int) blas32.General {
 	m.Cols = n
 	return m
 }
+
+// multiplyInto overwrites c with a·b.
+func multiplyInto(c, a, b blas32.General) { blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, a, b, 0, c) }

@@ -19,17 +19,17 @@ type Tail struct {
 }
 
 // NewTail builds the graph once, for batches of at most batch rows.
-func NewTail(h *Head, batch int) (*Tail, error) { return newTail(h, batch, false) }
+func NewTail(h *Head, batch int) (*Tail, error) { return newTail(h, batch, true, false) }
 
 // NewRawTail is NewTail without the normalisation: rows are the outputs y of the last layer, as in
 // [NewRawEncoder].
-func NewRawTail(h *Head, batch int) (*Tail, error) { return newTail(h, batch, true) }
+func NewRawTail(h *Head, batch int) (*Tail, error) { return newTail(h, batch, true, true) }
 
-func newTail(h *Head, batch int, raw bool) (*Tail, error) {
+func newTail(h *Head, batch int, wantX, raw bool) (*Tail, error) {
 	if batch < 1 {
 		return nil, fmt.Errorf("head: batch: found %d rows, expected at least 1", batch)
 	}
-	g, err := newGraph(h, batch, true, raw)
+	g, err := newGraph(h, batch, wantX, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -57,25 +57,21 @@ func (t *Tail) Forward(n int) (blas32.General, error) {
 // Backward overwrites the gradients of the parameters with those of the loss of the last Forward, given
 // dz = ∂L/∂z, and returns ∂L/∂x, n×In, which the next Backward overwrites. It may be called once per Forward.
 func (t *Tail) Backward(dz blas32.General) (blas32.General, error) {
-	if t.n == 0 {
-		return blas32.General{}, fmt.Errorf("head: Backward without a Forward before it")
-	}
-	if dz.Rows != t.n || dz.Cols != t.head.cfg.Out {
-		return blas32.General{}, fmt.Errorf("head: gradient of the embeddings: found %d×%d, expected %d×%d", dz.Rows,
-			dz.Cols, t.n, t.head.cfg.Out)
-	}
-	n := t.n
-	t.n = 0
-	if err := t.graph.runBackward(dz); err != nil {
+	if err := t.backProducts(dz); err != nil {
 		return blas32.General{}, err
 	}
-	dx := t.graph.grads[len(t.graph.params)].Value()
-	return blas32.General{
-		Rows:   n,
-		Cols:   t.head.cfg.In,
-		Stride: t.head.cfg.In,
-		Data:   floatsOf(dx)[:n*t.head.cfg.In],
-	}, nil
+	dx, d := t.graph.grads[len(t.graph.params)].Value(), t.head.cfg.In
+	return blas32.General{Rows: dz.Rows, Cols: d, Stride: d, Data: floatsOf(dx)[:dz.Rows*d]}, nil
+}
+
+// backProducts runs the backward part for the rows of the last Forward.
+func (t *Tail) backProducts(dz blas32.General) error {
+	n := t.n
+	if t.n = 0; n == 0 || dz.Rows != n || dz.Cols != t.head.cfg.Out {
+		return fmt.Errorf("head: gradient of the embeddings: found %d×%d, expected %d×%d, once for each Forward",
+			dz.Rows, dz.Cols, n, t.head.cfg.Out)
+	}
+	return t.graph.runBackward(dz)
 }
 
 // Close releases the graph.

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"winnow/features"
+	"winnow/head/leading"
 )
 
 const (
@@ -66,9 +67,6 @@ func newWhitening(ctx context.Context, x features.Source, out int, centre bool) 
 	if centre {
 		limit--
 	}
-	if usesSketch(n, len(mean)) {
-		return whiteningOfWide(ctx, x, mean, limit, out)
-	}
 	if n < len(mean) {
 		return whiteningOfFew(ctx, x, mean, limit, out)
 	}
@@ -109,7 +107,7 @@ func whiteningOfFew(ctx context.Context, x features.Source, mean []float64, limi
 	if err := checkVariance(trace, n); err != nil {
 		return whitened{}, err
 	}
-	values, left := topEigen(gram, min(out, n))
+	values, left := leading.Eigen(gram, min(out, n))
 	values = values[:rankOf(values, limit)]
 	var vectors mat.Dense
 	vectors.Mul(rows.T(), left.Slice(0, n, 0, len(values)))
@@ -129,7 +127,7 @@ func whiteningBy(mean []float64, cov *mat.SymDense, n, limit, out int) (whitened
 	if err := checkVariance(trace, n); err != nil {
 		return whitened{}, err
 	}
-	values, vectors := topEigen(cov, min(out, d))
+	values, vectors := leading.Eigen(cov, min(out, d))
 	return scaleVectors(vectors, values[:rankOf(values, limit)], mean, out, ridge*trace/float64(d)), nil
 }
 
@@ -152,6 +150,15 @@ func rankOf(values []float64, limit int) int {
 		rank++
 	}
 	return rank
+}
+
+// Need returns the bytes that whitening takes for this many rows and features, to at most out dimensions.
+func Need(rows, dim, out int) int64 {
+	n, d := int64(rows), int64(dim)
+	if rows < dim {
+		return 12*d*min(int64(out), n) + 8*n*d + 24*n*n
+	}
+	return 28 * d * d
 }
 
 // WhiteningOf returns the head that whitens n rows with these moments, centred, to at most most dimensions. It

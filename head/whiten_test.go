@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"winnow/features"
+	"winnow/head/leading"
 )
 
 // spectrum draws n rows whose covariance has the eigenvalues 1, 2^-power, 3^-power, … in rotated axes, around a
@@ -115,7 +116,7 @@ func TestWhitenedCovariance(t *testing.T) {
 					t.Fatal(err)
 				}
 				raw := covarianceOf(train.X, bias)
-				values, _ := wholeEigen(raw, cfg.In)
+				values, _ := leading.Eigen(raw, cfg.In)
 				var trace float64
 				for _, v := range values {
 					trace += v
@@ -275,79 +276,6 @@ func TestWhitenRefuses(t *testing.T) {
 			t.Errorf("%s: %v does not name the place", what, err)
 		}
 	}
-}
-
-// The fast path must agree with gonum's complete decomposition if the spectrum falls, and lose next to nothing
-// of the variance if it does not.
-func TestSubspaceAgainstWhole(t *testing.T) {
-	const d, k = 160, 40
-	for _, power := range []float64{0.5, 1, 2} {
-		train := spectrum(source(4), 900, d, power)
-		cov, err := computeCovariance(t.Context(), train, mustMean(t, train.X))
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantValues, wantVectors := wholeEigen(cov, k)
-		values, vectors := subspaceEigen(cov, k, k+32)
-		var got, want float64
-		for j := range k {
-			got, want = got+values[j], want+wantValues[j]
-		}
-		if got < want*(1-1e-3) || got > want*(1+1e-5) {
-			t.Errorf("power %v: captures %v of %v", power, got, want)
-		}
-		if power < 1 {
-			continue // neighbours too close to tell apart
-		}
-		for j := range 10 {
-			var along float64
-			for i := range d {
-				along += vectors.At(i, j) * wantVectors.At(i, j)
-			}
-			if math.Abs(values[j]/wantValues[j]-1) > 1e-4 || math.Abs(math.Abs(along)-1) > 1e-3 {
-				t.Errorf("power %v: pair %d: eigenvalue %v, expected %v; |cosine| %v", power, j, values[j],
-					wantValues[j], along)
-			}
-		}
-		var gram mat.Dense
-		gram.Mul(vectors.T(), vectors)
-		for i := range k {
-			for j := range k {
-				want := 0.0
-				if i == j {
-					want = 1
-				}
-				if math.Abs(gram.At(i, j)-want) > 1e-10 {
-					t.Fatalf("power %v: columns %d and %d have product %v", power, i, j, gram.At(i, j))
-				}
-			}
-		}
-	}
-}
-
-// Fewer rows than the iteration's width: most of the block has nothing to converge to.
-func TestSubspaceWithoutRank(t *testing.T) {
-	train := randomSet(source(4), 20, 120)
-	cov, err := computeCovariance(t.Context(), train, mustMean(t, train.X))
-	if err != nil {
-		t.Fatal(err)
-	}
-	values, _ := subspaceEigen(cov, 40, 72)
-	want, _ := wholeEigen(cov, 40)
-	for j, v := range values {
-		if math.Abs(v-want[j]) > 1e-5*want[0] {
-			t.Errorf("eigenvalue %d: %v, expected %v", j, v, want[j])
-		}
-	}
-}
-
-func mustMean(t testing.TB, x blas32.General) []float64 {
-	t.Helper()
-	mean, err := columnMeans(t.Context(), features.Set{X: x})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mean
 }
 
 // fingerprint trains a little and hashes the bits of every weight.

@@ -66,8 +66,6 @@ var adaptedTripletEntry = Entry{
 			Doc: "weight of the mean of unlabelled rows; below 0: the same as λ"},
 		{Name: "ridge", Default: 0.0, Min: 0, Max: 1e3,
 			Doc: "added to the diagonal when θ is solved for; a singular system gets 1e-6 of its mean diagonal anyway"},
-		{Name: "theta", Symbol: "θ", Default: "free", Choices: []string{"free", "simplex"},
-			Doc: "as solved; or the nearest that are shares (≥ 0)"},
 	},
 	Printed: "θ of unlabelled rows by Eq. 19, with u in place of u - Φ_0",
 	New: func(v Values, env Env) (Loss, error) {
@@ -85,9 +83,9 @@ var adaptedTripletEntry = Entry{
 		if l.lambdaU < 0 {
 			l.lambdaU = l.lambda
 		}
-		l.selected = &selected{simLoss: l.triplets.fn, by: l2sq}
+		l.selected = &selected{simLoss: l.triplets.fn}
 		l.triplets.fn = l.selected
-		l.matching = matching{printed: env.Printed, ridge: v.Number("ridge"), simplex: v.Word("theta") == "simplex"}
+		l.matching = matching{printed: env.Printed, ridge: v.Number("ridge")}
 		return l, nil
 	},
 }
@@ -191,4 +189,36 @@ func finiteRows(z features.Set, rows []int) bool {
 		}
 	}
 	return true
+}
+
+// selected counts how often every row occurs in the selected triplets: n_i. The selection shows in ∂sum/∂S, which is
+// below 0 at a positive and above 0 at a negative whose term is above 0; for squared distances it is 2 for each term.
+// A triplet counts its anchor with the positive. All rows are in one batch.
+type selected struct {
+	simLoss
+	count   []float64 // n_i
+	scratch []float64
+}
+
+func (l *selected) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
+	r := len(p.cols)
+	if p.first == 0 {
+		l.count = growSlice(l.count, r)
+		clear(l.count)
+	}
+	if dS == nil {
+		l.scratch = growSlice(l.scratch, len(S))
+		dS = l.scratch
+	}
+	sum, terms = l.simLoss.evalPairs(dS, S, p)
+	for i := range p.rows {
+		for j, w := range dS[i*r : (i+1)*r] {
+			times := math.Abs(w) / 2
+			l.count[j] += times
+			if w < 0 {
+				l.count[p.first+i] += times
+			}
+		}
+	}
+	return sum, terms
 }

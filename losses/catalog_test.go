@@ -158,31 +158,3 @@ func TestEvalPanicsOnShapes(t *testing.T) {
 		}()
 	}
 }
-
-// A literal is the loss of the catalog with the same settings; the zero literal has the defaults.
-func TestLiterals(t *testing.T) {
-	in, env := conformInput(1, 60), testEnv(conformDim, conformClasses, 3)
-	for name, c := range map[string]struct {
-		loss, zero Loss
-		settings   map[string]any
-	}{
-		"contrastive": {&Contrastive{Margin: 0.3}, &Contrastive{}, map[string]any{"margin": 0.3}},
-		"multi_similarity": {&MultiSimilarity{Alpha: 3, Beta: 40, Base: 1, Epsilon: 0.2}, &MultiSimilarity{},
-			map[string]any{"alpha": 3, "beta": 40, "base": 1, "epsilon": 0.2}},
-		"circle": {&Circle{Margin: 0.3, Gamma: 60}, &Circle{}, map[string]any{"margin": 0.3, "gamma": 60}},
-		"ntxent": {&NTXent{Temperature: 0.5}, &NTXent{}, map[string]any{"temperature": 0.5}},
-		"supcon": {&SupCon{Temperature: 0.5}, &SupCon{}, map[string]any{"temperature": 0.5}},
-	} {
-		given, usual := mustNew(t, name, c.settings, env), mustNew(t, name, nil, env)
-		for _, pair := range [][2]Loss{{c.loss, given}, {c.zero, usual}} {
-			got, _ := public(pair[0], in)
-			if want, _ := public(pair[1], in); got != want {
-				t.Errorf("%s: found %v, expected %v", name, got, want)
-			}
-		}
-	}
-	want, _ := public(mustNew(t, "triplet", map[string]any{"select": "batch_hard"}, env), in)
-	if got, _ := public(&BatchHard{}, in); got != want {
-		t.Errorf("batch_hard: found %v, expected %v", got, want)
-	}
-}

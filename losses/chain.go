@@ -61,15 +61,11 @@ type chain struct {
 	s       blas32.General // n×r
 	in, out []float64      // a block of S and of dS
 	block   pairs
-	bank    constants
 	scale   []float64 // proxies: 1/‖p_j‖, so that S = z·p̂; nil otherwise
 	pull    []float64 // proxies: Σ_i dS_ij·s_ij
 
 	listing bool // dS has a list of its non-zero entries while they are few
 	entries nonzeros
-
-	noting bool      // see [RowWise]
-	noted  []float64 // what each row adds to the sum; later its term
 
 	workers []chain // copies of the chain, each with blocks of its own, that share the rows; see runRows
 	results []blockSums
@@ -98,10 +94,6 @@ func (c *chain) runChain(a, b blas32.General, whole pairs, grad bool) (sum, term
 	n, r := a.Rows, b.Rows
 	c.s = features.Resize(c.s, n, r)
 	c.entries.few = false
-	if c.noting {
-		c.noted = growSlice(c.noted, n)[:n]
-		clear(c.noted)
-	}
 	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, c.s)
 	if !c.isFiniteBlock() {
 		for k := range c.s.Data {
@@ -137,9 +129,6 @@ func (c *chain) runChain(a, b blas32.General, whole pairs, grad bool) (sum, term
 			more, count := c.evalPart(s, grad)
 			sum += more
 			terms += count
-			if c.noting {
-				c.noted[first] += more
-			}
 		}
 	}
 	return sum, terms
@@ -172,9 +161,6 @@ func (c *chain) runRows(k int, a, b blas32.General, whole pairs, high int, grad 
 				s := w.cutBlock(a, b, whole, at*high, high, 0, r)
 				more, count := w.evalPart(s, grad)
 				c.results[at] = blockSums{more, count}
-				if c.noting {
-					c.noted[at] += more // high is then 1
-				}
 			}
 		})
 	}
@@ -207,8 +193,6 @@ func (c *chain) blockShape(n, r int) (high, wide int) {
 		return n, r
 	case c.columns:
 		return n, min(r, max(narrowest, blockSize/n))
-	case c.noting:
-		return 1, r
 	}
 	return max(1, min(n, blockSize/r)), r
 }

@@ -8,14 +8,12 @@ import (
 	"winnow/features"
 )
 
-// The checks that every loss of the catalog must pass are functions that return an error, so that
-// spoiled_test.go can see each of them fail. A subject is a loss as it is built, with what is known about it.
+// subject is a loss as it is built, with what is known about it.
 type subject struct {
 	entry Entry
-	given map[string]any           // its settings
-	build func() Loss              // new, always with the same seeds; may be spoiled
-	exact func() Loss              // the same loss from the catalog itself
-	spoil func(fn simLoss) simLoss // what was changed in its function of similarities, or nil
+	given map[string]any // its settings
+	build func() Loss    // new, always with the same seeds
+	exact func() Loss    // the same
 }
 
 const (
@@ -74,7 +72,7 @@ var moreVariants = map[string][]map[string]any{
 		{"distance": "l2sq", "pos_margin": 0.1, "neg_margin": 1.5},
 		{"reduction": "mean", "neg_margin": 0.5},
 	},
-	"multi_similarity":   {{"miner": false, "base": 1}, {"epsilon": 0, "alpha": 5, "beta": 10}, {"match": 3.0}},
+	"multi_similarity":   {{"miner": false, "base": 1}, {"epsilon": 0, "alpha": 5, "beta": 10}},
 	"contrastive":        {{"printed": true}},
 	"circle":             {{"margin": 0.25, "gamma": 32, "form": "global"}},
 	"fastap":             {{"bins": 1}, {"bins": 33}},
@@ -100,16 +98,15 @@ var moreVariants = map[string][]map[string]any{
 		{"select": "distance_weighted", "learn": "class", "nu": 0.1},
 		{"select": "distance_weighted", "far": 3.0},
 		{"select": "distance_weighted", "far": 0.9, "otherwise": "uniform"},
-		{"margin": 0.0, "beta": 0.0}, {"match": 2.0},
-		{"match": 2.0, "learn": "class", "nu": 0.3, "select": "distance_weighted"},
+		{"margin": 0.0, "beta": 0.0},
 	},
-	"marginal": {{"match": 2.0}, {"match": 2.0, "select": "random_semihard"},
+	"marginal": {
 		{"select": "random_semihard", "reduction": "avg_nonzero"}, {"select": "random_semihard", "margin": 0.0}},
 	"auxiliary_pair": {{"w_neg": -1.0, "w_pos": 2.0}, {"w_neg": 0.0}},
 	"quadruplet": {{"squared": false, "margin1": 0.2, "margin2": 0.2}, {"margin1": 4.0, "margin2": 4.0},
 		{"margin1": 0.0, "margin2": 0.0}},
 	"adapted_triplet": {{"lambda": 1.0}, {"lambda": 0.5, "reduction": "sum", "lambda_u": 2.0},
-		{"lambda": 0.0, "lambda_u": 3.0, "theta": "simplex"}, {"lambda_u": 1.0, "printed": true, "ridge": 0.1}},
+		{"lambda": 0.0, "lambda_u": 3.0}, {"lambda_u": 1.0, "printed": true, "ridge": 0.1}},
 }
 
 // plainSettings turn a loss that draws at every step into one that does not: a draw has no gradient, so a drawn
@@ -123,7 +120,7 @@ func (s subject) drawn() bool {
 	if !s.entry.Draws {
 		return false
 	}
-	switch l := unmatched(s.exact()).(type) {
+	switch l := s.exact().(type) {
 	case *similarity:
 		return l.draw != nil
 	case *parametric:
@@ -190,8 +187,7 @@ func (s subject) inputs(seed uint64, n int) []exactInput {
 
 // takesBank reports whether the loss, with its settings, can be compared with a bank.
 func (s subject) takesBank() bool {
-	_, matched := s.given["match"]
-	return s.entry.Against == Both && !matched
+	return s.entry.Against == Both && s.given["swap"] != true
 }
 
 func checkEntry(s subject) error {

@@ -13,8 +13,6 @@ var tripletVariants = []map[string]any{
 	{"select": "semihard_all", "smooth": true, "gap": 0.4},
 	{"select": "easy", "gap": 0.1, "margin": 0.5},
 	{"select": "batch_hard", "swap": true},
-	{"match": 1.5}, {"match": 1.5, "select": "batch_hard"}, {"match": 0.5, "select": "all", "distance": "l2"},
-	{"match": 0.5, "select": "hard", "swap": true, "distance": "cosine"},
 	{"select": "batch_hard", "smooth": true, "margin": 0.0, "distance": "l2"},
 	{"select": "random_semihard", "swap": true, "distance": "l2"},
 	{"select": "fixed_semihard", "swap": true, "distance": "l2", "smooth": true},
@@ -34,11 +32,11 @@ func withCompanions(entry, setting, word string) map[string]any {
 // tripletJumps reports whether the number of terms, or the selected ones, change with the distances. Then the
 // value has jumps that a gradient cannot show, and only the sum over similarities has a slope to check.
 func tripletJumps(l Loss) bool {
-	s, ok := unmatched(l).(*similarity)
+	s, ok := l.(*similarity)
 	if !ok {
 		return false
 	}
-	switch fn := kernelOf(s).(type) {
+	switch fn := s.fn.(type) {
 	case *triplet:
 		return fn.reduce == meanOfActive && !fn.smooth || fn.choose.take != takeAll && fn.choose.take != takeHardest
 	case *rdml:

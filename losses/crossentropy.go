@@ -76,7 +76,6 @@ func (l *crossEntropy) Eval(grad *blas32.General, z features.Set, ref *features.
 	checkClasses("cross_entropy", z, ref, l.w.Cols, l.w.Rows)
 	checkGrad(grad, z)
 	if z.Len() == 0 {
-		l.noted = l.noted[:0]
 		if grad != nil {
 			for _, p := range l.Params() {
 				clear(p.Grad)
@@ -91,7 +90,6 @@ func (l *crossEntropy) Eval(grad *blas32.General, z features.Set, ref *features.
 		clear(l.linear.slope)
 	}
 	sum, terms := l.runChain(z.X, l.w.Matrix(), pairs{rows: z.Labels, cols: l.cols}, grad != nil)
-	l.divideTerms(terms)
 	if grad != nil {
 		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, l.s, l.w.Matrix(), 0, *grad)
 		blas32.Gemm(blas.Trans, blas.NoTrans, 1, l.s, z.X, 0, l.w.GradMatrix())

@@ -72,22 +72,6 @@ func cosines(a, b [][]float64, near bool) []float64 {
 	return s
 }
 
-// amid64 is the float64 twin of constants.
-type amid64 struct {
-	s []float64
-	r int
-}
-
-func amidOf(rows [][]float64) amid64 { return amid64{cosines(rows, rows, true), len(rows)} }
-
-func (a amid64) pairSimilarity(j, k int) float64 { return a.s[j*a.r+k] }
-
-func (a amid64) rowSimilarities(dst []float64, js []int32) {
-	for i, j := range js {
-		copy(dst[i*a.r:(i+1)*a.r], a.s[int(j)*a.r:])
-	}
-}
-
 // exactPairs evaluates a similarity loss; the gradient is with respect to in.z as given.
 func exactPairs(l *similarity, in exactInput) (loss float64, grad [][]float64) {
 	z, norms := in.z, []float64(nil)
@@ -132,20 +116,14 @@ func exactPairs(l *similarity, in exactInput) (loss float64, grad [][]float64) {
 // pairs returns the pairs of the whole input, in one block.
 func (in exactInput) pairs() *pairs {
 	if in.ref != nil {
-		return &pairs{rows: in.labels, cols: in.refIDs, amid: amidOf(in.ref), anchors: in.ids, members: in.bankIDs}
+		return &pairs{rows: in.labels, cols: in.refIDs, anchors: in.ids, members: in.bankIDs}
 	}
 	return &pairs{rows: in.labels, cols: in.labels, self: true, ids: in.ids, anchors: in.ids, members: in.ids}
 }
 
-// survey passes all similarities to a loss that needs counts first, as the chain does, also below a spoiled
-// twin.
+// survey passes all similarities to a loss that needs counts first, as the chain does.
 func survey(fn simLoss, S []float64, p *pairs) {
-	switch fn := fn.(type) {
-	case spoiledSim:
-		survey(fn.simLoss, S, p)
-	case unwritten:
-		survey(fn.simLoss, S, p)
-	case surveyor:
+	if fn, ok := fn.(surveyor); ok {
 		fn.surveyPairs(S, p)
 	}
 }

@@ -10,8 +10,11 @@ import (
 
 // A loss compares unit vectors with each other and returns its value and its gradient with respect to each of
 // them.
-func ExampleMultiSimilarity() {
-	loss := &losses.MultiSimilarity{Alpha: 2, Beta: 40}
+func ExampleNew() {
+	loss, err := losses.New("multi_similarity", map[string]any{"beta": 40}, losses.Env{Dim: 2, Classes: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
 	z, err := features.FromRows([][]float32{{1, 0}, {0.6, 0.8}, {0.8, 0.6}}, []int{0, 0, 1})
 	if err != nil {
 		log.Fatal(err)

@@ -104,7 +104,7 @@ func goldenAdapted(t *testing.T, c reference.Case) {
 // goldenMatching groups the rows of a case by its selection.
 func goldenMatching(t *testing.T, c reference.Case, in exactInput, m *matching) {
 	_, count := goldenSelection(t, c, len(in.z))
-	m.groupRows(seq(len(in.z)), in.labels, count, len(in.z[0]))
+	m.groupRows(features.AllRows(len(in.z)), in.labels, count, len(in.z[0]))
 }
 
 func goldenMatchOnly(t *testing.T, c reference.Case) {
@@ -163,7 +163,7 @@ func goldenSemiMatch(t *testing.T, c reference.Case) {
 		z, norms = unit64(raw)
 	}
 	n := len(in.z)
-	others := seq(len(raw))[n:]
+	others := features.AllRows(len(raw))[n:]
 	want, wantGrad, wantOthers := c.Float(t, "loss"), c.Matrix(t, "grad"), c.Matrix(t, "grad_unlabeled")
 	check := func(what string, loss float64, data []float64, lossTol, gradTol float64) {
 		t.Helper()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"winnow/features"
 	"winnow/internal/testing/reference"
 )
 
@@ -22,7 +23,7 @@ func multiSimilaritySettings(c reference.Case) map[string]any {
 
 func goldenWeightedMS(t *testing.T, c reference.Case) {
 	in := goldenInput(t, c)
-	in.ids = seq(len(in.z))
+	in.ids = features.AllRows(len(in.z))
 	l := mustNew(t, "weighted_multi_similarity", renamed(map[string]string{"rho": "base"})(c),
 		goldenEnv(t, c)).(*weightedSimilarity)
 	l.SetWeights(c.Floats(t, "weights"))

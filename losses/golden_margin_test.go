@@ -20,7 +20,7 @@ func exactParametric(l *parametric, in exactInput) (loss float64, grad [][]float
 
 // exactMargin uses β as stored in the function, so that a golden case can set it in float64.
 func exactMargin(l *parametric, in exactInput) (loss float64, grad, gradBeta [][]float64) {
-	fn := kernelOf(&l.similarity).(*margin)
+	fn := l.fn.(*margin)
 	clear(fn.pull)
 	fn.count = 0
 	loss, grad = exactPairs(&l.similarity, in)

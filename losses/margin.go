@@ -70,7 +70,6 @@ var marginEntry = Entry{
 		{Name: "otherwise", Default: "skip", Choices: []string{"skip", "uniform"},
 			Doc: "distance_weighted: an anchor without such a negative is left out, or (the authors) draws " +
 				"from all evenly"},
-		matchSetting,
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &margin{alpha: v.Number("margin")}
@@ -98,7 +97,7 @@ var marginEntry = Entry{
 			}
 			loss.draw = env.Step
 		}
-		return withMatch(loss, &loss.chain, selected{by: l2, pairs: true}, v.Number("match")), nil
+		return loss, nil
 	},
 }
 

@@ -56,7 +56,6 @@ var marginalEntry = Entry{
 			Doc: "every pair; or every positive pair and with it one negative of its anchor, drawn from " +
 				"d_in < d_ip + α"},
 		overTerms("pairs"),
-		matchSetting,
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		alpha, beta := v.Number("margin"), v.Number("beta")
@@ -68,7 +67,7 @@ var marginalEntry = Entry{
 		if fn.mined {
 			loss.draw = env.Step
 		}
-		return withMatch(loss, &loss.chain, selected{by: l2, pairs: true}, v.Number("match")), nil
+		return loss, nil
 	},
 }
 

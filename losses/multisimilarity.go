@@ -32,13 +32,11 @@ var multiSimilarityEntry = Entry{
 	Formula:  "1/n Σ_i { 1/α log[1 + Σ_P' e^{-α(s-λ)}] + 1/β log[1 + Σ_N' e^{β(s-λ)}] }",
 	Against:  Both,
 	Settings: append(msSettings(0.5),
-		Setting{Name: "miner", Default: true, Doc: "only pairs that the hardest of the other kind make informative"},
-		matchSetting),
+		Setting{Name: "miner", Default: true, Doc: "only pairs that the hardest of the other kind make informative"}),
 	New: func(v Values, env Env) (Loss, error) {
 		fn := newMultiSimilarity(v)
 		fn.miner.off = !v.Flag("miner")
-		loss := &similarity{chain{fn: fn}}
-		return withMatch(loss, &loss.chain, selected{pairs: true}, v.Number("match")), nil
+		return &similarity{chain{fn: fn}}, nil
 	},
 }
 

@@ -72,45 +72,6 @@ func TestNonzeros(t *testing.T) {
 	}
 }
 
-// Blocks of rows that are evaluated at once give the value, the gradient and the rows' terms of one after another,
-// bit for bit: with few entries and with many, with blocks of one row and of several, and where rows are no multiple
-// of either.
-func TestRowsAtOnce(t *testing.T) {
-	for _, c := range []struct {
-		rows, bank int
-		margin     float64
-		noting     bool
-	}{{64, 8192, 0.5, false}, {61, 8192, 0.5, true}, {37, 9000, -1, true}, {50, 3001, -1, false},
-		{9, 20000, 0.1, true}} {
-		z, bank := benchSet(c.rows, 32, 20, 1), benchSet(c.bank, 32, 20, 2)
-		var values [2]float64
-		var grads [2]blas32.General
-		var terms [2][]float64
-		for i, cores := range []int{1, 4} {
-			was := runtime.GOMAXPROCS(cores)
-			loss := mustNew(t, "contrastive", map[string]any{"margin": c.margin}, testEnv(32, 20, 3))
-			if c.noting {
-				loss.(RowWise).NoteTerms()
-			}
-			grads[i] = features.NewMatrix(c.rows, 32)
-			for range 2 { // memory is reused
-				values[i] = loss.Eval(&grads[i], z, &bank)
-			}
-			if c.noting {
-				terms[i] = slices.Clone(loss.(RowWise).Terms())
-			}
-			if used := len(loss.(*similarity).workers); used != min(cores-1, 1)*min(4, c.rows*c.bank/rowsWorth) {
-				t.Fatalf("%+v: %d goroutines on %d cores", c, used, cores)
-			}
-			runtime.GOMAXPROCS(was)
-		}
-		if values[0] != values[1] || !slices.Equal(grads[0].Data, grads[1].Data) || !slices.Equal(terms[0], terms[1]) ||
-			values[0] == 0 || len(terms[0]) != map[bool]int{true: c.rows}[c.noting] {
-			t.Errorf("%+v: found %v at once, expected %v, and the same gradient and terms", c, values[1], values[0])
-		}
-	}
-}
-
 // BenchmarkNonzeros computes W·v for 64 rows and a bank of 8,192 with 512 numbers, by the list and as a
 // product, for several shares of entries.
 func BenchmarkNonzeros(b *testing.B) {

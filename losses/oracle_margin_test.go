@@ -7,9 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"pgregory.net/rapid"
-
 	"winnow/features"
 )
 
@@ -343,77 +340,6 @@ func TestPairLossesByLoops(t *testing.T) {
 				return slowDistancePairs(in, func(d float64) float64 { return 1.5 * d },
 					func(d float64) float64 { return w * (2 - d) }, false, 0, "mean")
 			})
-		}
-	}
-}
-
-func TestLadderCounts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(0, 200).Draw(t, "n")
-		grain := rapid.SampledFrom([]float64{3, 50, 1e9}).Draw(t, "grain")
-		crowd := rapid.IntRange(1, 12).Draw(t, "crowd")
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		x := make([]float64, n)
-		for j := range x {
-			x[j] = math.Pow(float64(int(rng.Float64()*grain))/grain, float64(crowd)) + 1
-		}
-		slices.Sort(x)
-		var l ladder
-		l.buildLadder(x)
-		for range 30 {
-			g := 0.9 + 1.2*rng.Float64()
-			if n > 0 && rng.IntN(2) == 0 {
-				g = x[rng.IntN(n)]
-			}
-			want := 0
-			for _, v := range x {
-				if v <= g {
-					want++
-				}
-			}
-			if got := l.upTo(g); got != want {
-				t.Fatalf("%d of %v are up to %v, expected %d", got, x, g, want)
-			}
-		}
-	})
-}
-
-// A β with a wrong gradient is detected.
-func TestSpoiledParameterFails(t *testing.T) {
-	e, err := Find("margin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, learn := range []string{"one", "class"} {
-		good := catalogSubject(t, e, map[string]any{"learn": learn})
-		bad := good
-		bad.build = func() Loss {
-			l := good.build()
-			return spoilLoss(l, func(l Loss, grad *blas32.General, z features.Set, ref *features.Set) float64 {
-				v := l.Eval(grad, z, ref)
-				for _, p := range l.(Trainable).Params() {
-					p.Grad[0] *= 1.01
-				}
-				return v
-			})
-		}
-		if checkPrecision(bad) == nil {
-			t.Errorf("%s: ∂L/∂β × 1.01 is not seen", learn)
-		}
-		bad.build = func() Loss {
-			return spoilLoss(good.build(),
-				func(l Loss, grad *blas32.General, z features.Set, ref *features.Set) float64 {
-					p := l.(Trainable).Params()[0]
-					old := slices.Clone(p.Grad)
-					v := l.Eval(grad, z, ref)
-					for i, g := range old {
-						p.Grad[i] += g
-					}
-					return v
-				})
-		}
-		if checkOverwritten(bad) == nil {
-			t.Errorf("%s: a gradient that is added up is not seen", learn)
 		}
 	}
 }

@@ -24,7 +24,6 @@ type pairs struct {
 	anchors    []int      // IDs of the whole batch, for losses that weigh samples; nil: unknown
 	members    []int      // IDs of the columns, likewise
 	draw       *rand.Rand // nil for losses that draw nothing
-	amid       amid       // of a bank, for losses that compare its vectors with each other; nil if self
 }
 
 // areApart reports whether anchor i and column j, which have the same label, are a positive pair.

@@ -65,13 +65,11 @@ func (l *proxied) Eval(grad *blas32.General, z features.Set, ref *features.Set) 
 	checkClasses(l.name, z, ref, l.p.Cols, l.p.Rows/l.perClass)
 	checkGrad(grad, z)
 	if z.Len() == 0 {
-		l.noted = l.noted[:0]
 		return l.emptyResult(grad)
 	}
 	clear(l.pull)
 	l.invertNorms()
 	sum, terms := l.runChain(z.X, l.p.Matrix(), pairs{rows: z.Labels, cols: l.cols}, grad != nil)
-	l.divideTerms(terms)
 	value := 0.0
 	if terms > 0 {
 		value = sum / terms

@@ -19,10 +19,7 @@ import (
 // every negative its thresholds. The second mean does the same for all anchors at once: all negative pairs are
 // placed among the thresholds x = g_ap + m₂ of all positive pairs. For a positive pair of class c, the negative
 // pairs that touch c are subtracted; they are placed separately among the thresholds of their two classes.
-// Placing is O(1) for evenly spread distances: time O(n²·d) for the products and O(n² + M log M) for M positive
-// pairs, memory O(n² + M). Placing takes most of the time, because a pair is placed four times: about 25 ns per
-// pair of rows at n = 256, 30 with roots, where the products of 512 dimensions take 8. In all the loss takes
-// 3.4 times as long as its products, 3.7 with roots, and 5.5 at n = 1024.
+// Time O(n²·d) for the products and O((n² + M) log M) for M positive pairs, memory O(n² + M).
 // Differs from the print: g is the distance of the embedding, not a learnt metric on top of it; all triplets
 // and quadruplets are used instead of mined ones; the only normalisation of the terms is the two means.
 // Source: Chen et al., "Beyond triplet loss: a deep quadruplet network for person re-identification", CVPR
@@ -35,22 +32,21 @@ type quadruplet struct {
 	order        []int32 // rows, class by class
 	of           []int32 // index in classes of every row's class
 	delta, slope []float64
-	below        ladder     // of one anchor, then of all positive pairs
+	below        []float64  // thresholds of one anchor, then of all positive pairs, rising
 	near         []negative // between the steps of below
 	ends         []int32
 	couples      []couple // positive pairs, class by class, sorted by distance
 	x            []float64
-	sorted       []float64
 	touching     []negative // between the steps of every class: a class with m couples has m+1
 }
 
 // class is one label of the batch.
 type class struct {
 	label, size int
-	from        int // its first row in order
-	first, last int // its positive pairs in couples
-	gaps        int // its first place in touching
-	steps       ladder
+	from        int       // its first row in order
+	first, last int       // its positive pairs in couples
+	gaps        int       // its first place in touching
+	steps       []float64 // thresholds of its positive pairs, rising
 }
 
 // negative sums up the negatives between two neighbouring thresholds: their number and the sum of their
@@ -118,9 +114,7 @@ func (l *quadruplet) sortRows(labels []int) {
 	l.classes = l.classes[:0]
 	for k, i := range l.order {
 		if y := labels[i]; k == 0 || l.classes[len(l.classes)-1].label != y {
-			l.classes = slices.Grow(l.classes, 1)[:len(l.classes)+1]
-			c := &l.classes[len(l.classes)-1]
-			*c = class{label: y, from: k, steps: ladder{starts: c.steps.starts}} // keeps memory from an earlier step
+			l.classes = append(l.classes, class{label: y, from: k})
 		}
 		l.classes[len(l.classes)-1].size++
 		l.of[i] = int32(len(l.classes) - 1)
@@ -185,7 +179,6 @@ func (l *quadruplet) meanTriplets(dS, S []float64, p *pairs, share float64) (sum
 		for _, j := range l.ends {
 			l.x = append(l.x, l.delta[j]+l.m1)
 		}
-		l.below.buildLadder(l.x)
 		l.near = growSlice(l.near, len(l.x)+1)
 		clear(l.near)
 		d := rowOfBlock(dS, i, n)
@@ -194,9 +187,8 @@ func (l *quadruplet) meanTriplets(dS, S []float64, p *pairs, share float64) (sum
 			if g >= top || p.cols[j] == y {
 				continue
 			}
-			k := l.below.upTo(g)
-			l.near[k].count++
-			l.near[k].sum += g
+			k := upTo(l.x, g)
+			l.near[k].addNegativeValue(g)
 			if d != nil {
 				d[j] -= share * l.slope[j] * float64(len(l.x)-k)
 			}
@@ -217,8 +209,8 @@ func (l *quadruplet) meanTriplets(dS, S []float64, p *pairs, share float64) (sum
 // pairsOfOthers returns the second mean; share is 1/quadruplets. Unordered pairs are above the diagonal.
 func (l *quadruplet) pairsOfOthers(dS, S []float64, share float64) float64 {
 	n := len(l.order)
-	l.raiseLadders()
-	top := l.below.x[len(l.below.x)-1]
+	l.sortThresholds()
+	top := l.below[len(l.below)-1]
 	for i := range n {
 		l.distance.fillDistances(l.delta, l.slope, S[i*n:(i+1)*n])
 		own := &l.classes[l.of[i]]
@@ -228,12 +220,12 @@ func (l *quadruplet) pairsOfOthers(dS, S []float64, share float64) float64 {
 				continue
 			}
 			other := &l.classes[l.of[j]]
-			k, mine, theirs := l.below.upTo(g), own.steps.upTo(g), other.steps.upTo(g)
+			k, mine, theirs := upTo(l.below, g), upTo(own.steps, g), upTo(other.steps, g)
 			l.near[k].addNegativeValue(g)
 			l.touching[own.gaps+mine].addNegativeValue(g)
 			l.touching[other.gaps+theirs].addNegativeValue(g)
 			if dS != nil {
-				above := len(l.below.x) - k - (len(own.steps.x) - mine) - (len(other.steps.x) - theirs)
+				above := len(l.below) - k - (len(own.steps) - mine) - (len(other.steps) - theirs)
 				dS[i*n+j] -= share * l.slope[j] * float64(above)
 			}
 		}
@@ -246,8 +238,9 @@ func (g *negative) addNegativeValue(v float64) {
 	g.sum += v
 }
 
-// raiseLadders builds the ladder of all positive pairs and one per class, and clears the places between their steps.
-func (l *quadruplet) raiseLadders() {
+// sortThresholds sorts the thresholds of all positive pairs and those of each class, and clears the places between
+// them.
+func (l *quadruplet) sortThresholds() {
 	l.x = growSlice(l.x, len(l.couples))
 	gaps := 0
 	for k := range l.classes {
@@ -258,12 +251,11 @@ func (l *quadruplet) raiseLadders() {
 		}
 		c.gaps = gaps
 		gaps += c.last - c.first + 1
-		c.steps.buildLadder(l.x[c.first:c.last])
+		c.steps = l.x[c.first:c.last]
 	}
-	l.sorted = append(l.sorted[:0], l.x...)
-	slices.Sort(l.sorted)
-	l.below.buildLadder(l.sorted)
-	l.near = growSlice(l.near, len(l.sorted)+1)
+	l.below = append(l.below[:0], l.x...)
+	slices.Sort(l.below)
+	l.near = growSlice(l.near, len(l.below)+1)
 	l.touching = growSlice(l.touching, gaps)
 	clear(l.near)
 	clear(l.touching)
@@ -273,7 +265,7 @@ func (l *quadruplet) raiseLadders() {
 // class.
 func (l *quadruplet) dropNegatives(dS []float64, share float64) (sum float64) {
 	n := len(l.order)
-	for k := range l.sorted {
+	for k := range l.below {
 		l.near[k+1].count += l.near[k].count
 		l.near[k+1].sum += l.near[k].sum
 	}
@@ -284,7 +276,7 @@ func (l *quadruplet) dropNegatives(dS []float64, share float64) (sum float64) {
 			gap := l.touching[c.gaps+u-c.first]
 			touch.count += gap.count
 			touch.sum += gap.sum
-			all := l.near[l.below.upTo(l.x[u])-1]
+			all := l.near[upTo(l.below, l.x[u])-1]
 			count := all.count - touch.count
 			if count == 0 {
 				continue // also avoids the rounding error of two equal sums

@@ -16,7 +16,7 @@ import (
 //
 // over the classes 0, 1, … with selected rows, in the order of their labels. θ estimates their shares among the
 // unlabelled rows from the mean u. printed has u in place of u - Φ_0, which is Eq. 19 as printed and is not the
-// minimiser. θ may be negative, unless simplex projects it to the nearest shares (Euclidean). One class: θ = 1.
+// minimiser. θ may be negative. One class: θ = 1.
 // If AᵀA is singular (equal means, or as many classes as dimensions), 1e-6 of its mean diagonal is added. With
 // Y - 1 ≥ D classes in D dimensions every u can be matched: r is 0 and the term has no effect. θ is a constant
 // in the gradient, which is exact for the unconstrained minimiser:
@@ -25,19 +25,18 @@ import (
 //
 // All in float64. Source: 003, Eq. 12-15 and 18-20, with 19 corrected; METHODS 9.1, 9.2, 003-1, 003-7.
 type matching struct {
-	printed, simplex bool
-	ridge            float64
+	printed bool
+	ridge   float64
 
-	order   []int // rows of the batch, class by class
-	weight  []float64
-	chosen  []chosenClass
-	shift   []float64 // d numbers
-	phi     []float64 // Φ^S of every class, Y×d
-	u       []float64
-	theta   []float64
-	a       []float64 // (Y-1)×d
-	normal  []float64 // AᵀA and its factor
-	sorting []float64
+	order  []int // rows of the batch, class by class
+	weight []float64
+	chosen []chosenClass
+	shift  []float64 // d numbers
+	phi    []float64 // Φ^S of every class, Y×d
+	u      []float64
+	theta  []float64
+	a      []float64 // (Y-1)×d
+	normal []float64 // AᵀA and its factor
 }
 
 // chosenClass is a class with selected rows: its rows are order[from:to].
@@ -165,9 +164,6 @@ func (m *matching) solveTheta(d int) {
 	for _, v := range b {
 		m.theta[0] -= v
 	}
-	if m.simplex {
-		m.toShares()
-	}
 }
 
 // fillSquares fills the lower half of normal with AᵀA + ridge.
@@ -211,23 +207,6 @@ func substituteBack(l, b []float64) {
 		for j := range i {
 			b[j] -= b[i] * l[i*n+j]
 		}
-	}
-}
-
-// toShares moves theta to the nearest point with θ ≥ 0 and Σ θ = 1: it subtracts a constant from all and raises
-// negative values to 0.
-func (m *matching) toShares() {
-	m.sorting = append(m.sorting[:0], m.theta...)
-	slices.SortFunc(m.sorting, func(a, b float64) int { return cmp.Compare(b, a) })
-	sum, off := -1.0, 0.0
-	for k, v := range m.sorting {
-		sum += v
-		if t := sum / float64(k+1); v > t {
-			off = t
-		}
-	}
-	for y, v := range m.theta {
-		m.theta[y] = max(0, v-off)
 	}
 }
 

@@ -21,20 +21,11 @@ type similarity struct{ chain }
 func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
 	checkGrad(grad, z)
 	p, other := batchPairs(z, ref, l.views)
-	if ref != nil {
-		l.bank.x = ref.X
-		p.amid = &l.bank
-	}
 	if z.Len() == 0 || other.Rows == 0 {
-		l.noted = l.noted[:0]
 		return zeroGradient(grad)
 	}
 	l.listing = ref != nil && !l.columns
 	sum, terms := l.runChain(z.X, other, p, grad != nil)
-	if l.noting {
-		l.divideTerms(terms)
-		l.silenceLonely(&p)
-	}
 	if terms == 0 {
 		return zeroGradient(grad)
 	}

@@ -12,8 +12,8 @@ import (
 //
 // δ is a distance of unit vectors (l2, l2sq, cosine); p ∈ P(a), n ∈ N(a); [selection] describes which triplets
 // are selected; its g is the setting gap, or m if gap is below 0. With swap, the value uses min(δ_an, δ_pn)
-// (ties: δ_an) for δ_an, while the selection still goes by δ_an. Against a bank, p and n are its members; then
-// δ_pn is constant, and if it is the smaller one the term moves a by δ_ap only.
+// (ties: δ_an) for δ_an, while the selection still goes by δ_an; that is for the batch only. Against a bank, p and n
+// are its members.
 //
 // Settings: distance δ, margin m ∈ [0, 4], smooth, swap, select, gap g, reduction R. R is the mean, the sum, or
 // avg_nonzero, the mean of the terms above 0. No triplet: 0. The derivative of l2 at distance 0 is 0. The
@@ -25,22 +25,15 @@ import (
 //	fixed_semihard                     O(r log |P|)
 //	batch_hard                         O(r)
 //	all and the other sets, hinge      O(r log |P|), see [triplet.addHinges]
-//	all, smooth                        O(r·min(|P|, 31)) and one exp per negative, see [nodes]
-//	the other sets, smooth             O(|P|·r) at about 2 ns: every negative has its own range of positives
+//	all and the other sets, smooth     O(|P|·r) at about 2 ns: every negative has its own range of positives
 //	all sets with swap                 O(|P|·r) at 3 to 6 ns: min(δ_an, δ_pn) depends on the whole triplet
 //
 // With 4 images per class the loss takes 1 to 2.9 times as long as its products (ONNX Runtime's, d = 512) at
-// B = 64 and 256; smooth swap takes 3.9 times as long, with a division and an unpredictable branch for each of
-// three triplets per pair. At B = 1024 random_semihard takes 3.7, as it sorts nearly all negatives, "all, smooth"
-// 3.8, "easy, smooth" 4.4, swap 3.1 and 9 (smooth): these grow with the number of triplets. Against a bank of
-// 8,192 "all, smooth" takes 4.1, "easy, smooth" 12, and swap 24 and 71 (smooth).
-//
-// swap needs all of δ at once. Against a bank it also needs, for the selections of sets, a product of (rows of
-// the bank with a label of the batch)·r·d, for the others only the selected pairs. Memory O(n·r).
-// Source: METHODS 4.1. The defaults (l2sq, m = 0.2, semihard) are Eq. 5 and 7 of Yu et al., "Correcting the
-// triplet selection bias for triplet loss", ECCV 2018 (003). 000 has l2, m = 0.2, random_semihard or
-// fixed_semihard; 002's triplet_smooth has l2, m = 0.05, smooth, all (002-9); Hermans l2, m = 0, smooth,
-// batch_hard. swap: Balntas et al., "Learning local feature descriptors with triplets", BMVC 2016.
+// B = 64 and 256; smooth swap takes longer, with a logarithm for each of three triplets per pair. swap needs all of δ
+// at once. Memory O(n·r). Source: METHODS 4.1. The defaults (l2sq, m = 0.2, semihard) are Eq. 5 and 7 of Yu et al.,
+// "Correcting the triplet selection bias for triplet loss", ECCV 2018 (003). 000 has l2, m = 0.2, random_semihard or
+// fixed_semihard; 002's triplet_smooth has l2, m = 0.05, smooth, all (002-9); Hermans l2, m = 0, smooth, batch_hard.
+// swap: Balntas et al., "Learning local feature descriptors with triplets", BMVC 2016.
 type triplet struct {
 	distance distance
 	margin   float64
@@ -50,13 +43,13 @@ type triplet struct {
 	choose   selection
 
 	matrix []float64 // δ of the block
+	dS     []float64 // ∂sum/∂δ of the block; nil: none
 	delta  []float64 // its row for the current anchor
 	mates  positives
 	near   band    // its negatives sorted by distance (drawn)
 	first  []int32 // the negative of every positive in mates, or -1 (singles)
 	sums   hingeSums
 	soft   softSums
-	cross  exchange // only with swap
 }
 
 var tripletEntry = Entry{
@@ -72,14 +65,13 @@ var tripletEntry = Entry{
 		{Name: "distance", Symbol: "δ", Default: "l2sq", Choices: distances, Doc: distancesDoc},
 		{Name: "margin", Symbol: "m", Default: 0.2, Min: 0, Max: 4, Doc: "by how much the negative must be farther"},
 		{Name: "smooth", Default: false, Doc: "softplus instead of the hinge"},
-		{Name: "swap", Default: false,
-			Doc: "the negative's distance is the smaller of those to the anchor and to the positive"},
+		{Name: "swap", Default: false, Doc: "the negative's distance is the smaller of those to the anchor and the " +
+			"positive; against the batch only"},
 		{Name: "select", Default: "semihard", Choices: selections, Each: selectionDocs,
 			Doc: "which triplets of an anchor"},
 		{Name: "gap", Symbol: "g", Default: -1.0, Min: -1, Max: 4,
 			Doc: "how much farther a negative may be and count as semi-hard; below 0: the margin"},
 		overTerms("triplets"),
-		matchSetting,
 	},
 	New: newTriplet,
 }
@@ -101,7 +93,7 @@ func newTriplet(v Values, env Env) (Loss, error) {
 	if fn.choose.drawsOne() {
 		loss.draw = env.Step
 	}
-	return withMatch(loss, &loss.chain, selected{by: fn.distance}, v.Number("match")), nil
+	return loss, nil
 }
 
 func (l *triplet) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
@@ -110,11 +102,12 @@ func (l *triplet) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	l.distance.fillDistances(l.matrix, nil, S)
 	clear(dS)
 	var t tally
-	if l.swap {
-		l.cross.takeExchange(l, dS, p)
+	l.dS = dS
+	if l.swap && !p.self {
+		panic("losses: triplet: swap compares a batch with itself, found another reference")
 	}
 	if l.swap && l.choose.takesEvery() {
-		l.addExchanged(&t, dS, p)
+		l.addSwapped(&t, dS, p)
 	} else {
 		for i := range p.rows {
 			l.delta, t.d, t.touched = l.matrix[i*r:(i+1)*r], rowOfBlock(dS, i, r), false
@@ -157,8 +150,8 @@ func (l *triplet) addAnchorTriplets(t *tally, i int, p *pairs) {
 func (l *triplet) addTriplet(t *tally, j, k int) {
 	an, d := l.delta[k], t.d
 	if l.swap {
-		if pn := l.cross.columnDistance(j, k); pn < an {
-			an, d = pn, rowOfBlock(l.cross.dS, j, l.cross.width)
+		if pn := l.matrix[j*len(l.delta)+k]; pn < an {
+			an, d = pn, rowOfBlock(l.dS, j, len(l.delta))
 		}
 	}
 	v := l.delta[j] + l.margin - an
@@ -176,9 +169,7 @@ func (l *triplet) addTriplet(t *tally, j, k int) {
 	t.active++
 	if t.d != nil {
 		t.d[j] += slope
-		if d != nil {
-			d[k] -= slope
-		}
+		d[k] -= slope
 		t.touched = true
 	}
 }

@@ -98,11 +98,7 @@ func TestBNInception(t *testing.T) {
 	if n := report.Structure.Parameters - statistics; n != 11295240 {
 		t.Errorf("found %d parameters, expected 11,295,240", n)
 	}
-	found := false
-	for _, c := range report.Candidates {
-		found = found || c.Shape == "[N,1024,7,7]"
-	}
-	if !found || report.Feature == nil || report.Feature.Dim != 1024 || len(report.Choices) > 0 {
-		t.Errorf("found %+v, %+v, %+v", report.Feature, report.Candidates, report.Choices)
+	if report.Feature == nil || report.Feature.Dim != 1024 {
+		t.Errorf("found %+v", report.Feature)
 	}
 }

@@ -3,7 +3,6 @@ package models
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"winnow/models/architecture"
@@ -41,7 +40,7 @@ func TestChoose(t *testing.T) {
 	if e, gone := r.Missing(); !gone || e.Name != "gone" {
 		t.Errorf("found %q missing, %v", e.Name, gone)
 	}
-	network, err := architecture.Embedded("lenet")
+	network, err := architecture.Find("lenet")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,18 +62,5 @@ func TestChoose(t *testing.T) {
 	expect("mobilenetv2-features", "the best known of 7 backbones installed")
 	if e, gone := r.Missing(); gone {
 		t.Errorf("found %q missing", e.Name)
-	}
-}
-
-// The order holds every known backbone and nothing else.
-func TestByQuality(t *testing.T) {
-	var names []string
-	for _, e := range knownEntries() {
-		if compiledFiles()[e.File] == nil {
-			names = append(names, e.Name)
-		}
-	}
-	if got := slices.Sorted(slices.Values(byQuality)); !slices.Equal(got, slices.Sorted(slices.Values(names))) {
-		t.Errorf("found %q, expected the known %q", got, names)
 	}
 }

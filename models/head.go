@@ -61,33 +61,15 @@ func WriteHead(path string, h *head.Head, meta HeadMeta) error {
 
 // ReadHead reads a whole file written by [WriteHead] and checks everything in it.
 func ReadHead(path string) (*head.Head, HeadMeta, error) {
-	f, err := regular.Open(path)
+	data, err := regular.ReadFile(path, regular.Most)
 	if err != nil {
 		return nil, HeadMeta{}, fmt.Errorf("models: %w", err)
 	}
-	defer f.Close()
-	h, meta, err := readHead(f)
+	h, meta, err := decodeHead(data)
 	if err != nil {
 		return nil, HeadMeta{}, fmt.Errorf("models: %s: %w", path, err)
 	}
 	return h, meta, nil
-}
-
-// readHead reads a head file. If the prefix shows another kind of file, it reads no further.
-func readHead(r io.Reader) (*head.Head, HeadMeta, error) {
-	prefix := make([]byte, headPrefix)
-	n, err := io.ReadFull(r, prefix)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, HeadMeta{}, err
-	}
-	if err := checkPrefix(prefix[:n]); err != nil {
-		return nil, HeadMeta{}, err
-	}
-	rest, err := io.ReadAll(r)
-	if err != nil {
-		return nil, HeadMeta{}, err
-	}
-	return decodeHead(append(prefix, rest...))
 }
 
 func encodeHead(w io.Writer, h *head.Head, meta HeadMeta) error {
@@ -129,9 +111,12 @@ func checkPrefix(b []byte) error {
 	return nil
 }
 
-// decodeHead decodes a whole file whose prefix has been checked. It checks the checksum before the header, so a
-// flipped bit is reported as damage wherever it is, and sizes before it allocates the values.
+// decodeHead decodes a whole file. It checks the checksum before the header, so a flipped bit is reported as damage
+// wherever it is, and sizes before it allocates the values.
 func decodeHead(data []byte) (*head.Head, HeadMeta, error) {
+	if err := checkPrefix(data); err != nil {
+		return nil, HeadMeta{}, err
+	}
 	body := len(data) - sha256.Size
 	if body < headPrefix {
 		return nil, HeadMeta{}, fmt.Errorf("%w: found %d bytes, expected at least %d", ErrHeadDamaged, len(data),

@@ -94,7 +94,7 @@ func TestHeadRoundTrip(t *testing.T) {
 func TestHeadTruncated(t *testing.T) {
 	data := sampleFile(t, []int{7})
 	for n := range len(data) {
-		_, _, err := readHead(bytes.NewReader(data[:n]))
+		_, _, err := decodeHead(data[:n])
 		want := ErrHeadDamaged
 		if n < len(headMagic) {
 			want = ErrNotHead
@@ -103,7 +103,7 @@ func TestHeadTruncated(t *testing.T) {
 			t.Fatalf("cut to %d bytes: %v, expected %v", n, err, want)
 		}
 	}
-	if _, _, err := readHead(bytes.NewReader(append(data, 0))); !errors.Is(err, ErrHeadDamaged) {
+	if _, _, err := decodeHead(append(data, 0)); !errors.Is(err, ErrHeadDamaged) {
 		t.Errorf("one byte too many: %v", err)
 	}
 }
@@ -121,7 +121,7 @@ func TestHeadFlipped(t *testing.T) {
 			case i < len(headMagic)+4:
 				want = ErrHeadVersion
 			}
-			if _, _, err := readHead(bytes.NewReader(bad)); !errors.Is(err, want) {
+			if _, _, err := decodeHead(bad); !errors.Is(err, want) {
 				t.Fatalf("bit %d of byte %d flipped: %v, expected %v", bit, i, err, want)
 			}
 		}
@@ -148,7 +148,7 @@ func TestHeadContradicts(t *testing.T) {
 			"bytes of values"},
 		"unknown setting": {withHeader(t, func(h *headHeader) { h.Config.Init = "magic" }), "init"},
 	} {
-		_, _, err := readHead(bytes.NewReader(c.data))
+		_, _, err := decodeHead(c.data)
 		if err == nil || errors.Is(err, ErrHeadDamaged) || !strings.Contains(err.Error(), c.word) {
 			t.Errorf("%s: %v, expected an error about %q", what, err, c.word)
 		}
@@ -195,7 +195,7 @@ func FuzzReadHead(f *testing.F) {
 		var h *head.Head
 		var meta HeadMeta
 		var err error
-		memory.Check(t, 16<<20+64*uint64(len(body)), func() { h, meta, err = readHead(bytes.NewReader(sealed(body))) })
+		memory.Check(t, 16<<20+64*uint64(len(body)), func() { h, meta, err = decodeHead(sealed(body)) })
 		if err != nil {
 			return
 		}
@@ -203,7 +203,7 @@ func FuzzReadHead(f *testing.F) {
 		if err := encodeHead(&first, h, meta); err != nil {
 			t.Fatal(err)
 		}
-		again, meta2, err := readHead(bytes.NewReader(first.Bytes()))
+		again, meta2, err := decodeHead(first.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}

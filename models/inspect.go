@@ -8,17 +8,15 @@ import (
 // Report is what is known about a backbone without running it.
 type Report struct {
 	Entry
-	Path       string          `json:"path"`             // where the file is; "" if it is compiled in or missing
-	Found      bool            `json:"found"`            // the file was found and has the recorded sha256
-	Beside     []string        `json:"beside,omitempty"` // data files that the model keeps its weights in
-	Compiled   bool            `json:"compiled"`         // the file is part of the program
-	Recorded   bool            `json:"recorded"`         // an entry records the preprocessing
-	Structure  *Structure      `json:"structure"`        // nil if there is no file
-	Feature    *FeatureReport  `json:"feature"`          // nil if none was found
-	Candidates []TensorSummary `json:"candidates"`
-	Choices    []ChoiceReport  `json:"choices"`             // features of a vision transformer by name
-	Stages     []StageReport   `json:"stages"`              // where fine-tuning may start, from the input on
-	Published  *Published      `json:"published,omitempty"` // where the file can be fetched from
+	Path      string         `json:"path"`                // where the file is; "" if it is compiled in or missing
+	Found     bool           `json:"found"`               // the file was found and has the recorded sha256
+	Beside    []string       `json:"beside,omitempty"`    // data files that the model keeps its weights in
+	Compiled  bool           `json:"compiled"`            // the file is part of the program
+	Recorded  bool           `json:"recorded"`            // an entry records the preprocessing
+	Structure *Structure     `json:"structure"`           // nil if there is no file
+	Feature   *FeatureReport `json:"feature"`             // nil if none was found
+	Stages    []StageReport  `json:"stages"`              // where fine-tuning may start, from the input on
+	Published *Published     `json:"published,omitempty"` // where the file can be fetched from
 	// Checked says how the preprocessing was checked; "" for a file without an entry.
 	Checked  string   `json:"checked,omitempty"`
 	Problems []string `json:"problems"`
@@ -44,13 +42,6 @@ type FeatureReport struct {
 	Why    string `json:"why"`
 }
 
-// ChoiceReport is a feature of a vision transformer that can be selected by name.
-type ChoiceReport struct {
-	Name   string `json:"name"`
-	Tensor string `json:"tensor"` // the tensor it is computed from
-	Dim    int    `json:"dim"`
-}
-
 // StageReport is a section of the network that fine-tuning may start at.
 type StageReport struct {
 	Name       string `json:"name"`
@@ -66,14 +57,10 @@ type TensorSummary struct {
 	Shape string `json:"shape"`
 }
 
-// candidates is the largest number of alternative feature tensors listed.
-const candidates = 12
-
 // Inspect examines a backbone by name or path. Problems with it are listed in the report; an error means that there
 // is nothing to report on.
 func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
-	rep := &Report{Candidates: []TensorSummary{}, Choices: []ChoiceReport{}, Stages: []StageReport{},
-		Problems: []string{}, Warnings: []string{}}
+	rep := &Report{Stages: []StageReport{}, Problems: []string{}, Warnings: []string{}}
 	b, recorded, err := r.loadBackbone(name)
 	if err != nil {
 		e, ok := r.Entry(name)
@@ -107,12 +94,8 @@ func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 	rep.Compiled = b.Path == ""
 	rep.Warnings = append(rep.Warnings, b.Warnings...)
 	rep.Structure = newStructure(m, b.Size)
-	rep.Candidates = summariseTensors(graph.Candidates(m, candidates))
 	if unclear {
 		return rep, nil
-	}
-	for _, c := range graph.Choices(sizedForTokens(m, b.Preprocessing)) {
-		rep.Choices = append(rep.Choices, ChoiceReport(c))
 	}
 	if p, err := b.prepareGraph(m, ""); !problem(err) {
 		rep.Feature = &FeatureReport{p.Cut, p.Dim, p.Why}

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/goccy/go-yaml"
+
+	"winnow/backbone"
 )
 
 // compiledFiles holds the model files that are part of the program, by file name.
@@ -20,12 +22,24 @@ var knownYAML []byte
 // knownBackbone is an entry of known.yaml.
 type knownBackbone struct {
 	Entry     `yaml:",inline"`
+	Why       string     `yaml:"why"` // of its place in the list
 	Preset    string     `yaml:"preset"`
 	Fit       string     `yaml:"fit"`       // how pictures get the network's shape; "": as the preset
 	Checked   string     `yaml:"checked"`   // how the preprocessing was checked, with a summary before the colon
 	Instead   string     `yaml:"instead"`   // a backbone of the same architecture that can be fetched; "": none
 	Published *Published `yaml:"published"` // nil: no file with a known sha256 is published
 }
+
+//go:embed presets.yaml
+var presetsYAML []byte
+
+// presets are the preprocessings that --preset names.
+var presets = func() (list map[string]backbone.Preprocessing) {
+	if err := yaml.UnmarshalWithOptions(presetsYAML, &list, yaml.DisallowUnknownField()); err != nil {
+		panic("models: presets.yaml: " + err.Error()) // it is compiled in
+	}
+	return list
+}()
 
 // readKnown reads known.yaml once, when it is first needed.
 var readKnown = sync.OnceValue(func() (list []knownBackbone) {
@@ -40,6 +54,11 @@ var readKnown = sync.OnceValue(func() (list []knownBackbone) {
 	}
 	return list
 })
+
+// knownAt returns the place of a name among the backbones that winnow knows, or -1.
+func knownAt(name string) int {
+	return slices.IndexFunc(readKnown(), func(k knownBackbone) bool { return k.Name == name })
+}
 
 // knownEntries returns the entries of the backbones that winnow knows.
 func knownEntries() (list []Entry) {

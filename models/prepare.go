@@ -30,8 +30,7 @@ type Prepared struct {
 }
 
 // Prepare cuts a backbone at its feature tensor: output if given, else the entry's, else the one found in the graph.
-// output may be a feature of a vision transformer by name (see [graph.Choices]). A tensor that is not one vector per
-// image is converted into one (see [graph.Vector]).
+// A tensor that is not one vector per image is converted into one (see [graph.Vector]).
 func Prepare(b *Backbone, output string) (*Prepared, error) {
 	m, err := b.readNetworkGraph()
 	if err != nil {
@@ -73,6 +72,10 @@ func (b *Backbone) seenInput(m *graph.Model) *graph.ValueInfo {
 
 func (b *Backbone) prepareGraph(m *graph.Model, output string) (*Prepared, error) {
 	e := b.Entry
+	if op := graph.Quantised(m); op != "" {
+		return nil, hint.With(fmt.Errorf("models: %s: a quantised network (%s), expected one of floating-point numbers",
+			e.File, op), "take the network that it was made from")
+	}
 	makers := m.Graph.Producers()
 	m, changed := graph.ForInference(m)
 	p := &Prepared{Cut: output, Why: "asked for", Folder: b.Folder}
@@ -85,9 +88,6 @@ func (b *Backbone) prepareGraph(m *graph.Model, output string) (*Prepared, error
 			return nil, fmt.Errorf("models: %s: %w", e.File, err)
 		}
 		p.Cut, p.Why = found.Tensor, found.Why
-	}
-	if graph.IsChoice(m, p.Cut) {
-		m = sizedForTokens(m, e.Preprocessing)
 	}
 	cut, tensor, dim, err := graph.Vector(m, p.Cut)
 	if err != nil {
@@ -124,13 +124,6 @@ func (b *Backbone) prepareGraph(m *graph.Model, output string) (*Prepared, error
 			m, cut, in.high, in.wide = sized, other, pre.High(), pre.Crop
 		}
 	}
-	if first := cut.Graph.Outputs[0].Shape; in.batch == 0 && len(first) > 1 && first[0].Known() && first[0].Size > 0 {
-		// only the input was exported with a free batch: its nodes state another
-		stated := graph.WithBatch(m, in.name, first[0].Size)
-		if other, ok := cutAlike(stated, p.Cut, dim); ok {
-			m, cut, in.batch = stated, other, int(first[0].Size)
-		}
-	}
 	if in.batch > 0 {
 		if free, ok := cutAlike(graph.FreeBatch(m, in.name), p.Cut, dim); ok {
 			p.Fixed, p.FixedBatch = cut.Marshal(), in.batch
@@ -149,12 +142,8 @@ func (b *Backbone) prepareGraph(m *graph.Model, output string) (*Prepared, error
 		p.Warnings = append(p.Warnings, batchWarning(e, in.batch))
 	}
 	if dim == 0 {
-		behind := ""
-		if lost := graph.Lost(cut, tensor); lost != nil {
-			behind = ": its shape is lost at " + graph.Describe([]*graph.Node{lost})
-		}
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the length of %q is not known before the model runs%s", e.File,
-			tensor, behind))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the length of %q is not known before the model runs", e.File,
+			tensor))
 	}
 	return p, nil
 }
@@ -184,7 +173,7 @@ func batchWarning(e Entry, n int) string {
 }
 
 // sizedForTokens returns the model with its input fixed to the size of its images, if the input leaves that open.
-// Only then is the number of patches known.
+// Only then is the number of a vision transformer's tokens known.
 func sizedForTokens(m *graph.Model, p backbone.Preprocessing) *graph.Model {
 	if in, err := imageInput(m); err == nil && (in.wide == 0 || in.high == 0) && p.Crop > 0 {
 		return graph.Sized(m, in.name, p.Planes(), p.High(), p.Crop)

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,8 +11,7 @@ import (
 var ErrNoBackbone = errors.New("no model file with this sha256 is known here")
 
 // Recall finds the backbone that computed some features by the sha256 of its file, among the entries of the
-// registry and then at the paths. If it is at none, the error names the first path that holds another file, with both
-// sums.
+// registry and then at the paths. Its error says why the first file that should be it is not.
 func (r *Registry) Recall(sum string, paths ...string) (*Backbone, error) {
 	var missing error
 	for _, e := range r.Entries() {
@@ -26,23 +26,19 @@ func (r *Registry) Recall(sum string, paths ...string) (*Backbone, error) {
 			missing = err
 		}
 	}
-	other := ""
 	for _, path := range paths {
 		b, _, err := r.loadBackbone(path)
 		if err == nil && b.SHA256 == sum {
 			return b, nil
 		}
-		if err == nil && other == "" {
-			other = fmt.Sprintf("%s has changed, its sha256 is %s now; expected ", path, b.SHA256)
-		}
-		if _, gone := os.Stat(path); err != nil && gone == nil && missing == nil {
-			missing = err // it changed since it was recorded, or cannot be read
+		if _, gone := os.Stat(path); gone == nil {
+			missing = cmp.Or(missing, err)
 		}
 	}
 	if missing != nil {
 		return nil, missing
 	}
-	return nil, fmt.Errorf("models: %s%s: %w", other, sum, ErrNoBackbone)
+	return nil, fmt.Errorf("models: %s: %w", sum, ErrNoBackbone)
 }
 
 // Match reads the backbone of a name or path. It is an error if its sha256 differs from sum.

@@ -2,7 +2,6 @@ package models
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -132,47 +131,6 @@ func TestRegistryShared(t *testing.T) {
 	}
 	if err := stale.Remove("model1"); err == nil || !strings.Contains(err.Error(), "no such entry") {
 		t.Errorf("what another removed is removed: %v", err)
-	}
-}
-
-func TestRegistryStrict(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "models.json")
-	r := open(t, path)
-	if err := r.addEntry(mine("one")); err != nil {
-		t.Fatal(err)
-	}
-	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct{ old, fresh, want string }{
-		"unknown key":  {`"file"`, `"fiel"`, `unknown field "fiel"`},
-		"version":      {`"version": 2`, `"version": 3`, "found version 3, expected 1 to 2"},
-		"more":         {"]\n}", "]\n} {}", "found more"},
-		"cut":          {"]\n}", "", "is empty or cut short, expected a list of models"},
-		"no file":      {`"file": "/somewhere/one.bin"`, `"file": ""`, `"one": found no file`},
-		"bad name":     {`"name": "one"`, `"name": ""`, "model 1"},
-		"bad channels": {`"RGB"`, `"YUV"`, `channels are "YUV"`},
-		"bad size":     {`"crop": 224`, `"crop": 0`, `crop is 0`},
-	} {
-		text := strings.Replace(string(good), c.old, c.fresh, 1)
-		if text == string(good) {
-			t.Fatalf("%s: nothing replaced", name)
-		}
-		bad := filepath.Join(dir, "bad.json")
-		if err := os.WriteFile(bad, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Open(bad); err == nil || !strings.Contains(err.Error(), c.want) ||
-			!strings.Contains(err.Error(), bad) {
-			t.Errorf("%s: found %v, expected %q", name, err, c.want)
-		}
-	}
-	twice, err := parseRegistry([]byte(strings.Replace(string(good), `"models": [`,
-		`"models": [`+entryText(string(good))+",", 1)))
-	if err == nil || !strings.Contains(err.Error(), "twice") {
-		t.Errorf("found %v, %v, expected an error about a name that is there twice", twice, err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package models
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -114,54 +113,6 @@ func runs(t *testing.T, b *Backbone, p *Prepared) blas32.General {
 		t.Error("two different images have the same vector")
 	}
 	return z
-}
-
-func TestResolveUnknown(t *testing.T) {
-	r := open(t, filepath.Join(t.TempDir(), "models.json"))
-	free := graph.Free("N")
-	color := save(t, "color.onnx", classifier(free, 3, 224))
-	b, err := r.Resolve(color, Settings{})
-	if err != nil || b.Name != "color" || b.Preprocessing != presets["imagenet"] || len(b.Warnings) != 1 ||
-		!strings.Contains(b.Warnings[0], "--preset") {
-		t.Errorf("found %+v, %v, expected ImageNet's preprocessing and a warning", b.Entry, err)
-	}
-	if b, err = r.Resolve(color, Settings{Preset: "caffe"}); err != nil || b.Preprocessing != presets["caffe"] ||
-		len(b.Warnings) > 0 {
-		t.Errorf("found %+v, %v, %v, expected Caffe's preprocessing and no warning", b.Preprocessing, b.Warnings, err)
-	}
-	wide := save(t, "wide.onnx", classifier(free, 3, 299))
-	if b, err = r.Resolve(wide, Settings{Preset: "inception"}); err != nil || b.Preprocessing.Crop != 299 ||
-		b.Preprocessing.Resize != 342 {
-		t.Errorf("found %+v, %v, expected crop 299 out of 342", b.Preprocessing, err)
-	}
-	open := save(t, "open.onnx", classifier(free, 3, -1))
-	if b, err = r.Resolve(open, Settings{Crop: new(int)}); err == nil {
-		t.Errorf("a crop of 0 was taken: %+v", b.Preprocessing)
-	}
-	if b, err = r.Resolve(open, Settings{}); err != nil || b.Preprocessing.Crop != 224 {
-		t.Errorf("found %+v, %v", b.Preprocessing, err)
-	}
-	grey := save(t, "grey.onnx", classifier(free, 1, 32))
-	for _, c := range []struct {
-		file string
-		s    Settings
-		want string
-	}{
-		{grey, Settings{}, "has 1 channels and unknown preprocessing: set it with --preset"},
-		{grey, Settings{Preset: "imagenet"}, "takes 1 channels, preprocessing RGB gives 3"},
-		{"nothing", Settings{}, `"nothing": no model has this name and there is no such file`},
-		{"glyphnt", Settings{}, `"glyphnt" (did you mean "glyphnet"?): no model has this name`},
-		{t.TempDir(), Settings{}, "found a folder"},
-		{"resnet34", Settings{}, `"resnet34": its file was not found`},
-		{save(t, "rows.onnx", rows()), Settings{}, "expected images [N,C,H,W]"},
-	} {
-		if _, err := r.Resolve(c.file, c.s); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("found %v, expected %q", err, c.want)
-		}
-	}
-	if b, err = r.Resolve(grey, Settings{Preset: "grey"}); err != nil || b.Preprocessing != presets["grey"] {
-		t.Errorf("found %+v, %v", b.Preprocessing, err)
-	}
 }
 
 // A file that winnow wrote records its preprocessing; settings override it.
@@ -416,30 +367,4 @@ func resNet18() *graph.Model {
 	b.Output(b.NodeTo("logits", "Gemm", []string{pooled, tensor(b, 1000, 512), tensor(b, 1000)},
 		graph.Int("transB", 1)))
 	return b.Model()
-}
-
-func TestAddFileRefuses(t *testing.T) {
-	r := open(t, filepath.Join(t.TempDir(), "models.json"))
-	ok := save(t, "ok.onnx", classifier(graph.Free("N"), 3, 224))
-	segments := classifier(graph.Free("N"), 3, 224)
-	b := graph.Extend(segments)
-	b.SetOutputs("Conv")
-	for _, c := range []struct{ file, name, want string }{
-		{ok, "", "unknown model: name it with --name"},
-		{ok, "with space", "expected a word"},
-		{ok, "squeezenet1.1", "choose another with --name"},
-		{save(t, "maps.onnx", b.Model()), "maps", "name the feature tensor with --output"},
-		{filepath.Join(t.TempDir(), "none.onnx"), "none", "no such file"},
-	} {
-		if _, _, err := r.AddFile(c.file, c.name, Settings{Preset: "imagenet"}, nil); err == nil ||
-			!strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: found %v, expected %q", c.name, err, c.want)
-		}
-	}
-	if _, err := os.Stat(r.Path()); err == nil {
-		t.Error("something was written")
-	}
-	if text := fmt.Sprint(r.user); text != "[]" {
-		t.Errorf("found %s", text)
-	}
 }

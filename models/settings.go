@@ -25,7 +25,6 @@ type Settings struct {
 	Scale         *float64
 	Mean, Std     []float64 // three numbers, or one for all channels
 	EXIF          *bool
-	Decoder       *string // as in a Preprocessing
 	Output        string
 }
 
@@ -67,7 +66,6 @@ func (s Settings) applySettings(p backbone.Preprocessing) (backbone.Preprocessin
 		p = p.Fitted(s.Fit)
 	}
 	setIfGiven(&p.EXIF, s.EXIF)
-	setIfGiven(&p.Decoder, s.Decoder)
 	if s.Interpolation != "" {
 		p.Interpolation = s.Interpolation
 	}

@@ -1,10 +1,8 @@
 package models
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -34,17 +32,16 @@ func (r *Registry) List() []Listed {
 			Found:   found,
 			Path:    path,
 			Checked: r.describeChecked(e),
-			Why:     r.meritOf(e),
+			Why:     "yours",
+		}
+		if at := knownAt(e.Name); at >= 0 {
+			m.Why = readKnown()[at].Why
 		}
 		if pub, ok := e.Published(); ok {
 			m.Published = &pub
 		}
 		list = append(list, m)
 	}
-	slices.SortStableFunc(
-		list,
-		func(a, b Listed) int { return cmp.Compare(r.entryRank(a.Entry), r.entryRank(b.Entry)) },
-	)
 	return list
 }
 
@@ -108,14 +105,6 @@ func (r *Report) Write(out io.Writer) error {
 	if f := r.Feature; f != nil {
 		line("feature", "%s, %s numbers (%s)", f.Tensor, Numbers(f.Dim), f.Why)
 	}
-	for i, c := range r.Choices {
-		key := ""
-		if i == 0 {
-			key = "--output"
-		}
-		fmt.Fprintf(w, "%s\t%s: %s numbers, of %s\n", key, c.Name, Numbers(c.Dim), c.Tensor)
-	}
-	tensorLines(w, "candidates", r.Candidates)
 	for i, s := range r.Stages {
 		key := ""
 		if i == 0 {

@@ -91,7 +91,7 @@ func (c *Course) Standing() Standing {
 		s.Step, s.Epoch = max(s.Step, m.Step), max(s.Epoch, m.Epoch)
 		if m.Validation != nil {
 			s.Validation = m.Validation
-			if top := max(*m.Validation, orLess(m.Averaged)); s.Best == nil || top > *s.Best {
+			if top := *m.Validation; s.Best == nil || top > *s.Best {
 				s.Best, s.BestEpoch = &top, m.Epoch
 			}
 		}
@@ -111,14 +111,6 @@ func (c *Course) Standing() Standing {
 		s.PairLoss = &smooth[len(smooth)-1]
 	}
 	return s
-}
-
-// orLess returns a number, or one below every share if there is none.
-func orLess(v *float64) float64 {
-	if v == nil {
-		return -1
-	}
-	return *v
 }
 
 // findUntrained returns P@1 of the validation split without training, as far as it is known.

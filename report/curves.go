@@ -49,7 +49,6 @@ var (
 	lossOf       = func(m train.Metric) *float64 { return m.Loss }
 	perPairOf    = func(m train.Metric) *float64 { return m.PairLoss }
 	validationOf = func(m train.Metric) *float64 { return m.Validation }
-	averagedOf   = func(m train.Metric) *float64 { return m.Averaged }
 	keptOf       = func(m train.Metric) *float64 { return m.KeptShare }
 	thresholdOf  = func(m train.Metric) *float64 { return m.Threshold }
 	rateOf       = func(m train.Metric) *float64 { return m.LR }
@@ -78,9 +77,8 @@ func termOf(name string, of func(train.Metric) map[string]float64) func(train.Me
 // drawReadableCurves returns the curves that a person reads: validation beside what needs no training, and the loss.
 func (c *Course) drawReadableCurves() (list []chart.Drawing) {
 	score := c.newCurveLine("validation", 0, false, validationOf)
-	averaged := c.newCurveLine("average of the weights", 1, false, averagedOf)
-	score.Dots, averaged.Dots = len(score.X) <= 60, len(score.X) <= 60
-	lines := []chart.Line{score, averaged}
+	score.Dots = len(score.X) <= 60
+	lines := []chart.Line{score}
 	if c.Settings.Validation.Measure == config.MeasureP1 && len(score.X) > 0 {
 		frozen, whitened := c.findUntrained()
 		lines = append(

@@ -186,15 +186,12 @@ func (r *Run) trainedFacts() []page.Fact {
 func (r *Run) stateText() string {
 	switch {
 	case r.HeadFile == folder.LastHeadFile || r.Result.BestStep < 0:
-		if r.HeadFile != folder.LastHeadFile && r.Result.Averaged {
-			return fmt.Sprintf("%s after step %d, the last", r.Result.State(), r.Result.Steps)
-		}
 		return fmt.Sprintf("the last state, after step %d", r.Result.Steps)
 	case r.Result.Stopped:
-		return fmt.Sprintf("%s after step %d, the best on validation; stopped early after step %d",
-			r.Result.State(), r.Result.BestStep, r.Result.Steps)
+		return fmt.Sprintf("the state after step %d, the best on validation; stopped early after step %d",
+			r.Result.BestStep, r.Result.Steps)
 	}
-	return fmt.Sprintf("%s after step %d, the best on validation", r.Result.State(), r.Result.BestStep)
+	return fmt.Sprintf("the state after step %d, the best on validation", r.Result.BestStep)
 }
 
 func shaText(sum string) string {

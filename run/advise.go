@@ -22,8 +22,7 @@ func readCourse(dir string) (c course, err error) {
 	for _, l := range lines {
 		switch {
 		case l.Validation != nil:
-			c.validations = append(c.validations, train.Validation{Epoch: l.Epoch, Step: l.Step, Score: *l.Validation,
-				Averaged: l.Averaged})
+			c.validations = append(c.validations, train.Validation{Epoch: l.Epoch, Step: l.Step, Score: *l.Validation})
 		case l.Kept != nil && l.Rows > 0:
 			c.kept, c.steps = c.kept+float64(*l.Kept)/float64(l.Rows), c.steps+1
 		}
@@ -44,7 +43,7 @@ func adviseOnFailure(c course, cfg config.Run, r folder.Result, views *tuning.Vi
 	at := func(rate float64) config.Key { return config.Key(fmt.Sprintf("%s=%.2g", key, rate)) }
 	var peak, last float64
 	for _, v := range c.validations {
-		peak, last = max(peak, v.Top()), v.Top()
+		peak, last = max(peak, v.Score), v.Score
 	}
 	trained := len(c.validations) > 1
 	switch {

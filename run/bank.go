@@ -20,9 +20,6 @@ func (r *Training) fillBank(ctx context.Context) error {
 		return err
 	}
 	r.loop.Bank.Push(z)
-	if r.loop.Shown != nil {
-		r.loop.Shown.Push(z)
-	}
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"winnow/features"
 	"winnow/filters"
-	"winnow/filters/correction"
 	"winnow/losses"
 	"winnow/models"
 	"winnow/run/config"
@@ -23,7 +22,6 @@ func (r *Training) buildConfig() error {
 	cfg, epoch, classes := r.Config, r.Epoch, len(r.Data.Classes)
 	r.loop = train.Config{
 		Sampler: r.sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip, StepIdle: cfg.StepIdle,
-		Average:       cfg.Average.Horizon.In(epoch),
 		ValidateEvery: max(cfg.Validation.Every.In(epoch), 1), CheckpointEvery: cfg.Checkpoint.In(epoch),
 		LogEvery: cfg.LogEvery, DiagnoseEvery: cfg.Diagnostics.Every.In(epoch),
 		Identity: r.listIdentity(), Clock: r.clock, Now: time.Now,
@@ -31,10 +29,6 @@ func (r *Training) buildConfig() error {
 	r.loop.Trusted, r.loop.Named = r.Data.Trusted, r.imageOf
 	if r.Data.Validation.Len() > 0 {
 		r.loop.Patience = cfg.Validation.Patience
-	}
-	if h := cfg.Average.Horizon; r.loop.Average == 1 {
-		return fmt.Errorf("train: average.horizon: found %s, 1 step of the %d of an epoch, which averages nothing: "+
-			"expected at least 2 steps, or 0 for none", h, epoch)
 	}
 	if cfg.Bank.Size > 0 {
 		r.loop.Bank = features.NewBank(cfg.Bank.Size, cfg.Head.Out, classes)
@@ -56,17 +50,6 @@ func (r *Training) buildConfig() error {
 			return err
 		}
 		r.loop.Filter = filter
-		if filter.NeedsAll() {
-			r.loop.Shown = features.NewBank(min(cfg.Bank.Size, r.Data.Train.Len()-r.Data.Unlabelled), cfg.Head.Out,
-				classes)
-		}
-	}
-	if cfg.Correct.On() {
-		corrector, err := correction.New(cfg.Correct.In(epoch), r.Data.Train.Labels, classes)
-		if err != nil {
-			return err
-		}
-		r.loop.Corrector = corrector
 	}
 	return nil
 }
@@ -140,10 +123,8 @@ func (r *Training) listIdentity() map[string]string {
 		"diagnostics.every", "validation.hold_out"}
 	unused := map[string]bool{
 		"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(),
-		"correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record, "average.": cfg.Average.Horizon.N == 0,
 		"paper_variant": !cfg.PaperVariant, "sampler.balance": cfg.Sampler.IsUsual(),
 		"sampler.views": cfg.Sampler.Views <= 1, "finetune.refit": cfg.Finetune.Refit.N == 0,
-		"filter.neighbours": cfg.Filter.Scorer != "knn",
 	}
 	maps.DeleteFunc(id, func(key, _ string) bool {
 		for block, off := range unused {

@@ -56,9 +56,6 @@ func (r *Training) estimateDuration() (time.Duration, error) {
 	if r.Validates {
 		every := float64(max(r.loop.ValidateEvery, 1))
 		images = math.Ceil(steps/every+1) * float64(r.Data.Validation.Len()) / float64(r.sampler.Size())
-		if r.loop.Average > 0 {
-			images *= 2
-		}
 	}
 	return time.Duration(steps*float64(forward) + (steps-resting)*float64(backward) + images*float64(forward)), nil
 }

@@ -17,12 +17,9 @@ func (r *Training) judgeResult(ctx context.Context, o Outcome) (folder.Result, e
 	dir, data, share := r.options.Dir, r.Data, r.backbone.Share()
 	f := folder.Result{
 		Run: dir, Head: filepath.Join(dir, folder.BestHeadFile), FineTuned: share, Seed: o.Config.Seed, Steps: o.Step,
-		Epochs: o.Epochs, BestStep: o.BestStep, Averaged: o.OfAverage, Stopped: o.Stopped,
+		Epochs: o.Epochs, BestStep: o.BestStep, Stopped: o.Stopped,
 		Patience: o.Config.Validation.Patience, Idle: o.Idle, Reading: r.Reading,
 		Verdict: "there is no validation split: whether training was worth it was not measured",
-	}
-	if o.Config.Correct.On() {
-		f.Corrected = &o.Corrections
 	}
 	if share != nil {
 		f.Backbone = filepath.Join(dir, folder.BestBackboneFile)

@@ -77,6 +77,4 @@ type Outcome struct {
 	Head    *head.Head     // the best by validation, or the last: see [Options]
 	Filter  filters.Config // as it was run; Scorer is config.NoFilter without one
 	Summary folder.Result  // result.json; empty without a manifest or a folder
-
-	Corrections int // labels changed; an image counts as often as its label was
 }

@@ -46,11 +46,9 @@ func (r *Training) beginAgain(ctx context.Context) error {
 	for i, p := range r.head.Params() {
 		copy(p.Data, h.Params()[i].Data)
 	}
-	for _, bank := range []*features.Bank{bank, r.loop.Shown} {
-		if bank != nil {
-			bank.Clear()
-			bank.Push(members)
-		}
+	if bank != nil {
+		bank.Clear()
+		bank.Push(members)
 	}
 	return nil
 }

@@ -162,13 +162,7 @@ func (r *Training) buildTrainer(ctx context.Context) (err error) {
 	if r.loop.SelfPaced, err = r.selfPacing(); err != nil {
 		return err
 	}
-	dir := r.options.Dir
-	r.loop.Dir = dir
-	if dir != "" {
-		if err := r.recordSamples(); err != nil {
-			return err
-		}
-	}
+	r.loop.Dir = r.options.Dir
 	if err := r.fillBank(ctx); err != nil {
 		return err
 	}
@@ -176,7 +170,7 @@ func (r *Training) buildTrainer(ctx context.Context) (err error) {
 	if r.trainer, err = train.New(r.loop); err != nil {
 		return err
 	}
-	if dir != "" {
+	if r.options.Dir != "" {
 		r.trainer.SaveHead = r.saveState
 	}
 	return nil
@@ -296,12 +290,6 @@ func (r *Training) saveState(best bool) error {
 		if err := r.passToObservers(Saving{}); err != nil {
 			return err
 		}
-		if err := r.writeSamples(); err != nil {
-			return err
-		}
-	}
-	if err := r.writeCorrections(); err != nil {
-		return err
 	}
 	return r.backbone.Save(r.options.Dir, name, r.head, r.headMeta())
 }
@@ -334,12 +322,7 @@ func (r *Training) finishFolder(result train.Result) (Outcome, error) {
 			}
 		}
 	}
-	result.OfAverage = result.OfAverage && !r.options.Last
-	out := Outcome{Result: result, Config: r.Config, Head: r.head, Filter: r.Config.Filter.In(r.Epoch)}
-	if r.loop.Corrector != nil {
-		out.Corrections = len(r.loop.Corrector.Corrections())
-	}
-	return out, nil
+	return Outcome{Result: result, Config: r.Config, Head: r.head, Filter: r.Config.Filter.In(r.Epoch)}, nil
 }
 
 // willTrain refuses a fine-tuning that cannot work, as far as that is known before its encoder is ready.

@@ -192,29 +192,17 @@ func enlarged(b *testing.B, zip string, paths []string) string {
 	return dir
 }
 
-// residualNetwork is the network of 18 layers of He et al. 2016, table 1.
-const residualNetwork = `name: resnet18
-about: timed only
-input: {channels: 3, side: 224}
-init: he_normal
-layers:
-  - conv: {out: 64, kernel: 7, stride: 2, pad: 3, bias: false}
-  - batch_norm
-  - relu
-  - max_pool: {kernel: 3, stride: 2, pad: 1}
-  - repeat: {times: 2, layers: [{residual: {layers: [{conv: {out: 64, kernel: 3, pad: same, bias: false}}, batch_norm,
-      relu, {conv: {out: 64, kernel: 3, pad: same, bias: false}}, batch_norm]}}, relu]}
-`
-
-// wider is a stage that halves the side.
-const wider = `  - residual: {layers: [{conv: {out: N, kernel: 3, stride: 2, pad: same, bias: false}}, batch_norm,
-      relu, {conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm],
-      shortcut: [{conv: {out: N, kernel: 1, stride: 2, bias: false}}, batch_norm]}
-  - relu
-  - residual: {layers: [{conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm, relu,
-      {conv: {out: N, kernel: 3, pad: same, bias: false}}, batch_norm]}
-  - relu
-`
+// resnet18 is the network of 18 layers of He et al. 2016, table 1.
+var resnet18 = architecture.Network{Name: "resnet18", Channels: 3, Side: 224, Layers: func(p *architecture.Plan) {
+	p.Conv(64, 7, 2, 3, false)
+	p.BatchNorm()
+	p.Relu()
+	p.MaxPool(3, 2, 1)
+	for i, out := range []int{64, 64, 128, 128, 256, 256, 512, 512} {
+		architecture.ResidualBlock(p, out, i > 1 && i%2 == 0)
+	}
+	p.GlobalAverage()
+}}
 
 // networkFile writes a network whose metadata say how it takes images.
 func networkFile(b *testing.B, name string) string {
@@ -222,15 +210,7 @@ func networkFile(b *testing.B, name string) string {
 		Mean: [3]float32{.485, .456, .406}, Std: [3]float32{.229, .224, .225}}
 	var m *graph.Model
 	if name == "resnet" {
-		text := residualNetwork
-		for _, n := range []string{"128", "256", "512"} {
-			text += strings.ReplaceAll(wider, "N", n)
-		}
-		net, err := architecture.Parse("resnet18.yaml", []byte(text+"  - global_average_pool\n"))
-		if err != nil {
-			b.Fatal(err)
-		}
-		m = net.Model(1)
+		m = resnet18.Model(1)
 	} else {
 		data, err := os.ReadFile(reference.Asset(b, "models/mobilenetv2-features.onnx"))
 		if err == nil {

@@ -56,7 +56,7 @@ func openParts(b *testing.B, r *Training, tuned *tuning.Live) *parts {
 	}
 	b.Cleanup(func() { p.tail.Close() })
 	pictures := backbone.NewImageCache(tuned.Root, tuned.Paths, int64(tuned.Settings.CacheLimit),
-		pre.DecodeOptions(tuned.Augment))
+		pre.DecodeOptions())
 	pixels, err := live.NewPixels(live.PixelsConfig{Pictures: pictures, Preprocessing: pre, Augmentation: tuned.Augment,
 		Source: func(int) *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }})
 	if err != nil {

@@ -110,12 +110,6 @@ func (r *Training) tellPlan() {
 	if tuned && cfg.BackboneSolver.LR.Value == 0 {
 		note("%s is 0: the backbone's weights will not change", config.Key("backbone_solver.lr"))
 	}
-	if n := cfg.Average.Horizon.In(plan.Epoch); n > 0 && plan.Validates {
-		note("the weights are averaged over about %d steps: every validation also measures the average, and takes "+
-			"twice as long", n)
-	} else if n > 0 {
-		note("the weights are averaged over about %d steps: the average is what the run leaves", n)
-	}
 	if plan.Rests > 0 {
 		note("the backbone rests for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)
 	}

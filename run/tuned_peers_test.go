@@ -46,7 +46,7 @@ func drawnTraining(t *testing.T, method string, set ...string) *Training {
 			t.Fatal(err)
 		}
 	}
-	net, err := architecture.Embedded("lenet5")
+	net, err := architecture.Find("lenet5")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/atomicfile"
-	"winnow/internal/blocksum"
 	"winnow/internal/lock"
 	"winnow/internal/regular"
 	"winnow/internal/seal"
@@ -45,11 +44,8 @@ type Extension struct {
 	info    Info
 	lock    io.Closer
 	vectors *os.File
-	sums    *os.File
-	tail    []byte // of the vectors, after their last whole block
 	paths   *os.File
 	seen    *os.File
-	bases   map[location.Source]int
 	done    int // images of New taken so far
 	synced  int
 	bad     []features.Bad
@@ -67,8 +63,7 @@ func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Ext
 		if filepath.IsAbs(e.Source) {
 			e.Place = location.PlaceOf(dir, location.At(e.Source))
 		}
-		info := Info{Version: indexVersion, Dim: dim, DType: dtype, Embedder: e, Unfinished: true,
-			Bases: []location.Place{}}
+		info := Info{Version: indexVersion, Dim: dim, DType: dtype, Embedder: e, Unfinished: true}
 		return info, nil, info.checkInfo(dir)
 	})
 }
@@ -94,7 +89,7 @@ func Extend(dir string, e Embedder, dim int, paths []string) (*Extension, error)
 
 // beginExtension opens the files for appending after the present rows, which state reads while the lock is held.
 func beginExtension(dir string, paths []string, state func() (Info, map[string]int, error)) (_ *Extension, err error) {
-	x := &Extension{dir: dir, bases: map[location.Source]int{}}
+	x := &Extension{dir: dir}
 	if x.lock, err = lock.Folder(dir); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -111,23 +106,18 @@ func beginExtension(dir string, paths []string, state func() (Info, map[string]i
 		return nil, err
 	}
 	x.Skipped = len(paths) - len(x.New)
-	size := x.info.vectorBytes()
 	for _, part := range []struct {
 		file **os.File
 		name string
 		end  int64
-	}{{&x.vectors, vectorsFile, size}, {&x.sums, sumsFile, size / blocksum.Size * blocksum.Width}, {&x.paths, pathsFile,
-		x.info.Names}, {&x.seen, seenFile, x.info.Seen}} {
+	}{{&x.vectors, vectorsFile, x.info.vectorBytes()}, {&x.paths, pathsFile, x.info.Names},
+		{&x.seen, seenFile, x.info.Seen}} {
 		if *part.file, err = openAt(filepath.Join(dir, part.name), part.end); err != nil {
 			return nil, err
 		}
 	}
 	if x.info.Rows == 0 {
 		return x, x.Flush()
-	}
-	x.tail = make([]byte, size%blocksum.Size)
-	if _, err := x.vectors.ReadAt(x.tail, size-int64(len(x.tail))); err != nil {
-		return nil, fmt.Errorf("search: %w", err)
 	}
 	return x, nil
 }
@@ -207,7 +197,12 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 		seen.WriteString(x.seenLine(x.New[x.done+i]) + "\n")
 		keep.Rows++
 	}
-	if err := x.writeExtension(keep, names.Bytes(), seen.Bytes()); err != nil {
+	var data bytes.Buffer
+	err := features.EncodeRows(&data, x.info.DType, keep)
+	if err == nil {
+		err = x.addEncoded(data.Bytes(), names.Bytes(), seen.Bytes(), keep.Rows)
+	}
+	if err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
 	x.done += rows.Rows
@@ -217,18 +212,9 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 	return nil
 }
 
-// writeExtension appends rows, and the lines of their images, to the files.
-func (x *Extension) writeExtension(rows blas32.General, names, seen []byte) error {
-	var data bytes.Buffer
-	if err := features.EncodeRows(&data, x.info.DType, rows); err != nil {
-		return err
-	}
-	return x.addEncoded(data.Bytes(), names, seen, rows.Rows)
-}
-
 // Flush syncs the rows written so far to disk, and only then counts them in index.json.
 func (x *Extension) Flush() error {
-	if err := errors.Join(x.vectors.Sync(), x.sums.Sync(), x.paths.Sync(), x.seen.Sync()); err != nil {
+	if err := errors.Join(x.vectors.Sync(), x.paths.Sync(), x.seen.Sync()); err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
 	data, err := seal.Marshal(x.info)
@@ -251,12 +237,12 @@ func (x *Extension) Finish() error {
 // Close releases the folder. Rows since the last Flush are lost.
 func (x *Extension) Close() error {
 	var err error
-	for _, f := range []*os.File{x.vectors, x.sums, x.paths, x.seen} {
+	for _, f := range []*os.File{x.vectors, x.paths, x.seen} {
 		if f != nil {
 			err = errors.Join(err, f.Close())
 		}
 	}
-	x.vectors, x.sums, x.paths, x.seen = nil, nil, nil, nil
+	x.vectors, x.paths, x.seen = nil, nil, nil
 	if x.lock != nil {
 		err = errors.Join(err, x.lock.Close())
 		x.lock = nil

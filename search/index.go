@@ -13,12 +13,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/datasets/location"
 	"winnow/features"
-	"winnow/internal/blocksum"
 	"winnow/internal/regular"
 	"winnow/internal/seal"
 )
@@ -26,15 +26,14 @@ import (
 // Files of an index. index.json is written last; rows that it does not count do not exist, and the next extension
 // truncates them.
 const (
-	vectorsFile = "vectors.bin"  // rows×dim numbers, little-endian, row-major, no header
-	sumsFile    = "vectors.sums" // the XXH3 sum, 8 bytes, little-endian, of each whole block of vectors.bin
-	pathsFile   = "paths.txt"    // line i is the image of row i
-	seenFile    = "seen.txt"     // line i is the size and the time of the image's file
+	vectorsFile = "vectors.bin" // rows×dim numbers, little-endian, row-major, no header
+	pathsFile   = "paths.txt"   // line i is the image of row i
+	seenFile    = "seen.txt"    // line i is the size, the time and the base folder of the image's file
 	indexFile   = "index.json"
 )
 
 // indexVersion is the version of the format.
-const indexVersion = 3
+const indexVersion = 4
 
 // Embedder identifies what makes the vectors of an index. Embedders that differ only in Source and Place make the
 // same vectors.
@@ -44,7 +43,7 @@ type Embedder struct {
 	Head          string `json:"head,omitempty"`      // sha256 of the head file; "" without a head
 	Preprocessing string `json:"preprocessing"`       // in canonical form
 	Decoder       string `json:"decoder"`             // the image decoder and its version
-	Precision     string `json:"precision,omitempty"` // features.Float16 or BFloat16; "" for float32
+	Precision     string `json:"precision,omitempty"` // features.Float16; "" for float32
 	Source        string `json:"source"`              // where the embedder was found: a hint, not part of the identity
 
 	// Place is the location of Source if that is a file or a folder; [Create] fills it in.
@@ -79,7 +78,6 @@ type Info struct {
 	DType    string   `json:"dtype"` // features.Float32 or features.Float16
 	Embedder Embedder `json:"embedder"`
 	Vectors  uint32   `json:"vectors_crc32c"`
-	Tail     uint64   `json:"tail_xxh3,string"` // of what follows the last whole block of the vectors
 	Names    int64    `json:"paths_bytes"`
 	Paths    uint32   `json:"paths_crc32c"`
 	Seen     int64    `json:"seen_bytes"`
@@ -87,9 +85,6 @@ type Info struct {
 
 	// Unfinished marks an index until all images have come that it was made for: [Extend] continues it.
 	Unfinished bool `json:"unfinished,omitempty"`
-
-	// Bases are the folders that the paths start from, by the numbers in seen.txt.
-	Bases []location.Place `json:"bases"`
 }
 
 // Index is an open index as it was when opened. It stays valid while the folder is extended.
@@ -102,7 +97,9 @@ type Index struct {
 	file *os.File
 	view []float32 // the mapped file; nil if it cannot be mapped
 	free func() error
-	sums *blocksum.Sums // of the vectors
+
+	checked sync.Once // of the vectors
+	damage  error
 }
 
 // Open opens an index and checks that its files agree. The vectors stay on disk, memory-mapped where the system
@@ -259,36 +256,6 @@ func (ix *Index) openVectors() error {
 	if ix.DType == features.Float32 && ix.Rows > 0 {
 		ix.view, ix.free = features.MapFloats(ix.file, ix.vectorBytes())
 	}
-	return ix.readSums()
-}
-
-// readSums reads the sums of the whole blocks, and adds that of the last one.
-func (ix *Index) readSums() error {
-	size := ix.vectorBytes()
-	name, data := filepath.Join(ix.Dir, sumsFile), make([]byte, blocksum.Width*(size/blocksum.Size))
-	f, err := regular.Open(name)
-	if err != nil {
-		return fmt.Errorf("search: %w", err)
-	}
-	defer f.Close()
-	if n, err := io.ReadFull(f, data); err != nil {
-		return fmt.Errorf("search: %s: %d bytes, expected at least %d for %d rows of %d values", name, n, len(data),
-			ix.Rows, ix.Dim)
-	}
-	sums := blocksum.Decode(data)
-	if size%blocksum.Size > 0 {
-		sums = append(sums, ix.Tail)
-	}
-	ix.sums = blocksum.New(sums, size)
-	return nil
-}
-
-// compareIndexSums compares whole blocks, which begin at byte from, with their sums.
-func (ix *Index) compareIndexSums(data []byte, from int64) error {
-	if first, last, ok := ix.sums.Compare(data, from); !ok {
-		return fmt.Errorf("search: %s: bytes %d to %d do not fit %s: one of the files has changed since it was "+
-			"written: restore both, or make the index again", ix.file.Name(), first, last, sumsFile)
-	}
 	return nil
 }
 
@@ -297,64 +264,50 @@ func (ix *Index) Len() int   { return ix.Rows }
 func (ix *Index) Width() int { return ix.Dim }
 
 // Block implements [Vectors]. If the file is mapped, it returns a view. Stored float16 rows have length 1 only to
-// within 1e-3, so they are normalised here. The first read of each block of the file compares its sum.
+// within 1e-3, so they are normalised here. The first call compares the checksum of all vectors.
 func (ix *Index) Block(from, n int) (blas32.General, []bool, error) {
 	at, to := int64(from)*ix.rowBytes(), int64(from+n)*ix.rowBytes()
+	if err := ix.checkVectors(); err != nil {
+		return blas32.General{}, nil, err
+	}
 	if ix.view != nil {
-		if err := ix.Check(from, n); err != nil {
-			return blas32.General{}, nil, err
-		}
 		return blas32.General{Rows: n, Cols: ix.Dim, Stride: ix.Dim, Data: ix.view[from*ix.Dim : (from+n)*ix.Dim]},
 			nil, nil
 	}
-	first, end := ix.sums.Around(at, to)
-	b := make([]byte, end-first)
-	if _, err := ix.file.ReadAt(b, first); err != nil {
+	b := make([]byte, to-at)
+	if _, err := ix.file.ReadAt(b, at); err != nil {
 		return blas32.General{}, nil, fmt.Errorf("search: %s: row %d: %w", ix.file.Name(), from, err)
 	}
-	if err := ix.compareIndexSums(b, first); err != nil {
-		return blas32.General{}, nil, err
-	}
 	x := features.NewMatrix(n, ix.Dim)
-	features.DecodeRows(x.Data, ix.DType, b[at-first:to-first])
+	features.DecodeRows(x.Data, ix.DType, b)
 	if ix.DType == features.Float32 {
 		return x, nil, nil
 	}
 	return x, UnitRows(x), nil
 }
 
-// Check compares the sums of the blocks that hold rows from to from+n-1, unless that was done. Without a mapped file
-// Block does it.
-func (ix *Index) Check(from, n int) error {
-	at, to := int64(from)*ix.rowBytes(), int64(from+n)*ix.rowBytes()
-	if ix.view == nil || ix.sums.Compared(at, to) {
-		return nil
-	}
-	first, end := ix.sums.Around(at, to)
-	return ix.compareIndexSums(features.FloatBytes(ix.view)[first:end], first)
-}
-
-// Verify reads all files and compares their checksums with index.json and vectors.sums.
+// Verify reads all files and compares their checksums with index.json.
 func (ix *Index) Verify() error {
 	if _, err := ix.Files(); err != nil {
 		return err
 	}
-	in, part := io.NewSectionReader(ix.file, 0, ix.vectorBytes()), make([]byte, 64*blocksum.Size)
-	var sum uint32
-	for at := int64(0); at < ix.vectorBytes(); {
-		n, err := io.ReadFull(in, part[:min(int64(len(part)), ix.vectorBytes()-at)])
-		if err != nil {
-			return fmt.Errorf("search: %s: %w", ix.file.Name(), err)
+	return ix.checkVectors()
+}
+
+// checkVectors reads the vectors, once, and compares their checksum.
+func (ix *Index) checkVectors() error {
+	ix.checked.Do(func() {
+		sum, in := crc32.New(castagnoli), io.NewSectionReader(ix.file, 0, ix.vectorBytes())
+		if ix.view != nil {
+			sum.Write(features.FloatBytes(ix.view))
+		} else if _, err := io.Copy(sum, in); err != nil {
+			ix.damage = fmt.Errorf("search: %s: %w", ix.file.Name(), err)
+			return
 		}
-		if err := ix.compareIndexSums(part[:n], at); err != nil {
-			return err
+		if found := sum.Sum32(); found != ix.Info.Vectors {
+			ix.damage = fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was "+
+				"written: restore it, or make the index again", ix.file.Name(), found, ix.Info.Vectors)
 		}
-		sum = updateCRC(sum, part[:n])
-		at += int64(n)
-	}
-	if sum != ix.Info.Vectors {
-		return fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was written",
-			ix.file.Name(), sum, ix.Info.Vectors)
-	}
-	return nil
+	})
+	return ix.damage
 }

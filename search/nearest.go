@@ -22,25 +22,6 @@ type Vectors interface {
 	Block(from, n int) (x blas32.General, absent []bool, err error)
 }
 
-// checked are vectors whose blocks are compared with sums, which [Nearest] has done while the block before is searched.
-type checked interface {
-	Check(from, n int) error
-}
-
-// checkAhead starts to check a block and returns a function that waits for it. The block's reader returns the error.
-func checkAhead(v Vectors, from, rows int) (wait func()) {
-	c, ok := v.(checked)
-	if !ok || from >= v.Len() {
-		return func() {}
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = c.Check(from, min(rows, v.Len()-from))
-	}()
-	return func() { <-done }
-}
-
 // Hit is a row and its cosine with the query.
 type Hit struct {
 	Row        int
@@ -76,11 +57,7 @@ func Nearest(ctx context.Context, v Vectors, queries features.Set, k int, own []
 	}
 	best := make([][]Hit, queries.Len())
 	rows := min(max(blockBytes/(4*max(v.Width(), 1)), 1), blockRows)
-	wait := func() {}
-	defer func() { wait() }()
 	for from := 0; from < v.Len(); from += rows {
-		wait()
-		wait = checkAhead(v, from+rows, rows)
 		x, absent, err := v.Block(from, min(rows, v.Len()-from))
 		if err != nil {
 			return nil, err

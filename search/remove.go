@@ -1,14 +1,12 @@
 package search
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 
 	"winnow/features"
-	"winnow/internal/blocksum"
 	"winnow/internal/lock"
 )
 
@@ -66,9 +64,8 @@ func (ix *Index) copyWithout(dir string, gone map[string]bool) error {
 		return err
 	}
 	defer x.Close()
-	// Places are relative to the folder that dir will be.
-	x.info.Embedder, x.info.Bases, x.info.Unfinished = ix.Embedder, ix.Bases, ix.Unfinished
-	const most = 1 << 10 // rows copied together
+	x.info.Embedder, x.info.Unfinished = ix.Embedder, ix.Unfinished // places are relative to what dir will be
+	const most = 1 << 10                                            // rows copied together
 	for from := 0; from < ix.Rows; {
 		if gone[ix.Paths[from]] {
 			from++
@@ -96,20 +93,15 @@ func (ix *Index) copyWithout(dir string, gone map[string]bool) error {
 
 // addEncoded appends encoded rows, and the lines of their images, to the files.
 func (x *Extension) addEncoded(data, names, seen []byte, rows int) error {
-	tail, sums := append(x.tail, data...), []byte(nil)
-	for ; len(tail) >= blocksum.Size; tail = tail[blocksum.Size:] {
-		sums = binary.LittleEndian.AppendUint64(sums, blocksum.Sum(tail[:blocksum.Size]))
-	}
 	for _, part := range []struct {
 		file *os.File
 		data []byte
-	}{{x.vectors, data}, {x.sums, sums}, {x.paths, names}, {x.seen, seen}} {
+	}{{x.vectors, data}, {x.paths, names}, {x.seen, seen}} {
 		if _, err := part.file.Write(part.data); err != nil {
 			return err
 		}
 	}
-	x.tail = append([]byte(nil), tail...)
-	x.info.Vectors, x.info.Tail = updateCRC(x.info.Vectors, data), blocksum.Sum(tail)
+	x.info.Vectors = updateCRC(x.info.Vectors, data)
 	x.info.Paths, x.info.Names = updateCRC(x.info.Paths, names), x.info.Names+int64(len(names))
 	x.info.SeenSum, x.info.Seen = updateCRC(x.info.SeenSum, seen), x.info.Seen+int64(len(seen))
 	x.info.Rows += rows

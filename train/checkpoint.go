@@ -25,16 +25,12 @@ type state struct {
 	State      []paramShape        `json:"state"`
 	LossParams []paramShape        `json:"loss_params"`
 	HasBest    bool                `json:"has_best"`
-	HasAverage bool                `json:"has_average,omitempty"`
 	Groups     []groupState        `json:"groups"`
 	Bank       *features.BankState `json:"bank"`
-	Shown      *features.BankState `json:"shown,omitempty"`
 	Filter     *filters.State      `json:"filter"`
 	Judged     []judged            `json:"judged,omitempty"` // since the last diagnosis
 	SelfPaced  *selfpaced.State    `json:"selfpaced,omitempty"`
-	Corrects   bool                `json:"corrects,omitempty"` // labels are corrected; the arrays hold the corrections
-	Samples    *witnessState       `json:"samples,omitempty"`  // the arrays hold the records of the samples
-	Lines      map[string]lineSum  `json:"lines,omitempty"`    // of the files of lines in the run's folder
+	Lines      map[string]lineSum  `json:"lines,omitempty"` // of the files of lines in the run's folder
 }
 
 // groupState is a group with the memory of its solver.
@@ -95,7 +91,7 @@ func (t *Trainer) writeCheckpoint(lines map[string]lineSum) error {
 // weights is copied, and everything must be written before the next step.
 func (t *Trainer) captureState() (state, []archive.Array) {
 	s := state{Identity: t.Identity, Progress: t.progress, Params: paramShapes(t.params), State: paramShapes(t.state),
-		LossParams: paramShapes(t.objective.params), HasBest: t.best != nil, HasAverage: t.average != nil}
+		LossParams: paramShapes(t.objective.params), HasBest: t.best != nil}
 	var arrays []archive.Array
 	for _, part := range []struct {
 		name   string
@@ -108,31 +104,16 @@ func (t *Trainer) captureState() (state, []archive.Array) {
 	for i, v := range t.best {
 		arrays = append(arrays, archive.Float32s(fmt.Sprintf("best/%d", i), v))
 	}
-	for i, v := range t.average {
-		arrays = append(arrays, archive.Float32s(fmt.Sprintf("average/%d", i), v))
-	}
 	for i := range t.groups {
 		g := t.groups[i].describeGroup()
 		g.Solver, arrays = detachBuffers("solver/"+g.Name, t.groups[i].Solver.State(), arrays)
 		s.Groups = append(s.Groups, g)
 	}
 	s.Bank, arrays = detachBank("bank", t.Bank, arrays)
-	s.Shown, arrays = detachBank("shown", t.Shown, arrays)
-	if t.Corrector != nil {
-		c := t.Corrector.State()
-		s.Corrects = true
-		arrays = append(arrays, archive.Ints("correct/vote", c.Vote), archive.Ints("correct/votes", c.Votes),
-			archive.Ints("correct/rows", c.Rows),
-			archive.Ints("correct/to", c.To), archive.Ints("correct/steps", c.Steps),
-			archive.Float64s("correct/confidence", c.Confidence))
-	}
 	if t.Filter != nil {
 		f := t.Filter.State()
 		s.Filter = &f
 		s.Judged = t.judged
-	}
-	if t.Samples != nil {
-		s.Samples, arrays = t.captureSamples(arrays)
 	}
 	if t.SelfPaced != nil {
 		w := t.SelfPaced.Weights.State()

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"winnow/features"
 	"winnow/filters"
 	"winnow/internal/spread"
 )
@@ -22,32 +21,6 @@ type Diagnosis struct {
 	Bank   int          `json:"bank"` // members after the step
 	Judged []judged     `json:"judged"`
 	Kappa  *KappaSpread `json:"kappa,omitempty"` // for vMF-Sim, once a class has enough members in the bank
-	Drift  *drift       `json:"drift,omitempty"` // of the step's batch; nil if the bank held none of its images
-}
-
-// drift is how far images have moved since their vectors entered the bank: how outdated the bank is.
-type drift struct {
-	Images int     `json:"images"` // number of images of the batch that the bank held
-	Cosine float64 `json:"cosine"` // mean cosine of an image's vector to its newest one in the bank
-	Behind float64 `json:"behind"` // mean number of members added since
-}
-
-// measureDrift compares a batch with the bank before it.
-func measureDrift(z features.Set, bank *features.Bank) *drift {
-	if z.IDs == nil || bank == nil {
-		return nil
-	}
-	var d drift
-	for i, id := range z.IDs {
-		if v, behind, ok := bank.Newest(id); ok {
-			d.Images, d.Cosine, d.Behind = d.Images+1, d.Cosine+features.Dot(z.Row(i), v), d.Behind+float64(behind)
-		}
-	}
-	if d.Images == 0 {
-		return nil
-	}
-	d.Cosine, d.Behind = d.Cosine/float64(d.Images), d.Behind/float64(d.Images)
-	return &d
 }
 
 // judged describes what one scorer did since the previous diagnosis. There are two when vMF-Sim took over from
@@ -208,7 +181,7 @@ func (t *Trainer) writeDiagnosis() error {
 	}
 	t.kappas = t.Filter.Kappas(t.kappas, t.Bank)
 	d.Kappa = spreadOf(t.kappas)
-	d.Drift, t.drift, t.judged = t.drift, nil, nil
+	t.judged = nil
 	return t.reportFact(d)
 }
 

@@ -16,7 +16,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"winnow/features"
 	"winnow/filters"
 	"winnow/train/archive"
 )
@@ -89,9 +88,6 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 				t.Errorf("step %d: %s", d.Step, diff)
 			}
 		}
-		if d.Drift == nil || d.Drift.Images < 1 || d.Drift.Cosine > 1.001 || d.Drift.Behind >= float64(d.Bank) {
-			t.Errorf("step %d: drift %+v of a bank of %d", d.Step, d.Drift, d.Bank)
-		}
 		if d.Kappa == nil || d.Kappa.N != len(d.Kappa.Values) || d.Kappa.Median <= 0 ||
 			d.Bank != b.facts[d.Step-1].Bank {
 			t.Errorf("step %d: concentrations %+v, bank %d", d.Step, d.Kappa, d.Bank)
@@ -103,27 +99,6 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 	last := spreadOf(b.cfg.Filter.Kappas(nil, b.cfg.Bank))
 	if diff := gocmp.Diff(last, list[4].Kappa); diff != "" {
 		t.Errorf("the last concentrations differ from the bank's: %s", diff)
-	}
-}
-
-// Drift is between a batch's images and their newest vectors in the bank; images new to the bank do not count.
-func TestDrift(t *testing.T) {
-	set := func(ids []int, x ...float32) features.Set {
-		s := features.NewSet(len(ids), 2)
-		copy(s.IDs, ids)
-		copy(s.X.Data, x)
-		return s
-	}
-	bank := features.NewBank(3, 2, 1)
-	batch := set([]int{7, 8, 9}, 1, 0, 0, 1, 1, 0)
-	if d := measureDrift(batch, bank); d != nil {
-		t.Errorf("an empty bank: %+v", d)
-	}
-	bank.Push(set([]int{8, 7, 7, 8}, 0, 1, 0, 1, 1, 0, 0.6, 0.8)) // evicts the first
-	want := &drift{Images: 2, Cosine: 0.9, Behind: 0.5}
-	if d := measureDrift(batch, bank); d == nil || d.Images != 2 || math.Abs(d.Cosine-want.Cosine) > 1e-6 ||
-		d.Behind != want.Behind {
-		t.Errorf("%+v, expected %+v", d, want)
 	}
 }
 

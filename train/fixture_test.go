@@ -190,7 +190,7 @@ func newBed(t testing.TB, dir string, change func(*Config)) *bed {
 			term("contrastive", nil, 1, false, 0), term("contrastive", nil, 0.5, true, 3),
 			term("soft_triple", nil, 0.3, false, 0), term("triplet", nil, 0.7, false, 0),
 		},
-		Average: 7, Clip: 5, ValidateEvery: 6, CheckpointEvery: 9, DiagnoseEvery: 10, Dir: dir,
+		Clip: 5, ValidateEvery: 6, CheckpointEvery: 9, DiagnoseEvery: 10, Dir: dir,
 		Identity: map[string]string{"seed": "1", "solver.lr": "0.003"},
 		Now:      func() time.Time { return time.Unix(1700000000, 0) },
 	}

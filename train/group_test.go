@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
-	"winnow/train/archive"
 )
 
 // deep is a linear encoder after a backbone: z = (xB - mean)W/‖…‖, where mean is a running mean of xB that no
@@ -249,46 +248,6 @@ func TestGroupsResume(t *testing.T) {
 		}
 		if !errors.Is(err, context.Canceled) || cuts > 40 {
 			t.Fatal(err)
-		}
-	}
-}
-
-func TestForgettingAGroupIsSeen(t *testing.T) {
-	want := deepRun(t)
-	for name, forget := range map[string]func(*state, map[string]archive.Array){
-		"backbone weights": func(_ *state, a map[string]archive.Array) { a["param/0"].F32[0] += 1e-6 },
-		"running mean":     func(_ *state, a map[string]archive.Array) { a["state/0"].F32[0] += 1e-4 },
-		"best mean":        func(_ *state, a map[string]archive.Array) { a["best/2"].F32[0]++ },
-		"average mean":     func(_ *state, a map[string]archive.Array) { a["average/2"].F32[0] += 1e-4 },
-		"backbone moments": func(_ *state, a map[string]archive.Array) { clear(a["solver/backbone/0/1"].F32) },
-		"head momentum":    func(_ *state, a map[string]archive.Array) { clear(a["solver/head/0/0"].F32) },
-		"backbone steps":   func(s *state, _ map[string]archive.Array) { s.Groups[0].Solver.Params[0].Steps-- },
-	} {
-		dir := t.TempDir()
-		ctx, cancel := context.WithCancel(context.Background())
-		b, _ := newDeepBed(t, dir, nil)
-		b.cfg.Observe = Together(b.cfg.Observe, On(func(s Step) {
-			if s.Number == 43 {
-				cancel()
-			}
-		}))
-		if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-		cancel()
-		s, arrays, err := readArchive[state](read(t, dir, CheckpointFile))
-		if err != nil {
-			t.Fatal(err)
-		}
-		forget(&s, arrays)
-		again, d := newDeepBed(t, dir, nil)
-		tr := again.trainer(t)
-		if err := tr.restoreTrainer(s, arrays); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		must(tr.Run(context.Background()))
-		if cmp.Equal(want, deepEndOf(t, again, d, dir)) {
-			t.Errorf("%s: forgotten, and the run ends the same", name)
 		}
 	}
 }

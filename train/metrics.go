@@ -32,16 +32,13 @@ type Metric struct {
 	Threshold    *float64           `json:"threshold,omitempty"`
 	GradientNorm *float64           `json:"gradient_norm,omitempty"`
 	// Pulls are the lengths of the terms' weighted gradients at the embedding, if there are several terms.
-	Pulls        map[string]float64 `json:"pulls,omitempty"`
-	Pull         *float64           `json:"pull,omitempty"` // length of their sum
-	Bank         int                `json:"bank,omitempty"`
-	Corrected    int                `json:"corrected,omitempty"`
-	Skipped      bool               `json:"skipped,omitempty"`
-	Validation   *float64           `json:"validation,omitempty"`
-	Averaged     *float64           `json:"validation_averaged,omitempty"`
-	Best         *bool              `json:"best,omitempty"`
-	BestAveraged bool               `json:"best_averaged,omitempty"`
-	Weights      *selfpaced.Round   `json:"selfpaced,omitempty"`
+	Pulls      map[string]float64 `json:"pulls,omitempty"`
+	Pull       *float64           `json:"pull,omitempty"` // length of their sum
+	Bank       int                `json:"bank,omitempty"`
+	Skipped    bool               `json:"skipped,omitempty"`
+	Validation *float64           `json:"validation,omitempty"`
+	Best       *bool              `json:"best,omitempty"`
+	Weights    *selfpaced.Round   `json:"selfpaced,omitempty"`
 }
 
 // metrics writes metrics.jsonl and TensorBoard events.
@@ -92,7 +89,7 @@ func (m *metrics) writeStep(s *Step) error {
 	kept, share := len(s.Kept), s.KeptShare()
 	l := Metric{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept,
 		KeptShare:    &share,
-		GradientNorm: &s.GradientNorm, Bank: s.Bank, Corrected: s.Corrected, Skipped: s.Skipped}
+		GradientNorm: &s.GradientNorm, Bank: s.Bank, Skipped: s.Skipped}
 	values := []tfevents.Scalar{newScalar("loss", s.Loss), newScalar("lr", s.LR), newScalar("kept_share", share),
 		newScalar("gradient_norm", s.GradientNorm)}
 	if s.PairLoss != s.Loss {
@@ -127,20 +124,13 @@ func (m *metrics) writeStep(s *Step) error {
 		l.Threshold = &s.Threshold
 		values = append(values, newScalar("threshold", s.Threshold))
 	}
-	if s.Corrected > 0 {
-		values = append(values, newScalar("corrected", float64(s.Corrected)))
-	}
 	return m.putMetric(l, values)
 }
 
 // writeValidation writes one validation.
 func (m *metrics) writeValidation(v Validation) error {
-	values := []tfevents.Scalar{newScalar("validation", v.Score)}
-	if v.Averaged != nil {
-		values = append(values, newScalar("validation_averaged", *v.Averaged))
-	}
-	return m.putMetric(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Averaged: v.Averaged, Best: &v.Best,
-		BestAveraged: v.BestAveraged}, values)
+	return m.putMetric(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Best: &v.Best},
+		[]tfevents.Scalar{newScalar("validation", v.Score)})
 }
 
 func (m *metrics) putMetric(l Metric, values []tfevents.Scalar) error {

@@ -1,27 +1,21 @@
 package train
 
-import (
-	"slices"
-
-	"winnow/features"
-)
+import "winnow/features"
 
 // A run whose encoder has a place ([Placed]) holds it from its first step to its end. In between the weights are there,
-// and Data follows when something other than a step needs it: fetch. Whoever changes Data calls store.
+// and Data follows when something other than a step needs it: fetchWeights.
 
-// holdWeights moves the weights to the place, and their average.
+// holdWeights moves the weights to the place.
 func (t *Trainer) holdWeights() error {
 	if t.place == nil {
 		return nil
 	}
-	if err := t.place.Hold(true); err != nil {
-		return err
-	}
-	t.held = true
-	return t.storeAverage()
+	err := t.place.Hold(true)
+	t.held = err == nil
+	return err
 }
 
-// releaseWeights ends hold; Data is then current.
+// releaseWeights ends holdWeights; Data is then current.
 func (t *Trainer) releaseWeights() error {
 	if !t.held {
 		return nil
@@ -34,53 +28,19 @@ func (t *Trainer) releaseWeights() error {
 	return err
 }
 
-// fetchWeights makes Data, and the average, what they are in the place.
+// fetchWeights makes Data what it is in the place.
 func (t *Trainer) fetchWeights() error {
 	if !t.ahead {
 		return nil
 	}
 	t.ahead = false
-	if err := t.place.Fetch("weights", t.inPlace(nil)); err != nil {
-		return err
-	}
-	if t.average == nil {
-		return nil
-	}
-	return t.place.Fetch("average", t.inPlace(t.average))
+	return t.place.Fetch("weights", dataOf(t.place.Params()))
 }
 
-// storeWeights makes the place follow changed Data and a changed average.
-func (t *Trainer) storeWeights() error {
-	if !t.held {
-		return nil
-	}
-	if err := t.place.Store("weights", t.inPlace(nil)); err != nil {
-		return err
-	}
-	return t.storeAverage()
-}
-
-func (t *Trainer) storeAverage() error {
-	if t.average == nil || !t.held {
-		return nil
-	}
-	return t.place.Store("average", t.inPlace(t.average))
-}
-
-// inPlace picks the slices of the place's parameters from those of all numbers, or their Data.
-func (t *Trainer) inPlace(of [][]float32) [][]float32 {
-	list := make([][]float32, len(t.place.Params()))
-	for i, p := range t.place.Params() {
-		if of == nil {
-			list[i] = p.Data
-			continue
-		}
-		list[i] = of[slices.Index(t.encoderParams(), p)]
+func dataOf(params []*features.Param) [][]float32 {
+	list := make([][]float32, len(params))
+	for i, p := range params {
+		list[i] = p.Data
 	}
 	return list
-}
-
-// isPlaced reports whether a parameter lies in the place that the run holds.
-func (t *Trainer) isPlaced(p *features.Param) bool {
-	return t.held && slices.Contains(t.place.Params(), p)
 }

@@ -35,17 +35,6 @@ func (t *Trainer) refitHead(ctx context.Context) error {
 			}
 		}
 	}
-	for i, a := range t.average {
-		copy(a, t.encoderParams()[i].Data)
-	}
-	if err := t.storeAverage(); err != nil {
-		return err
-	}
-	if t.witness.judge != nil {
-		if err := t.Samples.FollowAnew(t.Bank); err != nil {
-			return err
-		}
-	}
 	p.Refitted = true
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"winnow/features"
-	"winnow/filters/correction"
 	"winnow/internal/regular"
 	"winnow/train/archive"
 )
@@ -139,24 +138,13 @@ func (t *Trainer) restoreTrainer(s state, arrays map[string]archive.Array) error
 	if err := t.sameShapes(s); err != nil {
 		return err
 	}
-	if (s.Bank != nil) != (t.Bank != nil) || (s.Shown != nil) != (t.Shown != nil) ||
-		(s.Filter != nil) != (t.Filter != nil) || s.Corrects != (t.Corrector != nil) {
-		return fmt.Errorf("only one of checkpoint and run has a bank, a filter or corrections")
+	if (s.Bank != nil) != (t.Bank != nil) || (s.Filter != nil) != (t.Filter != nil) {
+		return fmt.Errorf("only one of checkpoint and run has a bank or a filter")
 	}
 	if (s.SelfPaced != nil) != (t.SelfPaced != nil) {
 		return fmt.Errorf("only one of checkpoint and run has self-paced weights")
 	}
-	if (s.Samples != nil) != (t.Samples != nil) || s.Samples != nil && (s.Samples.Watch != nil) != (t.Watch != nil) {
-		return fmt.Errorf("only one of checkpoint and run records its samples")
-	}
-	if s.HasAverage != (t.average != nil) {
-		return fmt.Errorf("only one of checkpoint and run has an average of the weights")
-	}
 	p := s.Progress
-	if p.Averaged < 0 || p.Averaged > p.Step || p.Averaged > 0 && !s.HasAverage || p.BestAveraged &&
-		(p.Averaged == 0 || !s.HasBest) {
-		return fmt.Errorf("progress %+v contradicts itself: has an average: %v", p, s.HasAverage)
-	}
 	if p.Step < 0 || p.Step > t.Steps || p.Validated < -1 || p.Validated > p.Step || p.BestStep > p.Validated ||
 		p.Weighed < 0 || p.Weighed > p.Step || s.HasBest != (p.BestStep >= 0) {
 		return fmt.Errorf("progress %+v contradicts itself or the length of %d steps", p, t.Steps)
@@ -165,15 +153,11 @@ func (t *Trainer) restoreTrainer(s state, arrays map[string]archive.Array) error
 		name   string
 		params []*features.Param
 	}
-	now, best, average := []part{{"param", t.params}, {"state", t.state}, {"loss_param", t.objective.params}},
-		part{name: "best"}, part{name: "average"}
+	now, best := []part{{"param", t.params}, {"state", t.state}, {"loss_param", t.objective.params}}, part{name: "best"}
 	if s.HasBest {
 		best.params = t.encoderParams()
 	}
-	if s.HasAverage {
-		average.params = t.encoderParams()
-	}
-	for _, g := range append(now, best, average) {
+	for _, g := range append(now, best) {
 		for i, p := range g.params {
 			if a := arrays[fmt.Sprintf("%s/%d", g.name, i)]; len(a.F32) != len(p.Data) {
 				return fmt.Errorf("%s %q has %d numbers, expected %d", g.name, p.Name, len(a.F32), len(p.Data))
@@ -191,9 +175,6 @@ func (t *Trainer) restoreTrainer(s state, arrays map[string]archive.Array) error
 	t.best = nil
 	for i := range best.params {
 		t.best = append(t.best, arrays[fmt.Sprintf("best/%d", i)].F32)
-	}
-	for i := range average.params {
-		t.average[i] = arrays[fmt.Sprintf("average/%d", i)].F32
 	}
 	t.progress = s.Progress
 	return nil
@@ -238,9 +219,6 @@ func (t *Trainer) restoreStates(s state, arrays map[string]archive.Array) error 
 	if err := attachBank("bank", t.Bank, s.Bank, arrays); err != nil {
 		return err
 	}
-	if err := attachBank("shown", t.Shown, s.Shown, arrays); err != nil {
-		return err
-	}
 	if s.SelfPaced != nil {
 		w := *s.SelfPaced
 		w.Weights = arrays["selfpaced/weights"].F64
@@ -248,20 +226,6 @@ func (t *Trainer) restoreStates(s state, arrays map[string]archive.Array) error 
 			return err
 		}
 		t.spreadWeights()
-	}
-	if s.Samples != nil {
-		if err := t.restoreSamples(s.Samples, arrays); err != nil {
-			return err
-		}
-	}
-	if s.Corrects {
-		err := t.Corrector.SetState(correction.State{Vote: arrays["correct/vote"].Ints,
-			Votes: arrays["correct/votes"].Ints, Rows: arrays["correct/rows"].Ints,
-			To: arrays["correct/to"].Ints, Steps: arrays["correct/steps"].Ints,
-			Confidence: arrays["correct/confidence"].F64})
-		if err != nil {
-			return err
-		}
 	}
 	if s.Filter != nil {
 		t.judged = s.Judged

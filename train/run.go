@@ -16,9 +16,6 @@ type Progress struct {
 	BestStep  int     `json:"best_step"` // -1: none yet
 	BestScore float64 `json:"best_score"`
 
-	BestAveraged bool `json:"best_averaged,omitempty"` // the best state is the average of the weights
-	Averaged     int  `json:"averaged,omitempty"`      // number of steps that the average has followed
-
 	LastScore float64 `json:"last_score"`
 	Stale     int     `json:"stale"`             // validations since the best
 	Idle      int     `json:"idle"`              // steps in which no loss had anything to learn
@@ -29,9 +26,8 @@ type Progress struct {
 // Result is the result of a run.
 type Result struct {
 	Progress
-	Epochs    int  // epochs started
-	Stopped   bool // early, because patience ran out
-	OfAverage bool // the state that UseBest restores is the average
+	Epochs  int  // epochs started
+	Stopped bool // early, because patience ran out
 }
 
 // Run trains until the last step is done, patience runs out, a number is not finite, or ctx is cancelled; then
@@ -113,7 +109,7 @@ func (t *Trainer) endRun() error {
 		return err
 	}
 	if t.Validate == nil && t.SaveHead != nil {
-		if err := t.withAverage(t.average != nil, func() error { return t.SaveHead(true) }); err != nil {
+		if err := t.SaveHead(true); err != nil {
 			return err
 		}
 	}
@@ -135,50 +131,26 @@ func (t *Trainer) validationDue() bool {
 		t.Validate != nil && t.progress.Validated < 0
 }
 
-// validateState scores the current state and its average, and keeps the better of the two if it is the best so far.
+// validateState scores the current state, and keeps it if it is the best so far.
 func (t *Trainer) validateState(ctx context.Context) error {
 	p := &t.progress
-	v := Validation{Epoch: t.epochOf(p.Step), Step: p.Step}
-	var err error
-	if v.Score, err = t.scoreAveraged(ctx, false); err != nil {
-		return err
+	score, err := t.Validate(ctx)
+	if err == nil && !isFiniteLoss(score) {
+		err = fmt.Errorf("score is %v, expected a finite number", score)
 	}
-	if p.Averaged > 0 {
-		score, err := t.scoreAveraged(ctx, true)
-		if err != nil {
-			return err
-		}
-		v.Averaged = &score
+	if err != nil {
+		return fmt.Errorf("train: validation after step %d: %w", p.Step, err)
 	}
-	top := v.Top()
-	averaged := v.Averaged != nil && *v.Averaged == top
-	v.Best = p.BestStep < 0 || top > p.BestScore
-	v.BestAveraged = v.Best && averaged
+	v := Validation{Epoch: t.epochOf(p.Step), Step: p.Step, Score: score, Best: p.BestStep < 0 || score > p.BestScore}
 	p.Validated, p.LastScore = p.Step, v.Score
 	p.Stale++
 	if v.Best {
-		p.BestStep, p.BestScore, p.BestAveraged, p.Stale = p.Step, top, averaged, 0
-		if err := t.withAverage(averaged, t.keepBest); err != nil {
+		p.BestStep, p.BestScore, p.Stale = p.Step, score, 0
+		if err := t.keepBest(); err != nil {
 			return err
 		}
 	}
 	return t.reportFact(v)
-}
-
-// scoreAveraged validates the current state, or its average.
-func (t *Trainer) scoreAveraged(ctx context.Context, averaged bool) (score float64, err error) {
-	err = t.withAverage(averaged, func() (err error) {
-		score, err = t.Validate(ctx)
-		return err
-	})
-	switch {
-	case err != nil:
-		err = fmt.Errorf("train: validation after step %d: %w", t.progress.Step, err)
-	case !isFiniteLoss(score):
-		err = fmt.Errorf("train: validation after step %d: score is %v, expected a finite number",
-			t.progress.Step, score)
-	}
-	return score, err
 }
 
 // epochOf returns the number of the epoch of a step, or 0 for step 0.
@@ -205,14 +177,9 @@ func (t *Trainer) keepBest() error {
 // encoderParams returns the encoder's parameters, then its state.
 func (t *Trainer) encoderParams() []*features.Param { return slices.Concat(t.params, t.state) }
 
-// UseBest restores the best state by validation into the encoder. Without validation that is the last state, or
-// its average.
+// UseBest restores the best state by validation into the encoder. Without validation that is the last state.
 func (t *Trainer) UseBest() {
-	best := t.best
-	if best == nil {
-		best = t.average
-	}
-	for i, values := range best {
+	for i, values := range t.best {
 		copy(t.encoderParams()[i].Data, values)
 	}
 }
@@ -249,7 +216,6 @@ func (t *Trainer) runResult() Result {
 	p := t.progress
 	return Result{
 		Progress: p, Epochs: t.epochOf(p.Step), Stopped: t.lostPatience() && p.Step < t.Steps,
-		OfAverage: p.BestAveraged || t.Validate == nil && t.average != nil,
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/losses"
-	"winnow/train/archive"
 )
 
 // The trainer's steps against a loop that follows METHODS 7.1 directly, with its own filter, bank and solver:
@@ -266,22 +265,17 @@ func TestNonFiniteStops(t *testing.T) {
 type end struct {
 	Weights, Proxies []float32
 	Bank             features.BankState
-	Shown            *features.BankState
 	Filter           filters.State
 	Solver           SolverState
 	Metrics          string
 	Diagnostics      string
-	Checkpoint       string // with the best state and the average
+	Checkpoint       string // with the best state
 }
 
 func endOf(t *testing.T, b *bed, dir string) end {
-	e := end{b.encoder.w.Data, b.cfg.Terms[2].Params[0].Data, b.cfg.Bank.State(), nil,
+	e := end{b.encoder.w.Data, b.cfg.Terms[2].Params[0].Data, b.cfg.Bank.State(),
 		b.cfg.Filter.State(), b.cfg.Groups[0].Solver.State(), string(read(t, dir, MetricsFile)),
 		string(read(t, dir, DiagnosticsFile)), string(read(t, dir, CheckpointFile))}
-	if b.cfg.Shown != nil {
-		s := b.cfg.Shown.State()
-		e.Shown = &s
-	}
 	return e
 }
 
@@ -303,16 +297,6 @@ func uninterrupted(t *testing.T, change func(*Config)) end {
 // A run that is interrupted at random steps, by Ctrl-C (which saves) or by a kill (which does not, and may
 // leave an incomplete line), and resumed each time, ends with the same bits as an uninterrupted one.
 func TestResumedRunIsTheSame(t *testing.T) { resumedIsTheSame(t, nil, 6) }
-
-// So does a run whose filter judges by all rows shown.
-func TestResumedVoteIsTheSame(t *testing.T) {
-	resumedIsTheSame(t, func(c *Config) {
-		fc := c.Filter.Config()
-		fc.Scorer, fc.Neighbours, fc.Threshold, fc.Fixed = "knn", 9, filters.ThresholdFixed, 0.5
-		c.Filter, c.Shown = must(filters.New(fc, filters.Env{Dim: testDim, Classes: 12})),
-			features.NewBank(70, testDim, 12)
-	}, 3)
-}
 
 func resumedIsTheSame(t *testing.T, change func(*Config), seeds uint64) {
 	want := uninterrupted(t, change)
@@ -373,64 +357,6 @@ func resumedIsTheSame(t *testing.T, change func(*Config), seeds uint64) {
 	}
 }
 
-// The comparison above detects each part of the state: with one forgotten, a resumed run ends differently.
-func TestForgettingAnyStateIsSeen(t *testing.T) {
-	want := uninterrupted(t, nil)
-	for name, forget := range map[string]func(*state, map[string]archive.Array){
-		"weights":        func(_ *state, a map[string]archive.Array) { a["param/0"].F32[0] += 1e-6 },
-		"proxies":        func(_ *state, a map[string]archive.Array) { a["loss_param/0"].F32[0] += 1e-6 },
-		"solver buffers": func(_ *state, a map[string]archive.Array) { clear(a["solver/head/0/0"].F32) },
-		"solver steps":   func(s *state, _ map[string]archive.Array) { s.Groups[0].Solver.Params[0].Steps-- },
-		"loss solver":    func(_ *state, a map[string]archive.Array) { clear(a["solver/loss/0/0"].F32) },
-		"bank ids":       func(_ *state, a map[string]archive.Array) { a["bank/ids"].Ints[0]++ },
-		"filter window":  func(s *state, _ map[string]archive.Array) { s.Filter.Window[4] -= 5 },
-		"filter steps":   func(s *state, _ map[string]archive.Array) { s.Filter.Iteration-- },
-		"best":           func(_ *state, a map[string]archive.Array) { a["best/0"].F32[0]++ },
-		"best score":     func(s *state, _ map[string]archive.Array) { s.Progress.BestScore = 2 },
-		"stale":          func(s *state, _ map[string]archive.Array) { s.Progress.Stale += 7 },
-		"idle":           func(s *state, _ map[string]archive.Array) { s.Progress.Idle++ },
-		"step":           func(s *state, _ map[string]archive.Array) { s.Progress.Step--; s.Progress.Averaged-- },
-		"average":        func(_ *state, a map[string]archive.Array) { a["average/0"].F32[0] += 1e-4 },
-		"averaged steps": func(s *state, _ map[string]archive.Array) { s.Progress.Averaged -= 20 },
-		"best averaged": func(s *state, _ map[string]archive.Array) {
-			s.Progress.BestAveraged = !s.Progress.BestAveraged
-		},
-		"diagnosis": func(s *state, _ map[string]archive.Array) { s.Judged = nil },
-	} {
-		dir := t.TempDir()
-		ctx, cancel := context.WithCancel(context.Background())
-		b := newBed(t, dir, nil)
-		n := 0
-		b.cfg.Observe = Together(b.cfg.Observe, On(func(Step) {
-			if n++; n == 44 || name == "filter steps" && n == 5 { // AvgSim stops after step 7
-				cancel()
-			}
-		}))
-		if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-		s, arrays, err := readArchive[state](read(t, dir, CheckpointFile))
-		if err != nil {
-			t.Fatal(err)
-		}
-		forget(&s, arrays)
-		again := newBed(t, dir, nil)
-		tr := again.trainer(t)
-		if err := tr.restoreTrainer(s, arrays); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if _, err := tr.Run(context.Background()); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if cmp.Equal(want, endOf(t, again, dir)) {
-			t.Errorf("%s: forgotten, and the run ends the same", name)
-		}
-		cancel()
-	}
-}
-
 func TestFinishedRunDoesNothingMore(t *testing.T) {
 	dir := t.TempDir()
 	b := newBed(t, dir, nil)
@@ -457,7 +383,7 @@ func TestFinishedRunDoesNothingMore(t *testing.T) {
 // TestBestIsKept follows made-up scores.
 func TestBestIsKept(t *testing.T) {
 	scores := []float64{0.1, 0.5, 0.4, 0.5, 0.3, 0.9}
-	b := newBed(t, "", averaged(0))
+	b := newBed(t, "", nil)
 	var weights [][]float32
 	var saved []bool
 	calls := 0
@@ -503,56 +429,5 @@ func TestValidationFails(t *testing.T) {
 		if _, err := b.trainer(t).Run(context.Background()); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, expected %s", name, err, c.want)
 		}
-	}
-}
-
-// Ctrl-C during a validation: the validation is repeated after resuming.
-func TestInterruptedValidation(t *testing.T) {
-	want := uninterrupted(t, nil)
-	dir := t.TempDir()
-	ctx, cancel := context.WithCancel(context.Background())
-	b := newBed(t, dir, nil)
-	validate := b.cfg.Validate
-	b.cfg.Validate = func(ctx context.Context) (float64, error) {
-		if len(b.facts) == 12 {
-			cancel()
-		}
-		return validate(ctx)
-	}
-	if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) ||
-		err.Error() != "train: stopped after step 12: context canceled" && !strings.Contains(err.Error(), "step 12") {
-		t.Fatal(err)
-	}
-	again := newBed(t, dir, nil)
-	tr := again.trainer(t)
-	must(tr.Resume())
-	must(tr.Run(context.Background()))
-	if diff := cmp.Diff(want, endOf(t, again, dir)); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// The bank of all rows shown also gets the rows that the filter drops.
-func TestShownHoldsWhatIsDropped(t *testing.T) {
-	b := newBed(t, "", func(c *Config) {
-		fc := c.Filter.Config()
-		fc.Scorer, fc.Neighbours, fc.Threshold, fc.Fixed = "knn", 9, filters.ThresholdFixed, 0.5
-		c.Filter, c.Shown, c.Bank = must(filters.New(fc, filters.Env{Dim: testDim, Classes: 12})),
-			features.NewBank(5000, testDim, 12), features.NewBank(5000, testDim, 12)
-	})
-	if _, err := b.trainer(t).Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	kept := 0
-	for _, f := range b.facts {
-		kept += len(f.Kept)
-	}
-	if shown := 24 * len(b.facts); b.cfg.Shown.Len() != shown || b.cfg.Bank.Len() != kept || kept >= shown {
-		t.Errorf("%d rows of %d steps were kept: the banks hold %d and %d, expected %d shown and %d kept", kept,
-			len(b.facts), b.cfg.Shown.Len(), b.cfg.Bank.Len(), shown, kept)
-	}
-	if _, err := New(func() Config { c := newBed(t, "", nil).cfg; c.Shown = c.Bank; return c }()); err == nil ||
-		!strings.Contains(err.Error(), "a bank of all rows shown") {
-		t.Errorf("a bank that no filter asks for: %v", err)
 	}
 }

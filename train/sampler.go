@@ -128,20 +128,6 @@ func (s *Sampler) checkEpochLength(rows int) error {
 	return nil
 }
 
-// relabelRows makes later epochs draw by other labels, which must have all classes of the first ones and the same
-// unlabelled rows. The number of batches stays; groups without room are left out of the epoch, the last ones of
-// the largest classes first.
-func (s *Sampler) relabelRows(labels []int) {
-	if !s.classes {
-		return
-	}
-	rows := rowsByClass(labels)
-	if len(rows) != len(s.rows) {
-		panic(fmt.Sprintf("train: sampler: relabelled to %d classes, expected %d as before", len(rows), len(s.rows)))
-	}
-	s.rows = rows
-}
-
 // ShowViews makes batches list each drawn row n times: all rows once, then all of them again. It is for an
 // encoder that shows a different view of a row each time.
 func (s *Sampler) ShowViews(n int) { s.views = n }

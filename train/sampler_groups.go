@@ -39,23 +39,6 @@ func (g Groups) buildSampling(s *Sampler) error {
 	return s.checkEpochLength(rows)
 }
 
-// fitGroups removes groups of the largest classes until all that are left fit into the epoch.
-func (s *Sampler) fitGroups(left *weights, queues [][]int32) {
-	for {
-		c := 0
-		for k, n := range left.of {
-			if n > left.of[c] {
-				c = k
-			}
-		}
-		if left.of[c] <= s.batches && left.total <= s.p*s.batches {
-			return
-		}
-		queues[c] = queues[c][:len(queues[c])-s.k]
-		left.changeWeight(c, -1)
-	}
-}
-
 // groupBatches distributes the groups over the batches. A class with as many groups left as there are batches left
 // must be in each of them; there are at most P such classes, because the groups left never exceed P times the
 // batches left. The other places are drawn with probability proportional to the groups left.
@@ -105,7 +88,6 @@ func (s *Sampler) classQueues(rng *rand.Rand) ([][]int32, *weights) {
 		}
 		left.changeWeight(c, n)
 	}
-	s.fitGroups(left, queues)
 	return queues, left
 }
 

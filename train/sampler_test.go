@@ -4,15 +4,12 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"winnow/internal/testing/memory"
 )
 
 // checkEpoch describes what is wrong with an epoch of PK batches, or returns "".
@@ -116,38 +113,6 @@ func TestSamplerProperties(t *testing.T) {
 	})
 }
 
-// A check that cannot fail proves nothing: each way of spoiling an epoch is detected.
-func TestCheckEpochSeesFaults(t *testing.T) {
-	labels := []int{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, -1}
-	s, err := NewSampler(Groups{Classes: 2, Images: 2}, labels, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
-	clean := s.Epoch(0)
-	if wrong := checkEpoch(clean, labels, 2, 2, 3, true); wrong != "" {
-		t.Fatal(wrong)
-	}
-	for name, spoil := range map[string]func(e [][]int) [][]int{
-		"a batch lost":        func(e [][]int) [][]int { return e[1:] },
-		"a row lost":          func(e [][]int) [][]int { e[0] = e[0][:3]; return e },
-		"a row repeated":      func(e [][]int) [][]int { e[0][1] = e[0][0]; return e },
-		"classes mixed":       func(e [][]int) [][]int { e[0][0], e[0][2] = e[0][2], e[0][0]; return e },
-		"a class twice":       func(e [][]int) [][]int { copy(e[0][2:], e[0][:2]); return e },
-		"an unlabelled row":   func(e [][]int) [][]int { e[0][0] = 12; return e },
-		"a batch of another":  func(e [][]int) [][]int { e[0] = e[1]; return e },
-		"rows left out":       func(e [][]int) [][]int { e[2] = slices.Clone(e[0]); return e },
-		"one row for another": func(e [][]int) [][]int { e[1][3] = 0; return e },
-	} {
-		epoch := make([][]int, len(clean))
-		for i := range clean {
-			epoch[i] = slices.Clone(clean[i])
-		}
-		if checkEpoch(spoil(epoch), labels, 2, 2, 3, true) == "" {
-			t.Errorf("%s: not seen", name)
-		}
-	}
-}
-
 func TestSamplerDrawsDiffer(t *testing.T) {
 	labels := make([]int, 200)
 	for i := range labels {
@@ -162,30 +127,6 @@ func TestSamplerDrawsDiffer(t *testing.T) {
 		}
 		if cmp.Equal(s.Epoch(0), other.Epoch(0)) {
 			t.Errorf("%T: seeds 1 and 2 are the same", how)
-		}
-	}
-}
-
-// Uniform gives each class the same chance, whatever its size.
-func TestUniformIgnoresClassSize(t *testing.T) {
-	var labels []int
-	for class, n := range []int{2, 10, 100, 300} {
-		for range n {
-			labels = append(labels, class)
-		}
-	}
-	s, _ := NewSampler(Uniform{Classes: 2, Images: 2}, labels, 3)
-	counts, all := make([]float64, 4), 0.0
-	for e := range 60 {
-		for _, batch := range s.Epoch(e) {
-			counts[labels[batch[0]]]++
-			counts[labels[batch[2]]]++
-			all += 2
-		}
-	}
-	for class, n := range counts {
-		if share := n / all; math.Abs(share-0.25) > 0.02 {
-			t.Errorf("class %d has a share of %.3f, expected 0.25 ± 0.02", class, share)
 		}
 	}
 }
@@ -294,40 +235,6 @@ func BenchmarkSamplerEpoch(b *testing.B) {
 	}
 	for i := 0; b.Loop(); i++ {
 		s.Epoch(i)
-	}
-}
-
-// A sampler takes 4 bytes per row, and an epoch as many for each row it visits; all other allocations depend on
-// classes and batches only.
-func TestSamplerMemory(t *testing.T) {
-	memory.Exactly(t)
-	const rows, classes = 1 << 20, 1 << 10
-	labels := make([]int, rows)
-	for i := range labels {
-		labels[i] = i * 7 % classes
-	}
-	allocated := func(do func()) float64 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		do()
-		runtime.ReadMemStats(&after)
-		return float64(after.TotalAlloc-before.TotalAlloc) / rows
-	}
-	for _, how := range []Sampling{Groups{Classes: 8, Images: 4}, Uniform{Classes: 8, Images: 4}, Shuffle{Rows: 32}} {
-		var s *Sampler
-		made, most := allocated(func() { s, _ = NewSampler(how, labels, 1) }), 4.5
-		if _, ok := how.(Shuffle); ok {
-			most += 4 // by class once, then unchanged
-		}
-		begun := allocated(func() {
-			for range s.Each(0) {
-				break
-			}
-		})
-		if made > most || begun > 4.5 {
-			t.Errorf("%T: %.2f bytes a row to make, %.2f to begin an epoch, expected at most %v and 4.5", how, made,
-				begun, most)
-		}
 	}
 }
 
@@ -483,19 +390,6 @@ func TestBalanceBoundsTheEpoch(t *testing.T) {
 		if _, err := NewSampler(how, labels, 1); err == nil ||
 			!strings.Contains(err.Error(), "makes an epoch of 1991") {
 			t.Errorf("%T: %v", how, err)
-		}
-	}
-}
-
-// The zero literals draw batches of the usual sizes.
-func TestSamplerZero(t *testing.T) {
-	labels := make([]int, 400)
-	for i := range labels {
-		labels[i] = i % 20
-	}
-	for how, size := range map[Sampling]int{Groups{}: 64, Uniform{}: 64, Shuffle{}: 128} {
-		if s, err := NewSampler(how, labels, 1); err != nil || s.Size() != size {
-			t.Errorf("%T: found %v, %v, expected batches of %d", how, s, err, size)
 		}
 	}
 }

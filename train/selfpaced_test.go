@@ -17,7 +17,6 @@ import (
 	"winnow/features"
 	"winnow/filters/selfpaced"
 	"winnow/losses"
-	"winnow/train/archive"
 )
 
 // paced is a bed whose terms weight their samples, against the batch and against the bank; its weights are
@@ -198,55 +197,6 @@ func TestResumedPacedRunIsTheSame(t *testing.T) {
 		}
 		if cuts == 0 || inRound == 0 && seed == 0 {
 			t.Errorf("seed %d: %d cuts, %d of them in a round", seed, cuts, inRound)
-		}
-	}
-}
-
-// The comparison detects each part of the state.
-func TestForgettingWeightsIsSeen(t *testing.T) {
-	whole := newPaced(t, t.TempDir(), nil)
-	tr := whole.trainer(t)
-	if _, err := tr.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	want := whole.endOf(t, whole.cfg.Dir)
-	for name, forget := range map[string]func(*state, map[string]archive.Array){
-		"nothing":  func(*state, map[string]archive.Array) {},
-		"a weight": func(_ *state, a map[string]archive.Array) { a["selfpaced/weights"].F64[3] = 0.123 },
-		"lambda":   func(s *state, _ map[string]archive.Array) { s.SelfPaced.Lambda *= 1.1 },
-		"rounds":   func(s *state, _ map[string]archive.Array) { s.SelfPaced.Rounds-- },
-		"weighed":  func(s *state, _ map[string]archive.Array) { s.Progress.Weighed = 0 },
-	} {
-		dir := t.TempDir()
-		ctx, cancel := context.WithCancel(context.Background())
-		p := newPaced(t, dir, nil)
-		p.cfg.Validate = nil // it would come between the round and the cut
-		p.cfg.Observe = Together(p.cfg.Observe, On(func(w Weighing) {
-			if w.Step == 42 {
-				cancel()
-			}
-		}))
-		if _, err := p.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-		s, arrays, err := readArchive[state](read(t, dir, CheckpointFile))
-		if err != nil {
-			t.Fatal(err)
-		}
-		forget(&s, arrays)
-		again := newPaced(t, dir, func(c *Config, _ *selfpaced.Config) { c.Validate = nil })
-		tr := again.trainer(t)
-		if err := tr.restoreTrainer(s, arrays); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if _, err := tr.Run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		got := again.endOf(t, dir)
-		if same := cmp.Equal(want.SelfPaced, got.SelfPaced) &&
-			slices.Equal(want.Rest.Weights, got.Rest.Weights); same != (name == "nothing") {
-			t.Errorf("%s forgotten: the run ends the same: %v", name, same)
 		}
 	}
 }

@@ -272,11 +272,3 @@ var squaresProgram = func() *features.Program {
 	return p.finishProgram(p.b.NodeTo("sum", "ReduceSum", []string{sums,
 		p.b.Constant(graph.NewTensor("all", []int64{0}, 1))}, graph.Int("keepdims", 1)))
 }()
-
-// averageProgram moves the average of the weights towards them (average.go).
-var averageProgram = func() *features.Program {
-	p := newProgram("average")
-	n, a, x := p.runNumbers(1), p.programVector("average"), p.programVector("weights")
-	way := p.programOp("Mul", p.programOp("Sub", x, a), n[0])
-	return p.finishProgram(p.b.NodeTo("average.next", "Add", []string{a, way}))
-}()

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -26,14 +25,12 @@ func (t *Trainer) trainStep() (*Step, error) {
 	if err != nil {
 		return nil, fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
 	}
-	z.Labels = t.correctBatchLabels(rows, z.Labels)
 	known := frontRows(z, t.Sampler.Labelled())
 	f.IDs = known.IDs
 	if bad := badRows(z.X, z.IDs); len(bad) > 0 {
 		return nil, t.nonFinite("the embedding", math.NaN(), bad)
 	}
 	t.judgeBatch(known)
-	t.observeJudged(rows, known)
 	seen := t.gatherKept(z, known.Len())
 	kept := frontRows(seen, len(f.Kept))
 	t.dKept = features.Resize(t.dKept, seen.Len(), z.Dim())
@@ -48,7 +45,7 @@ func (t *Trainer) trainStep() (*Step, error) {
 	}
 	f.Skipped = !active && !t.StepIdle
 	if t.held && t.chooser == nil && !f.Skipped {
-		err = t.descendNoting(z, seen, rows, known, kept)
+		err = t.descendNoting(z, seen, kept)
 	} else {
 		if !f.Skipped {
 			err = t.descendGroups(z, seen)
@@ -57,7 +54,7 @@ func (t *Trainer) trainStep() (*Step, error) {
 			f.Kept = t.chooser.Chosen()
 		}
 		if err == nil {
-			t.noteRows(rows, known, kept)
+			t.noteRows(kept)
 		}
 	}
 	if err != nil {
@@ -71,27 +68,20 @@ func (t *Trainer) trainStep() (*Step, error) {
 }
 
 // descendNoting notes the rows during the descent, which on a device mostly waits and changes nothing that is noted.
-func (t *Trainer) descendNoting(z, seen features.Set, rows []int, known, kept features.Set) error {
+func (t *Trainer) descendNoting(z, seen, kept features.Set) error {
 	var noting sync.WaitGroup
-	noting.Go(func() { t.noteRows(rows, known, kept) })
+	noting.Go(func() { t.noteRows(kept) })
 	err := t.descendGroups(z, seen)
 	noting.Wait()
 	return err
 }
 
-// noteRows records a batch as it was embedded before the step, and pushes it into the memory.
-func (t *Trainer) noteRows(rows []int, known, kept features.Set) {
+// noteRows pushes a batch, as it was embedded before the step, into the memory.
+func (t *Trainer) noteRows(kept features.Set) {
 	f := &t.fact
-	t.witnessStep(rows, known)
-	if t.diagnosesFilter() && t.diagnosesAfter(f.Number) {
-		t.drift = measureDrift(known, t.Bank)
-	}
 	if t.Bank != nil {
 		t.Bank.Push(kept)
 		f.Bank = t.Bank.Len()
-	}
-	if t.Shown != nil {
-		t.Shown.Push(known)
 	}
 }
 
@@ -99,9 +89,6 @@ func (t *Trainer) noteRows(rows []int, known, kept features.Set) {
 func (t *Trainer) nextBatch() []int {
 	n := t.Sampler.Batches()
 	e, b := t.progress.Step/n, t.progress.Step%n
-	if e != t.epoch && t.Corrector != nil {
-		t.Sampler.relabelRows(t.Corrector.LabelsAfter(e * n))
-	}
 	if e != t.epoch || b < t.drawn-1 {
 		t.epoch, t.drawn, t.draw = e, 0, t.Sampler.beginEpoch(e)
 	}
@@ -116,8 +103,7 @@ func (t *Trainer) epochBatch(b int) []int {
 	return t.last
 }
 
-// announceNext passes the next step's rows to an encoder that can start on them. The rows of the next epoch are not
-// known yet: this step may correct the labels by which it is drawn.
+// announceNext passes the next step's rows, if they are of this epoch, to an encoder that can start on them.
 func (t *Trainer) announceNext() {
 	next := t.progress.Step + 1
 	if e, ok := t.Encoder.(Announced); ok && next < t.Steps && next%t.Sampler.Batches() != 0 {
@@ -132,11 +118,7 @@ func (t *Trainer) judgeBatch(z features.Set) {
 		f.Kept = t.all[:z.Len()]
 		return
 	}
-	by := t.Bank
-	if t.Shown != nil {
-		by = t.Shown
-	}
-	f.Kept, f.Scores = t.Filter.Keep(z, by)
+	f.Kept, f.Scores = t.Filter.Keep(z, t.Bank)
 	f.Kept = t.addTrusted(f.Kept, z.IDs)
 	f.Judge, f.Unjudged = t.Filter.Judge(), t.Filter.Unjudged()
 	f.Threshold = t.Filter.Threshold()
@@ -215,8 +197,8 @@ func (t *Trainer) descendGroups(z, seen features.Set) error {
 	if n := gradientNorm(t.objective.params); !isFiniteLoss(n) {
 		return t.nonFinite("the gradient of a loss's own parameters", n, seen.IDs)
 	}
-	err = eachRunning(t.groups, f.Number, (*group).stepGroup)
-	if err = errors.Join(err, t.followAverage()); err != nil {
+	t.ahead = t.held
+	if err = eachRunning(t.groups, f.Number, (*group).stepGroup); err != nil {
 		return fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
 	}
 	f.LossLR, f.BackboneLR, f.PeerLR = t.movedAt(LossGroup), t.movedAt(BackboneGroup), t.movedAt(PeerGroup)

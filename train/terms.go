@@ -40,9 +40,6 @@ type objective struct {
 	even   float64   // of the last eval: the value with each sum over pairs divided by their number
 	one    []float32 // scratch for the gradient of one term
 	params []*features.Param
-
-	noting bool      // all losses consist of terms of rows
-	rows   []float64 // of the last eval, if noting: Σ weight·term of every labelled row; NaN: a loss had no term for it
 }
 
 func newObjective(terms []Term) *objective {
@@ -60,7 +57,6 @@ func (o *objective) evalObjective(
 	grad blas32.General, z features.Set, labelled int, bank *features.Bank, step int,
 ) (value float64, active bool) {
 	clear(grad.Data[:grad.Rows*grad.Cols])
-	o.startTerms(labelled)
 	o.even = 0
 	if need := grad.Rows * grad.Cols; len(o.one) < need {
 		o.one = make([]float32, need)
@@ -82,7 +78,6 @@ func (o *objective) evalObjective(
 		o.values[i] = t.Loss.Eval(&one, seen, ref)
 		value += t.Weight * o.values[i]
 		o.even += t.Weight * o.values[i] / t.termPairs(seen.Len(), ref)
-		o.addTerms(t)
 		n := one.Rows * one.Cols
 		addScaledRow(t.Weight, one.Data[:n], grad.Data[:n])
 		o.pulls[i] = t.Weight * math.Sqrt(sumSquares(one.Data[:n]))

@@ -14,40 +14,26 @@ import (
 
 	"winnow/features"
 	"winnow/filters"
-	"winnow/filters/correction"
-	"winnow/train/samples"
 )
 
 // Config describes a whole run. Steps are counted from 1, and all lengths are in steps: an epoch is
 // Sampler.Batches() steps.
 type Config struct {
-	Encoder Encoder
-	Sampler *Sampler
-	Terms   []Term
-	Filter  *filters.Filter // nil: every row is kept
-	Trusted map[int]bool    // IDs of rows that the filter never drops; may be nil
-	Bank    *features.Bank  // nil: no memory
-	// Shown holds all rows of earlier batches, kept or not, for a filter that judges by them; nil: it judges by
-	// Bank.
-	Shown     *features.Bank
-	SelfPaced *SelfPaced // nil: the losses weight all samples equally
-	Refit     *Refit     // nil: the head is not restarted
-	// Corrector corrects labels that the filter keeps dropping; nil: labels stay as given. Its rows are those
-	// of the encoder.
-	Corrector *correction.Corrector
-	Samples   *samples.Record // records what the run observes about each sample, for an audit; nil: no record
-	// Watch judges the batches for Samples, by the bank, and drops nothing; nil: the filter does.
-	Watch *filters.Filter
-	Steps int // length of the run
+	Encoder   Encoder
+	Sampler   *Sampler
+	Terms     []Term
+	Filter    *filters.Filter // nil: every row is kept
+	Trusted   map[int]bool    // IDs of rows that the filter never drops; may be nil
+	Bank      *features.Bank  // nil: no memory
+	SelfPaced *SelfPaced      // nil: the losses weight all samples equally
+	Refit     *Refit          // nil: the head is not restarted
+	Steps     int             // length of the run
 
 	Groups []Group // each parameter of the encoder and the losses is in exactly one group
 	// Clip is the largest common norm of the gradient of all encoder parameters in running groups, which is
 	// scaled down to it; 0: no limit.
 	Clip     float64
 	StepIdle bool // also step parameters that no gradient moves: momentum and weight decay then continue
-	// Average is how many steps a moving average of the encoder's weights covers; 0: none. The average is
-	// validated along with the last state.
-	Average int
 
 	Validate      func(context.Context) (score float64, err error) // larger is better; nil: none
 	ValidateEvery int                                              // steps; also before the first and after the last
@@ -55,7 +41,7 @@ type Config struct {
 	Patience int
 
 	// SaveHead is called while the encoder holds a new best state (best is true), or the state that is saved in
-	// a checkpoint. Without validation the last state is the best, or its average if there is one.
+	// a checkpoint. Without validation the last state is the best.
 	SaveHead func(best bool) error
 
 	Dir             string // of the metrics, the event files and the checkpoint; "": nothing is written
@@ -97,7 +83,6 @@ type Step struct {
 	PeerLR       float64 // of the second network; 0: none, resting, or not stepped
 	GradientNorm float64 // of the encoder's parameters that the step moves, before clipping
 	Bank         int     // members after the step
-	Corrected    int     // number of corrected labels so far, including this step's
 	Skipped      bool    // no term was active and the solver did not step
 
 	rows []int // of the training set, in the order of IDs
@@ -108,19 +93,9 @@ func (s *Step) KeptShare() float64 { return float64(len(s.Kept)) / float64(max(l
 
 // Validation is the score of the state after a step.
 type Validation struct {
-	Epoch, Step  int
-	Score        float64  // of the weights that learn
-	Averaged     *float64 // of their average; nil without one and before the first step
-	Best         bool     // one of the two scores is better than all before
-	BestAveraged bool     // the better one is that of the average
-}
-
-// Top returns the better of the scores.
-func (v *Validation) Top() float64 {
-	if v.Averaged != nil {
-		return max(v.Score, *v.Averaged)
-	}
-	return v.Score
+	Epoch, Step int
+	Score       float64
+	Best        bool // better than all before
 }
 
 // NonFinite stops a run at the step in which a number stopped being finite.
@@ -172,7 +147,6 @@ type Trainer struct {
 	chooser   Chooser // the Chooser among the losses, or nil
 	progress  Progress
 	best      [][]float32 // values of params, then of state, at the best validation; nil before the first
-	average   [][]float32 // of the same; nil without Average
 	weights   []float64   // of samples by ID, as the losses have them; nil unless SelfPaced
 
 	epoch   int          // of draw
@@ -182,14 +156,11 @@ type Trainer struct {
 	all     []int        // 0 … batch-1
 	kept    features.Set
 	both    []int // kept by the filter, or trusted
-	labels  []int // of the batch, corrected
 	dKept   blas32.General
 	dz      blas32.General
 	fact    Step
 	judged  []judged             // since the last diagnosis
-	drift   *drift               // for the next diagnosis
 	kappas  []filters.ClassKappa // memory of the last diagnosis
-	witness witness
 	journal *journal
 }
 
@@ -221,12 +192,6 @@ func New(cfg Config) (*Trainer, error) {
 		t.spreadWeights()
 	}
 	var err error
-	if err = t.openSamples(); err != nil {
-		return t, err
-	}
-	if t.Average > 0 {
-		t.startAverage()
-	}
 	if p, ok := cfg.Encoder.(Placed); ok {
 		t.place = p.Place()
 	}
@@ -270,26 +235,15 @@ func (t *Trainer) checkTrainer() error {
 		return fmt.Errorf("train: a loss that chooses its rows must be the only term, without filter and bank: "+
 			"found %d terms, a filter: %v, a bank: %v",
 			len(t.Terms), t.Filter != nil, t.Bank != nil)
-	case t.Corrector != nil && (t.Filter == nil || t.Bank == nil):
-		return fmt.Errorf("train: correcting labels needs a filter and a memory bank: found a "+
-			"filter: %v, a bank: %v", t.Filter != nil, t.Bank != nil)
-	case t.Watch != nil && (t.Samples == nil || t.Bank == nil):
-		return fmt.Errorf("train: watching samples needs their record and a memory bank: found "+
-			"samples: %v, a bank: %v", t.Samples != nil, t.Bank != nil)
 	case t.Steps < 1:
 		return fmt.Errorf("train: length is %d steps, expected at least 1", t.Steps)
 	case t.Filter != nil && t.Filter.NeedsBank() && t.Bank == nil:
 		return fmt.Errorf("train: filter %q needs a memory bank, found none: give it a size",
 			t.Filter.Config().Scorer)
-	case (t.Filter != nil && t.Filter.NeedsAll()) != (t.Shown != nil):
-		return fmt.Errorf("train: a bank of all rows shown is for filters that judge by it: found a bank: "+
-			"%v, such a filter: %v", t.Shown != nil, t.Shown == nil)
 	case t.Validate != nil && t.ValidateEvery < 1:
 		return fmt.Errorf("train: validation every %d steps, expected at least 1", t.ValidateEvery)
 	case t.Patience > 0 && t.Validate == nil:
 		return fmt.Errorf("train: early stopping needs a validation split, found none")
-	case t.Average < 0 || t.Average == 1:
-		return fmt.Errorf("train: average: over %d steps, expected at least 2, or 0 for none", t.Average)
 	case !(t.Clip >= 0):
 		return fmt.Errorf("train: clip is %v, expected a norm, or 0 for none", t.Clip)
 	}

@@ -3,35 +3,28 @@ package graph
 // AttributeKind tells which field of an attribute is used; the numbers are ONNX's.
 type AttributeKind int32
 
-// The kinds that this package reads. Others (sparse tensors, types) are kept unchanged.
+// The kinds that this package reads. Others are kept unchanged.
 const (
-	KindFloat   AttributeKind = 1
-	KindInt     AttributeKind = 2
-	KindString  AttributeKind = 3
-	KindTensor  AttributeKind = 4
-	KindGraph   AttributeKind = 5
-	KindFloats  AttributeKind = 6
-	KindInts    AttributeKind = 7
-	KindStrings AttributeKind = 8
-	KindTensors AttributeKind = 9
-	KindGraphs  AttributeKind = 10
+	KindFloat  AttributeKind = 1
+	KindInt    AttributeKind = 2
+	KindString AttributeKind = 3
+	KindTensor AttributeKind = 4
+	KindGraph  AttributeKind = 5
+	KindFloats AttributeKind = 6
+	KindInts   AttributeKind = 7
 )
 
 // Attribute is a named constant of a node.
 type Attribute struct {
-	Name    string
-	Kind    AttributeKind
-	Float   float32
-	Int     int64
-	String  string
-	Tensor  *Tensor
-	Graph   *Graph
-	Floats  []float32
-	Ints    []int64
-	Strings []string
-	Tensors []*Tensor
-	Graphs  []*Graph
-	Doc     string
+	Name   string
+	Kind   AttributeKind
+	Float  float32
+	Int    int64
+	String string
+	Tensor *Tensor
+	Graph  *Graph
+	Floats []float32
+	Ints   []int64
 
 	rest []byte
 }
@@ -108,7 +101,6 @@ func (n *Node) Subgraphs() []*Graph {
 		if a.Graph != nil {
 			list = append(list, a.Graph)
 		}
-		list = append(list, a.Graphs...)
 	}
 	return list
 }

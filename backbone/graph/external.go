@@ -3,18 +3,15 @@ package graph
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 )
 
 // Reference says where the values of a tensor are that are not in the model itself: Length bytes from Offset in the
-// file at Location, a path relative to the model's folder. SHA1 is the hex checksum of the whole file, "" if the model
-// states none. These are the keys of TensorProto.external_data.
+// file at Location, a path relative to the model's folder. These are keys of TensorProto.external_data.
 type Reference struct {
 	Tensor         string
 	Location       string
 	Offset, Length int64
-	SHA1           string
 }
 
 // References lists what the model needs from other files: the tensors of all graphs, and those in attributes. Each
@@ -87,8 +84,6 @@ func (t *Tensor) readReference() (Reference, error) {
 				return r, fmt.Errorf("length %.40q in another file, expected the %d bytes of %v %v", p.Value, r.Length,
 					t.Type, t.Dims)
 			}
-		case "checksum":
-			r.SHA1 = p.Value
 		}
 	}
 	if r.Location == "" {
@@ -106,12 +101,8 @@ func (g *Graph) eachTensor(visit func(*Tensor) error) error {
 	}
 	for _, n := range g.Nodes {
 		for _, a := range n.Attributes {
-			list := a.Tensors
 			if a.Tensor != nil {
-				list = append(slices.Clone(list), a.Tensor)
-			}
-			for _, t := range list {
-				if err := visit(t); err != nil {
+				if err := visit(a.Tensor); err != nil {
 					return err
 				}
 			}

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -45,28 +44,20 @@ func FeatureTensor(m *Model) (Feature, error) {
 	}
 	if len(g.Outputs) == 1 {
 		out := g.Outputs[0].Name
-		shape := facts[out].shape
-		if len(shape) == 2 && shape[1].Known() && shape[1].Size <= answers {
-			if before := listCandidates(m, facts, "", 1); len(before) == 1 {
-				return Feature{}, fmt.Errorf("graph: output %q has %d numbers for each image, an answer, expected "+
-					"features: take the tensor before it as the output, %v", out, shape[1].Size, before[0])
-			}
-		}
-		if len(shape) == 2 && w.makers[out] != nil {
+		switch shape := facts[out].shape; {
+		case len(shape) == 2 && shape[1].Known() && shape[1].Size <= answers:
+			return Feature{}, fmt.Errorf("graph: output %q has %d numbers for each image, an answer, expected "+
+				"features: name a tensor before it with --output: %s", out, shape[1].Size, g.suggestTensors(""))
+		case len(shape) == 2 && w.makers[out] != nil:
 			return Feature{out, fmt.Sprintf("output %q, a vector with no classifier before it", out)}, nil
 		}
 	}
 	if out, ok := namedOutput(m, facts, "pool"); ok {
 		return Feature{out, fmt.Sprintf("output %q", out)}, nil
 	}
-	choices := ""
-	if slices.ContainsFunc(g.Outputs, func(v *ValueInfo) bool { return len(facts[v.Name].shape) == 3 }) {
-		choices = fmt.Sprintf("%s, %s or a tensor, ", ClassToken, MeanOfTokens)
-	}
 	return Feature{}, fmt.Errorf("graph: found no classifier (Gemm, MatMul, or 1×1 Conv under a global average) on "+
-		"the way to %s, "+
-		"expected one: name the feature tensor with --output: %s%s", joinNames(g.Outputs), choices,
-		g.suggestTensors(""))
+		"the way to %s, expected one: name the feature tensor with --output (of tokens [N,T,C] the first is taken): %s",
+		joinNames(g.Outputs), g.suggestTensors(""))
 }
 
 // answers is the most numbers of an output that says something about an image, as a score or a place, instead of
@@ -90,7 +81,7 @@ type walk struct {
 
 // through are the operators that may follow a classifier; Add and Mul only with a constant.
 var through = []string{"Softmax", "LogSoftmax", "Sigmoid", "Reshape", "Flatten", "Dropout", "Identity", "Squeeze",
-	"Unsqueeze", "Cast", "Transpose", "Gather", "Slice", "ArgMax", "TopK", "QuantizeLinear", "DequantizeLinear"}
+	"Unsqueeze", "Cast", "Transpose", "Gather", "Slice", "ArgMax", "TopK"}
 
 // walkBack follows a tensor back to the classifier it comes from.
 func (w *walk) walkBack(tensor string) (Feature, bool) {
@@ -101,18 +92,12 @@ func (w *walk) walkBack(tensor string) (Feature, bool) {
 			return Feature{}, false
 		}
 		switch {
-		case n.hasOp("Gemm") || n.ruleKey() == microsoft+"QGemm":
+		case n.hasOp("Gemm"), n.hasOp("MatMul") && w.isConstant(n.Input(1)):
 			return Feature{
 				w.inputBeforeDropout(n, 0),
 				fmt.Sprintf("input of the last %s, %q", n.Op, n.Outputs[0]),
 			}, true
-		case n.hasOp("MatMul", "QLinearMatMul", "MatMulInteger") && w.isConstant(n.Input(weightsAt(n))):
-			return Feature{
-				w.inputBeforeDropout(n, 0),
-				fmt.Sprintf("input of the last %s, %q", n.Op, n.Outputs[0]),
-			}, true
-		case n.hasOp("Mul") && w.isScale(n): // of a dynamically quantised product
-		case n.hasOp("Conv", "QLinearConv"):
+		case n.hasOp("Conv"):
 			if !w.isClassifier(n, softmax, averaged) {
 				return Feature{}, false
 			}
@@ -120,8 +105,7 @@ func (w *walk) walkBack(tensor string) (Feature, bool) {
 				w.inputBeforeDropout(n, 0),
 				fmt.Sprintf("input of the 1×1 Conv that classifies, %q", n.Outputs[0]),
 			}, true
-		case !averaged && (n.hasOp("GlobalAveragePool", "AveragePool", "ReduceMean") ||
-			n.ruleKey() == microsoft+"QLinearGlobalAveragePool"):
+		case !averaged && n.hasOp("GlobalAveragePool", "AveragePool", "ReduceMean"):
 			averaged = true
 		case n.hasOp("Relu") && averaged:
 		case n.hasOp("Add", "Mul", "Sub", "Div") && w.isConstant(n.Input(1)):
@@ -140,7 +124,7 @@ func (w *walk) walkBack(tensor string) (Feature, bool) {
 
 // isClassifier reports whether a convolution is a classifier (see [FeatureTensor]).
 func (w *walk) isClassifier(n *Node, softmax, averaged bool) bool {
-	filters := w.facts[n.Input(weightsAt(n))].shape
+	filters := w.facts[n.Input(1)].shape
 	if len(filters) != 4 || filters[2] != Fixed(1) || filters[3] != Fixed(1) || n.Int("group", 1) != 1 {
 		return false
 	}
@@ -159,8 +143,7 @@ func (w *walk) isConstant(name string) bool {
 			return true
 		}
 		n := w.makers[name]
-		if n == nil || !n.hasOp("Constant", "Identity", "Transpose", "Reshape", "Cast", "DequantizeLinear",
-			"QuantizeLinear") {
+		if n == nil || !n.hasOp("Constant", "Identity", "Transpose", "Reshape", "Cast") {
 			return false
 		}
 		if n.hasOp("Constant") {
@@ -171,31 +154,12 @@ func (w *walk) isConstant(name string) bool {
 	return false
 }
 
-// weightsAt returns which of a node's inputs is its weights.
-func weightsAt(n *Node) int {
-	if at := quantisedInputs[n.ruleKey()].weights; at > 0 {
-		return at
-	}
-	return 1
-}
-
-// isScale reports whether a Mul gives the integers of a MatMulInteger their scale.
-func (w *walk) isScale(n *Node) bool {
-	c := w.makers[n.Input(0)]
-	if c == nil || !c.hasOp("Cast") {
-		return false
-	}
-	product := w.makers[c.Input(0)]
-	return product != nil && product.hasOp("MatMulInteger")
-}
-
-// inputBeforeDropout returns a node's input before any dropout, which does nothing in a trained model, and before it
-// was quantised.
+// inputBeforeDropout returns a node's input before any dropout, which does nothing in a trained model.
 func (w *walk) inputBeforeDropout(n *Node, i int) string {
 	name := n.Input(i)
 	for range len(w.makers) {
 		d := w.makers[name]
-		if d == nil || !d.hasOp("Dropout", "Identity", "DynamicQuantizeLinear") {
+		if d == nil || !d.hasOp("Dropout", "Identity") {
 			break
 		}
 		name = d.Input(0)
@@ -210,17 +174,10 @@ func (w *walk) inputBeforeDropout(n *Node, i int) string {
 //	[N,C,H,W]    averaged over height and width, flattened
 //	[N,T,C]      the first of T tokens, the class token of a vision transformer
 //
-// Elements of 16 bits and quantised ones become float32. A name in [Choices] selects both the tensor and what is made
-// of it. Vector returns the cut model, the name of
-// its only output, and the vector's length, or 0 if that is only known at run time. A tensor of unknown shape
-// is left unchanged.
+// Elements of 16 or 64 bits become float32. Vector returns the cut model, the name of its only output, and the vector's
+// length, or 0 if that is only known at run time. A tensor of unknown shape is left unchanged.
 func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err error) {
-	if IsChoice(m, tensor) {
-		cut, tensor, err = tokenVector(m, tensor)
-	} else {
-		cut, err = Cut(m, tensor)
-	}
-	if err != nil {
+	if cut, err = Cut(m, tensor); err != nil {
 		return nil, "", 0, err
 	}
 	shape, kind := cut.Graph.Outputs[0].Shape, cut.Graph.Outputs[0].Type
@@ -257,57 +214,13 @@ func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err er
 	return cut, output, dim, nil
 }
 
-// Candidates lists tensors that could serve as features, with their shapes, from the output backwards: those of
-// rank 2 to 4 in floating point that come from a pooling, flattening, product or the end of a block; at most
-// limit.
-func Candidates(m *Model, limit int) []*ValueInfo {
-	facts := inferModel(m)
-	last, _ := findTokens(m, facts)
-	return listCandidates(m, facts, last, limit)
-}
-
-// listCandidates is Candidates if the last tokens of a vision transformer are known; "": there are none.
-func listCandidates(m *Model, facts map[string]fact, last string, limit int) []*ValueInfo {
-	var list []*ValueInfo
-	for _, n := range slices.Backward(m.Graph.Nodes) {
-		if len(list) >= limit || len(n.Outputs) == 0 || n.Outputs[0] == "" {
-			continue
-		}
-		f := facts[n.Outputs[0]]
-		single := n.hasOp("Flatten", "GlobalAveragePool", "GlobalMaxPool", "Gemm", "MatMul", "ReduceMean", "Gather",
-			"Reshape", "Squeeze")
-		joined := n.hasOp("Concat", "Add") && len(f.shape) == 4
-		if len(f.shape) == 4 && n.hasOp("MatMul", "Reshape", "Gather") { // inside an attention block
-			single = false
-		}
-		if len(f.shape) == 3 { // tokens: only at the ends of blocks, and those that features are made of
-			single = n.Outputs[0] == last || n.hasOp("Add") && len(facts[n.Input(0)].shape) == 3 &&
-				len(facts[n.Input(1)].shape) == 3
-		}
-		if len(f.shape) > 0 && otherCount(m, f.shape[0]) {
-			continue
-		}
-		if (single && len(f.shape) >= 2 && len(f.shape) <= 4 || joined) && f.typ.Floating() &&
-			m.canServe(n.Outputs[0]) {
-			list = append(list, &ValueInfo{Name: n.Outputs[0], Type: f.typ, Shape: f.shape})
+// namedOutput returns the output of rank 2 whose name begins with prefix.
+func namedOutput(m *Model, facts map[string]fact, prefix string) (string, bool) {
+	for _, out := range m.Graph.Outputs {
+		if strings.HasPrefix(strings.ToLower(out.Name), prefix) && len(facts[out.Name].shape) == 2 &&
+			m.Graph.Producers()[out.Name] != nil {
+			return out.Name, true
 		}
 	}
-	return list
-}
-
-// canServe reports whether a tensor can be made into one vector an image, longer than an answer.
-func (m *Model) canServe(tensor string) bool {
-	_, _, dim, err := Vector(m, tensor)
-	return err == nil && (dim == 0 || dim > answers)
-}
-
-// otherCount reports whether a size is certainly not the number of images in a batch.
-func otherCount(m *Model, d Dim) bool {
-	inputs := m.Graph.DataInputs()
-	if len(inputs) != 1 || len(inputs[0].Shape) == 0 {
-		return false
-	}
-	n := inputs[0].Shape[0]
-	told := func(d Dim) bool { return d.Known() || d.Name != "" }
-	return told(d) && told(n) && !d.isSameSize(n)
+	return "", false
 }

@@ -51,9 +51,6 @@ func measureFootprint(m *Model, input string, n, planes, high, wide int) (int64,
 		}
 		size, err := facts[name].factBytes()
 		if err != nil {
-			if lost := Lost(c, name); lost != nil {
-				err = fmt.Errorf("%w: lost at %s", err, Describe([]*Node{lost}))
-			}
 			return fmt.Errorf("graph: footprint: tensor %q: %w", name, err)
 		}
 		sizes[name], now = size, now+size

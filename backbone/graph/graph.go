@@ -30,8 +30,6 @@ type Model struct {
 type Opset struct {
 	Domain  string
 	Version int64
-
-	rest string
 }
 
 // Property is a key with its value.
@@ -42,7 +40,6 @@ type Property struct {
 // Graph is a list of nodes in topological order, between inputs and outputs.
 type Graph struct {
 	Name         string
-	Doc          string
 	Nodes        []*Node
 	Initializers []*Tensor // constants; up to IR version 3 each is also listed as an input
 	Inputs       []*ValueInfo
@@ -60,7 +57,6 @@ type Node struct {
 	Inputs     []string
 	Outputs    []string
 	Attributes []*Attribute
-	Doc        string
 
 	rest []byte
 }
@@ -147,11 +143,11 @@ func (g *Graph) DataInputs() []*ValueInfo {
 }
 
 // Parameters returns the number of values in all floating-point constants, initializers and the values of Constant
-// nodes, and in the weights of quantised networks: weights, not shapes.
+// nodes: weights, not shapes.
 func (g *Graph) Parameters() int64 {
 	var sum int64
 	for _, t := range g.Constants() {
-		if t.Type.Floating() || (t.Type == Int8 || t.Type == Uint8) && len(t.Dims) > 1 {
+		if t.Type.Floating() {
 			n, _ := t.Size()
 			sum += n
 		}

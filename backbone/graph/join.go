@@ -33,11 +33,8 @@ func Join(m *Model, layers []Layer, normalise bool, output string) (*Model, erro
 	}
 	at := m.Graph.Outputs[0]
 	if s := at.Shape; s != nil && (len(s) != 2 || len(layers) > 0 && s[1].Known() && s[1].Size != int64(layers[0].In)) {
-		return nil, fmt.Errorf(
-			"graph: join: output %v, expected [N,D] as the head takes it%s",
-			at,
-			formatLayers(layers),
-		)
+		return nil, fmt.Errorf("graph: join: output %v, expected [N,D] as the head takes it%s", at,
+			formatLayers(layers))
 	}
 	b := Extend(m)
 	if output == "" || b.taken[output] {

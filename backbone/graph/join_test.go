@@ -3,7 +3,6 @@ package graph_test
 import (
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"winnow/backbone/graph"
@@ -97,44 +96,6 @@ func TestJoinZero(t *testing.T) {
 	got := exec(t, m, ort.Float32s([]float32{0, 0, 3, 4, 3e-9, 4e-9}, 3, 2))[0].F32
 	if farthest(got, []float32{0, 0, 0.6, 0.8, 0.6, 0.8}) > 1e-6 {
 		t.Errorf("found %v", got)
-	}
-}
-
-func TestJoinRefuses(t *testing.T) {
-	cut, err := graph.Cut(small(13), "Flatten")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pooled, err := graph.Cut(small(13), "GlobalAveragePool")
-	if err != nil {
-		t.Fatal(err)
-	}
-	old, err := graph.Cut(small(6), "Flatten")
-	if err != nil {
-		t.Fatal(err)
-	}
-	layer := func(in, out int) graph.Layer {
-		return graph.Layer{In: in, Out: out, Weight: make([]float32, in*out)}
-	}
-	short := layer(4, 2)
-	short.Weight = short.Weight[1:]
-	for _, c := range []struct {
-		m      *graph.Model
-		layers []graph.Layer
-		output string
-		want   string
-	}{
-		{cut, []graph.Layer{layer(5, 2)}, "z", "with D = 5"},
-		{cut, []graph.Layer{layer(4, 2), layer(3, 2)}, "z", "layer 2 takes 3 numbers, the one before gives 2"},
-		{cut, []graph.Layer{short}, "z", "found 7 weights"},
-		{cut, nil, "Relu", `"Relu": the name is empty or taken`},
-		{pooled, nil, "z", "expected [N,D]"},
-		{old, nil, "z", "found operator set 6, expected 7 to"},
-		{beside(small(13), "Relu", "prob"), nil, "z", "found 2 outputs"},
-	} {
-		if _, err := graph.Join(c.m, c.layers, true, c.output); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("found %v, expected %q", err, c.want)
-		}
 	}
 }
 

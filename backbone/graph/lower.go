@@ -11,42 +11,14 @@ var wide = []string{"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear
 // wideInputs are the inputs that stay float32 when the rest of an operator becomes smaller.
 var wideInputs = map[string][]int{"Resize": {1, 2}}
 
-// bfloat16From is the version of ONNX's operator set from which an operator is lowered to bfloat16: ONNX allows it and
-// ONNX Runtime 1.29 computes it on CUDA, which has it for convolutions only from version 22 on (TestPrecisionNoGPU of
-// package ort tries all). Absent are operators that it lacks (batch normalization, max and global pooling, means,
-// padding, resizing) and those that would lose too much: powers, roots, exponentials.
-var bfloat16From = map[string]int64{
-	"Conv": 22, "MatMul": 13, "Gemm": 13,
-	"Add": 13, "Sub": 13, "Mul": 13, "Div": 13, "Neg": 13, "Sum": 13, "Max": 13, "Min": 13, "Where": 16,
-	"Relu": 13, "Clip": 13, "Sigmoid": 13, "Tanh": 13, "Erf": 13, "Gelu": 20, "HardSigmoid": 22, "HardSwish": 22,
-	"Softplus": 22, "Softmax": 13, "LayerNormalization": 17, "AveragePool": 22, "ReduceSum": 13,
-	"Identity": 13, "Reshape": 13, "Transpose": 13, "Flatten": 13, "Squeeze": 13, "Unsqueeze": 13, "Concat": 13,
-	"Split": 13, "Slice": 13, "Gather": 13, "Expand": 13,
-}
-
-// Lowers reports whether [Lower] lowers an operator of a version of ONNX's operator set to a type of 16 bits.
-func Lowers(op string, opset int64, to DataType) bool {
-	if slices.Contains(wide, op) {
-		return false
-	}
-	from := bfloat16From[op]
-	return to == Float16 || from > 0 && opset >= from
-}
-
-// Lower returns a model that computes in floating-point numbers of 16 bits, to, between inputs and outputs of float32.
-// Initializers stay float32 in the model; the runtime converts them once, when it loads it. Operators that cannot
-// compute in that type stay float32. Numbers beyond float16's largest, 65,504, become ±∞; bfloat16 has the range of
-// float32 and 8 bits of its 24 of precision.
-//
-// Lower fails if most products and convolutions, which take the time, would stay float32.
-func Lower(m *Model, to DataType) (*Model, error) {
-	if !isHalf(to) {
-		panic(fmt.Sprintf("graph: lower to %v", to))
-	}
-	l := &lowering{b: Extend(m), to: to, facts: inferModel(m), opset: m.Opset(),
-		wide: map[string]string{}, narrow: map[string]string{}, outputs: map[string]string{}}
+// Lower returns a model that computes in float16 between inputs and outputs of float32. Initializers stay float32 in
+// the model; the runtime converts them once, when it loads it. Operators that compute with float32 alone stay so.
+// Numbers beyond float16's largest, 65,504, become ±∞.
+func Lower(m *Model) (*Model, error) {
+	l := &lowering{b: Extend(m), facts: inferModel(m), wide: map[string]string{}, narrow: map[string]string{},
+		outputs: map[string]string{}}
 	if err := l.lowerModel(); err != nil {
-		return nil, fmt.Errorf("graph: %v: %w", to, err)
+		return nil, fmt.Errorf("graph: float16: %w", err)
 	}
 	return l.b.Model(), nil
 }
@@ -55,15 +27,10 @@ func Lower(m *Model, to DataType) (*Model, error) {
 // made when the first node asks for it.
 type lowering struct {
 	b       *Builder
-	to      DataType
 	facts   map[string]fact
-	opset   int64
 	wide    map[string]string // float32 forms by the tensor's name
 	narrow  map[string]string // forms of 16 bits
 	outputs map[string]string // narrow names of the model's outputs
-	heavy   int               // products and convolutions
-	kept    int               // those of them that stay float32
-	ops     []string          // the operators of kept
 }
 
 func (l *lowering) lowerModel() error {
@@ -84,31 +51,17 @@ func (l *lowering) lowerModel() error {
 		if out.Type != Float32 {
 			return fmt.Errorf("output %v, expected float32", out)
 		}
-		l.outputs[out.Name] = l.b.Fresh(out.Name + "." + l.to.String())
+		l.outputs[out.Name] = l.b.Fresh(out.Name + "." + "float16")
 	}
 	for _, n := range nodes {
 		if len(n.Subgraphs()) > 0 {
 			return fmt.Errorf("node %q is a %s, expected no nodes that hold graphs", n.Name, n.Op)
 		}
-		heavy, keep := n.hasOp("Conv", "ConvTranspose", "MatMul", "Gemm", "Einsum"), l.staysWide(n)
-		if heavy {
-			l.heavy++
-		}
-		if heavy && keep {
-			l.kept++
-			if !slices.Contains(l.ops, n.Op) {
-				l.ops = append(l.ops, n.Op)
-			}
-		}
-		if keep {
+		if l.staysWide(n) {
 			l.addWide(n)
 		} else {
 			l.addNarrow(n)
 		}
-	}
-	if 2*l.kept > l.heavy {
-		return fmt.Errorf("%d of %d products and convolutions cannot be computed in it (operators %q of operator set "+
-			"%d), expected at most half", l.kept, l.heavy, l.ops, l.opset)
 	}
 	return nil
 }
@@ -122,10 +75,8 @@ func (l *lowering) staysWide(n *Node) bool {
 		return l.makesFloats(n.Outputs) && !slices.ContainsFunc(n.Inputs, func(t string) bool {
 			return t != "" && l.facts[t].typ == 0 // it may hold float32 numbers
 		})
-	case !IsONNX(n.Domain):
-		return l.to == BFloat16
 	}
-	return !Lowers(n.Op, l.opset, l.to)
+	return n.hasOp(wide...)
 }
 
 // makesFloats reports whether one of the tensors is known to hold float32 numbers.
@@ -173,7 +124,7 @@ func (l *lowering) addNarrow(n *Node) {
 		}
 	}
 	if n.hasOp("Cast") && n.Int("to", 0) == int64(Float32) {
-		c.Attributes = []*Attribute{Int("to", int64(l.to))}
+		c.Attributes = []*Attribute{Int("to", int64(Float16))}
 	}
 	for i, name := range c.Outputs {
 		if low := l.outputs[name]; low != "" {
@@ -203,6 +154,6 @@ func (l *lowering) narrowForm(name string) string {
 	if w == "" {
 		return name
 	}
-	l.narrow[name] = l.b.Node("Cast", []string{w}, Int("to", int64(l.to)))
+	l.narrow[name] = l.b.Node("Cast", []string{w}, Int("to", int64(Float16)))
 	return l.narrow[name]
 }

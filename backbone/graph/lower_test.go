@@ -2,7 +2,6 @@ package graph_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"winnow/backbone/graph"
@@ -45,7 +44,7 @@ func cosine(a, b []float32) float64 {
 // A lowered network has the inputs and outputs of the model and nearly its numbers, and they are rounded: they differ.
 func TestLower(t *testing.T) {
 	m := mixed(t, 2)
-	l, err := graph.Lower(m, graph.Float16)
+	l, err := graph.Lower(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +63,8 @@ func TestLower(t *testing.T) {
 			t.Errorf("output %d: cosine %.8f, the same to the bit: %v", i, cos, same)
 		}
 	}
-	// 70,000 is beyond float16 and within bfloat16.
-	if l, err = graph.Lower(mixed(t, 70_000), graph.Float16); err != nil {
+	// 70,000 is beyond float16.
+	if l, err = graph.Lower(mixed(t, 70_000)); err != nil {
 		t.Fatal(err)
 	}
 	finite := true
@@ -74,58 +73,5 @@ func TestLower(t *testing.T) {
 	}
 	if finite {
 		t.Error("70,000 is finite in float16")
-	}
-}
-
-// In bfloat16 only operators that CUDA computes in it are lowered, others stay float32 between casts.
-func TestLowerBFloat16(t *testing.T) {
-	l, err := graph.Lower(mixed(t, 2), graph.BFloat16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	facts := graph.Infer(l)
-	for _, n := range l.Graph.Nodes {
-		want := graph.Float32
-		switch n.Op {
-		case "MatMul", "Relu", "Mul", "Add", "Flatten":
-			want = graph.BFloat16
-		case "Cast", "Size":
-			continue
-		}
-		if got := facts[n.Outputs[0]]; got != nil && got.Type != want {
-			t.Errorf("%s makes %v, expected %v", n.Op, got, want)
-		}
-	}
-	if err := l.Check(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestLowerRefused(t *testing.T) {
-	conv := func(opset int64) *graph.Model {
-		b := graph.NewBuilder("conv", opset)
-		x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(8), graph.Fixed(8)})
-		w := b.Constant(graph.NewTensor("w", numbers(1, 3*3), 3, 3, 1, 1))
-		b.Output(b.NodeTo("y", "Relu", []string{b.Node("Conv", []string{x, w})}))
-		return b.Model()
-	}
-	integers := graph.NewBuilder("integers", 17)
-	integers.Output(integers.NodeTo("s", "Shape", []string{integers.Input("x", graph.Float32,
-		graph.Shape{graph.Free("N")})}))
-	for name, c := range map[string]struct {
-		model *graph.Model
-		to    graph.DataType
-		want  string // "": accepted
-	}{
-		"convolutions of an old operator set": {conv(17), graph.BFloat16,
-			`bfloat16: 1 of 1 products and convolutions cannot be computed in it (operators ["Conv"] of operator set 17)`},
-		"the same in float16":              {conv(17), graph.Float16, ""},
-		"convolutions of the operator set": {conv(22), graph.BFloat16, ""},
-		"integers":                         {integers.Model(), graph.Float16, `output "s" int64`},
-	} {
-		_, err := graph.Lower(c.model, c.to)
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%s: found %v, expected %q", name, err, c.want)
-		}
 	}
 }

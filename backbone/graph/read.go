@@ -120,18 +120,15 @@ func (f *field) readMessage(visit func(*field) error) error {
 }
 
 func (o *Opset) readOpset(f *field) error {
-	var rest []byte
-	err := f.readMessage(func(f *field) error {
+	return f.readMessage(func(f *field) error {
 		switch f.number {
 		case 1:
 			return f.readText(&o.Domain)
 		case 2:
 			return f.readInt(&o.Version)
 		}
-		return f.keepUnknown(&rest)
+		return nil // the message has no other field
 	})
-	o.rest = string(rest)
-	return err
 }
 
 func (p *Property) readProperty(f *field) error {
@@ -168,8 +165,6 @@ func (g *Graph) readGraph(f *field, depth int) error {
 				return fmt.Errorf("initializer %d %q: %w", len(g.Initializers), t.Name, err)
 			}
 			return nil
-		case 10:
-			return f.readText(&g.Doc)
 		case 11:
 			return readInfo(f, &g.Inputs, "input")
 		case 12:
@@ -199,8 +194,6 @@ func (n *Node) readNode(f *field, depth int) error {
 				return fmt.Errorf("attribute %q: %w", a.Name, err)
 			}
 			return nil
-		case 6:
-			return f.readText(&n.Doc)
 		case 7:
 			return f.readText(&n.Domain)
 		}
@@ -241,19 +234,6 @@ func (a *Attribute) readAttribute(f *field, depth int) error {
 		case 8:
 			seen = KindInts
 			return f.readInts(&a.Ints)
-		case 9:
-			seen = KindStrings
-			return f.readTexts(&a.Strings)
-		case 10:
-			seen = KindTensors
-			a.Tensors = append(a.Tensors, &Tensor{})
-			return a.Tensors[len(a.Tensors)-1].readTensor(f)
-		case 11:
-			seen = KindGraphs
-			a.Graphs = append(a.Graphs, &Graph{})
-			return a.Graphs[len(a.Graphs)-1].readGraph(f, depth+1)
-		case 13:
-			return f.readText(&a.Doc)
 		case 20:
 			var kind int64
 			err := f.readInt(&kind)

@@ -9,7 +9,7 @@ import (
 
 // readTensor parses a field of a tensor; the values may be in any of several fields.
 func (t *Tensor) readTensor(f *field) error {
-	var typed gathered   // float_data, double_data
+	var typed []byte     // float_data, double_data
 	var integers []int64 // int32_data, int64_data, uint64_data
 	var location int64
 	var forms uint16 // one bit for each value field seen
@@ -27,7 +27,7 @@ func (t *Tensor) readTensor(f *field) error {
 			t.Type = DataType(min(max(v, 0), math.MaxInt32))
 			return err
 		case 4:
-			return f.gatherFixed(&typed, 4)
+			return f.readFixed(&typed, 4)
 		case 5, 7, 11:
 			return f.readInts(&integers)
 		case 6:
@@ -38,9 +38,7 @@ func (t *Tensor) readTensor(f *field) error {
 			t.raw = f.bytes
 			return f.wantKind(2)
 		case 10:
-			return f.gatherFixed(&typed, 8)
-		case 12:
-			return f.readText(&t.Doc)
+			return f.readFixed(&typed, 8)
 		case 13:
 			t.external = append(t.external, Property{})
 			return t.external[len(t.external)-1].readProperty(f)
@@ -61,8 +59,8 @@ func (t *Tensor) readTensor(f *field) error {
 	if bits.OnesCount16(forms) > 1 {
 		return errors.New("found its values in two forms, expected one")
 	}
-	if typed.bytes != nil {
-		t.raw = typed.bytes
+	if typed != nil {
+		t.raw = typed
 	} else if integers != nil {
 		t.raw = packIntegers(integers, t.Type)
 	}
@@ -109,8 +107,6 @@ func (v *ValueInfo) readValueInfo(f *field) error {
 				}
 				return f.keepUnknown(&v.typeRest)
 			})
-		case 3:
-			return f.readText(&v.Doc)
 		}
 		return f.keepUnknown(&v.rest)
 	})
@@ -129,19 +125,18 @@ func (v *ValueInfo) readTensorType(f *field) error {
 		}
 		return f.readMessage(func(f *field) error {
 			if f.number != 1 {
-				return f.keepUnknown(&v.shapeRest)
+				return nil // the message has no other field
 			}
 			d, err := readDim(f)
 			v.Shape = append(v.Shape, d)
 			return err
 		})
 	}
-	return f.keepUnknown(&v.tensorRest)
+	return nil // the message has no other field
 }
 
 func readDim(f *field) (Dim, error) {
 	d := Dim{Size: -1}
-	var rest []byte
 	err := f.readMessage(func(f *field) error {
 		switch f.number {
 		case 1:
@@ -152,8 +147,7 @@ func readDim(f *field) (Dim, error) {
 			d.Size = -1
 			return f.readText(&d.Name)
 		}
-		return f.keepUnknown(&rest)
+		return nil // what the size means
 	})
-	d.rest = string(rest)
 	return d, err
 }

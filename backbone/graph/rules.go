@@ -34,9 +34,6 @@ var rules = map[string]rule{
 	"BatchNormalization": inferSame, "InstanceNormalization": inferSame, "LayerNormalization": layerNorm,
 	"GroupNormalization": inferSame, "RMSNormalization": inferSame, "LRN": inferSame, "LpNormalization": inferSame,
 	"MeanVarianceNormalization": inferSame, "Softmax": inferSame, "LogSoftmax": inferSame, "Hardmax": inferSame,
-	"com.microsoft.SkipLayerNormalization": skipNorm, "com.microsoft.BiasGelu": inferSame,
-	"com.microsoft.FastGelu":  inferSame,
-	"com.microsoft.QuickGelu": inferSame,
 
 	// Products and windows.
 	"Gemm": inferGemm, "MatMul": matMul,
@@ -44,25 +41,6 @@ var rules = map[string]rule{
 	"Conv":   inferConv, "ConvTranspose": convTranspose, "MaxPool": inferPool, "AveragePool": inferPool,
 	"LpPool":            inferPool,
 	"GlobalAveragePool": globalPool, "GlobalMaxPool": globalPool, "GlobalLpPool": globalPool,
-
-	// Quantised.
-	"QuantizeLinear": inferQuantise, "DequantizeLinear": inferDequantise, "DynamicQuantizeLinear": dynamicQuantise,
-	"QLinearConv": ruleOn(inferConv, 0, 0, 3), "ConvInteger": ruleOn(inferConv, Int32, 0, 1),
-	"QLinearMatMul": ruleOn(matMul, 0, 0, 3), "MatMulInteger": ruleOn(matMul, Int32, 0, 1),
-	microsoft + "QGemm": ruleOn(inferGemm, 0, 0, 3),
-	microsoft + "QLinearAdd": ruleOn(
-		inferBroadcast,
-		0,
-		0,
-		3,
-	), microsoft + "QLinearMul": ruleOn(inferBroadcast, 0, 0, 3),
-	microsoft + "QLinearGlobalAveragePool": globalPool, microsoft + "QLinearAveragePool": inferPool,
-	microsoft + "QLinearLeakyRelu": inferSame, microsoft + "QLinearSigmoid": inferSame, microsoft +
-		"QLinearSoftmax": inferSame,
-	microsoft + "QLinearReduceMean": ruleOn(inferReduce, 0, 0), microsoft + "QLinearConcat": quantisedConcat,
-	"com.microsoft.Attention": inferAttention, "com.microsoft.MultiHeadAttention": multiHead,
-	"com.microsoft.FusedMatMul": fusedMatMul, "com.microsoft.FusedConv": inferConv,
-	"com.microsoft.FusedGemm": inferGemm,
 
 	// Over axes.
 	"ReduceMean": inferReduce, "ReduceSum": inferReduce, "ReduceMax": inferReduce, "ReduceMin": inferReduce,

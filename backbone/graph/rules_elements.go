@@ -194,11 +194,8 @@ func inferEqual(c *call) {
 
 // inferWhere selects between the second and the third input by the first.
 func inferWhere(c *call) {
-	c.setOutput(
-		0,
-		c.inputFact(1).typ,
-		broadcastShapes(c.inputFact(0).shape, broadcastShapes(c.inputFact(1).shape, c.inputFact(2).shape)),
-	)
+	c.setOutput(0, c.inputFact(1).typ, broadcastShapes(c.inputFact(0).shape, broadcastShapes(c.inputFact(1).shape,
+		c.inputFact(2).shape)))
 	choice, yes, no := c.inputFact(0).ints, c.inputFact(1).ints, c.inputFact(2).ints
 	if choice == nil || len(yes) != len(choice) || len(no) != len(choice) {
 		return

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Rules for what exports of vision transformers contain: position embeddings resized in the graph, grids of places,
-// and the operators of com.microsoft that ONNX Runtime's optimiser writes.
+// Rules for what exports of vision transformers contain: position embeddings resized in the graph, and grids of places.
 
 // resize: the new sizes are the last input (since set 10 sizes or scales), for all axes or for those listed (since
 // set 18). Upsample has only scales, an attribute before set 9.
@@ -81,52 +80,6 @@ func countUp(c *call) {
 			list[i] = knownNumber(int64(v[0]) + int64(i)*int64(v[2]))
 		}
 		c.setInts(list)
-	}
-}
-
-// skipNorm normalises the sum of its inputs, the fourth output.
-func skipNorm(c *call) {
-	inferSame(c)
-	c.setOutput(3, c.inputFact(0).typ, c.inputFact(0).shape)
-}
-
-// inferAttention of com.microsoft multiplies by queries, keys and values at once: [N,T,·] gives [N,T,V], where V is the
-// last of qkv_hidden_sizes, or a third of the weights' columns.
-func inferAttention(c *call) {
-	x, w := c.inputFact(0), c.inputFact(1)
-	if len(x.shape) != 3 || len(w.shape) != 2 {
-		return
-	}
-	width := Free("")
-	if sizes := c.Ints("qkv_hidden_sizes"); len(sizes) == 3 {
-		width = checkedSize(sizes[2])
-	} else if w.shape[1].Known() {
-		width = checkedSize(w.shape[1].Size / 3)
-	}
-	c.setOutput(0, x.typ, Shape{x.shape[0], x.shape[1], width})
-}
-
-// multiHead: queries [N,T,·] and values [N,S,V] give [N,T,V].
-func multiHead(c *call) {
-	q, v := c.inputFact(0), c.inputFact(2)
-	if len(q.shape) == 3 && len(v.shape) == 3 {
-		c.setOutput(0, q.typ, Shape{q.shape[0], q.shape[1], v.shape[2]})
-	}
-}
-
-// fusedMatMul is MatMul whose factors may be transposed first.
-func fusedMatMul(c *call) {
-	twin := *c
-	twin.in = slices.Clone(c.in)
-	for i, name := range []string{"transA", "transB"} {
-		if n := len(c.inputFact(i).shape); c.Int(name, 0) != 0 && n > 1 {
-			s := slices.Clone(c.in[i].shape)
-			s[n-1], s[n-2] = s[n-2], s[n-1]
-			twin.in[i].shape = s
-		}
-	}
-	if c.Int("transBatchA", 0) == 0 && c.Int("transBatchB", 0) == 0 {
-		matMul(&twin)
 	}
 }
 

@@ -70,19 +70,12 @@ func convTranspose(c *call) {
 		kernel = knownSizes(w.shape[2:])
 	}
 	stated, more := c.Ints("output_shape"), c.spatialNumbers("output_padding", n, 0)
-	strides, dilations, pads := c.spatialNumbers(
-		"strides",
-		n,
-		1,
-	), c.spatialNumbers(
-		"dilations",
-		n,
-		1,
-	), c.spatialNumbers(
-		"pads",
-		2*n,
-		0,
-	)
+	strides, dilations, pads := c.spatialNumbers("strides", n, 1), c.spatialNumbers("dilations", n, 1),
+		c.spatialNumbers(
+			"pads",
+			2*n,
+			0,
+		)
 	for i, in := range x.shape[2:] {
 		switch auto := c.Text("auto_pad", "NOTSET"); {
 		case len(stated) >= n:
@@ -105,12 +98,8 @@ func convTranspose(c *call) {
 func depthToSpace(c *call) {
 	x, b := c.inputFact(0), c.Int("blocksize", 0)
 	if len(x.shape) == 4 && b > 0 {
-		c.setOutput(
-			0,
-			x.typ,
-			Shape{x.shape[0], divideSize(x.shape[1], b*b), multiplyDims(x.shape[2], Fixed(b)), multiplyDims(x.shape[3],
-				Fixed(b))},
-		)
+		c.setOutput(0, x.typ, Shape{x.shape[0], divideSize(x.shape[1], b*b), multiplyDims(x.shape[2], Fixed(b)),
+			multiplyDims(x.shape[3], Fixed(b))})
 	}
 }
 
@@ -225,19 +214,12 @@ func knownSizes(s Shape) []int64 {
 func (c *call) countWindows(in Shape, kernel []int64) Shape {
 	n := len(in)
 	out := make(Shape, n)
-	strides, dilations, pads := c.spatialNumbers(
-		"strides",
-		n,
-		1,
-	), c.spatialNumbers(
-		"dilations",
-		n,
-		1,
-	), c.spatialNumbers(
-		"pads",
-		2*n,
-		0,
-	)
+	strides, dilations, pads := c.spatialNumbers("strides", n, 1), c.spatialNumbers("dilations", n, 1),
+		c.spatialNumbers(
+			"pads",
+			2*n,
+			0,
+		)
 	auto := c.Text("auto_pad", "NOTSET")
 	for i := range out {
 		out[i] = Free("")

@@ -15,12 +15,6 @@ func Sized(m *Model, input string, planes, high, wide int) *Model {
 	})
 }
 
-// WithBatch returns a model whose image input takes batches of n images, for files that leave the number free though
-// their nodes state one.
-func WithBatch(m *Model, input string, n int64) *Model {
-	return restateInput(m, input, func(s Shape) { s[0] = Fixed(n) })
-}
-
 // images is the name of a free batch size.
 const images = "images"
 

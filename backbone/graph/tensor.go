@@ -12,7 +12,6 @@ type Tensor struct {
 	Name string
 	Type DataType
 	Dims []int64
-	Doc  string
 
 	raw      []byte
 	texts    []string   // of a Text tensor

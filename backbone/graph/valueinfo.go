@@ -10,8 +10,6 @@ import (
 type Dim struct {
 	Size int64
 	Name string
-
-	rest string
 }
 
 // Fixed returns a known size.
@@ -69,9 +67,8 @@ type ValueInfo struct {
 	Name  string
 	Type  DataType
 	Shape Shape
-	Doc   string
 
-	rest, typeRest, tensorRest, shapeRest []byte
+	rest, typeRest []byte
 }
 
 // String returns name, type and shape: "data" float32 [N,3,224,224].

@@ -27,7 +27,7 @@ func WithValues(m *Model, values map[string][]float32) (*Model, error) {
 				len(v), t.Type, t.Dims, n)
 		}
 		f := NewTensor(t.Name, v, t.Dims...)
-		f.Doc, f.rest = t.Doc, t.rest
+		f.rest = t.rest
 		return f, nil
 	}
 	for i, t := range c.Graph.Initializers {

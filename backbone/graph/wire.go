@@ -138,46 +138,32 @@ func countVarints(b []byte) (count int) {
 	return count
 }
 
-// readFloats reads repeated float32s, packed or one by one.
+// readFloats reads repeated float32s.
 func (f *field) readFloats(dst *[]float32) error {
-	var g gathered
-	if err := f.gatherFixed(&g, 4); err != nil {
-		return err
+	var raw []byte
+	err := f.readFixed(&raw, 4)
+	for ; err == nil && len(raw) > 0; raw = raw[4:] {
+		*dst = append(*dst, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
 	}
-	for b := g.bytes; len(b) > 0; b = b[4:] {
-		*dst = append(*dst, math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	}
-	return nil
+	return err
 }
 
-// gathered holds the bytes of repeated numbers of a fixed size. A single packed field is not copied.
-type gathered struct {
-	bytes []byte
-	own   bool // bytes may be appended to; it is not part of the file
-}
-
-func (g *gathered) gatherBytes(b []byte) {
-	if len(g.bytes) == 0 && !g.own {
-		g.bytes = b
-		return
-	}
-	if !g.own {
-		g.bytes, g.own = append(make([]byte, 0, 2*(len(g.bytes)+len(b))), g.bytes...), true
-	}
-	g.bytes = append(g.bytes, b...)
-}
-
-// gatherFixed gathers repeated numbers of 4 or 8 bytes in little-endian form.
-func (f *field) gatherFixed(dst *gathered, width int) error {
+// readFixed appends repeated numbers of 4 or 8 bytes in little-endian form, packed or one by one. The first packed ones
+// are not copied.
+func (f *field) readFixed(dst *[]byte, width int) error {
+	b := f.bytes
 	switch {
 	case f.kind == protowire.Fixed32Type && width == 4, f.kind == protowire.Fixed64Type && width == 8:
-		dst.gatherBytes(f.whole[len(f.whole)-width:])
+		b = f.whole[len(f.whole)-width:]
 	case f.kind != protowire.BytesType:
 		return f.wantKind(protowire.BytesType)
-	case len(f.bytes)%width != 0:
-		return fmt.Errorf("field %d: found %d bytes, expected a multiple of %d", f.number, len(f.bytes), width)
-	default:
-		dst.gatherBytes(f.bytes)
+	case len(b)%width != 0:
+		return fmt.Errorf("field %d: found %d bytes, expected a multiple of %d", f.number, len(b), width)
+	}
+	if len(*dst) == 0 {
+		*dst = b[:len(b):len(b)]
+	} else {
+		*dst = append(*dst, b...)
 	}
 	return nil
 }

@@ -23,7 +23,6 @@ func (m *Model) Marshal() []byte {
 		var e message
 		e.writeString(1, o.Domain)
 		e.writeNum(2, o.Version)
-		e.small = append(e.small, o.rest...)
 		w.embedMessage(8, &e)
 	}
 	w.writeProperties(14, m.Metadata)
@@ -146,7 +145,6 @@ func (g *Graph) message() message {
 	nestMessages(&w, 1, g.Nodes)
 	w.writeString(2, g.Name)
 	nestMessages(&w, 5, g.Initializers)
-	w.writeString(10, g.Doc)
 	nestMessages(&w, 11, g.Inputs)
 	nestMessages(&w, 12, g.Outputs)
 	nestMessages(&w, 13, g.ValueInfo)
@@ -161,7 +159,6 @@ func (n *Node) message() message {
 	w.writeString(3, n.Name)
 	w.writeString(4, n.Op)
 	nestMessages(&w, 5, n.Attributes)
-	w.writeString(6, n.Doc)
 	w.writeString(7, n.Domain)
 	w.small = append(w.small, n.rest...)
 	return w
@@ -194,10 +191,6 @@ func (a *Attribute) message() message {
 		w.writeBytes(7, packed)
 	}
 	w.writeInts(8, a.Ints)
-	w.writeTexts(9, a.Strings...)
-	nestMessages(&w, 10, a.Tensors)
-	nestMessages(&w, 11, a.Graphs)
-	w.writeString(13, a.Doc)
 	w.writeNum(20, int64(a.Kind))
 	w.small = append(w.small, a.rest...)
 	return w
@@ -214,7 +207,6 @@ func (t *Tensor) message() message {
 	if len(t.raw) > 0 {
 		w.writeBytes(9, t.raw)
 	}
-	w.writeString(12, t.Doc)
 	if t.external != nil {
 		w.writeProperties(13, t.external)
 		w.writeNum(14, 1)
@@ -233,15 +225,12 @@ func (v *ValueInfo) message() message {
 		} else {
 			e.writeString(2, d.Name)
 		}
-		e.small = append(e.small, d.rest...)
 		shape.embedMessage(1, &e)
 	}
-	shape.small = append(shape.small, v.shapeRest...)
 	tensor.writeNum(1, int64(v.Type))
 	if v.Shape != nil {
 		tensor.embedMessage(2, &shape)
 	}
-	tensor.small = append(tensor.small, v.tensorRest...)
 	if tensor.messageSize() > 0 {
 		typ.embedMessage(1, &tensor)
 	}
@@ -249,7 +238,6 @@ func (v *ValueInfo) message() message {
 	if typ.messageSize() > 0 {
 		w.embedMessage(2, &typ)
 	}
-	w.writeString(3, v.Doc)
 	w.small = append(w.small, v.rest...)
 	return w
 }

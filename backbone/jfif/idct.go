@@ -55,17 +55,8 @@ func invertDCT(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 			*out = [8]byte{v, v, v, v, v, v, v, v}
 			continue
 		}
-		x0, x1, x2, x3, x4, x5, x6, x7 := transformEight(
-			w[0],
-			w[1],
-			w[2],
-			w[3],
-			w[4],
-			w[5],
-			w[6],
-			w[7],
-			1<<(rowShift-1),
-		)
+		x0, x1, x2, x3, x4, x5, x6, x7 := transformEight(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7],
+			1<<(rowShift-1))
 		out[0], out[1] = clipSample(x0>>rowShift), clipSample(x1>>rowShift)
 		out[2], out[3] = clipSample(x2>>rowShift), clipSample(x3>>rowShift)
 		out[4], out[5] = clipSample(x4>>rowShift), clipSample(x5>>rowShift)

@@ -1,7 +1,7 @@
 // Package jfif decodes JPEG photographs to the same samples as libjpeg's default decoder. Luma and chroma agree
 // to the bit, because it uses libjpeg's integer inverse cosine transform (see idct). The standard library's
-// transform rounds differently: by a thirtieth of a grey value on average and three at most, which is enough to
-// change a network's vector to a cosine similarity of 0.9999.
+// decoder of Go 1.26 differs by .0185 of a grey value on average and one at most on 300 photographs; this one is
+// 3 to 5 times as fast, and reduces a picture while decoding it.
 //
 // It decodes the usual photographs: baseline, extended and progressive Huffman coding, 8 bits, grey or YCbCr
 // with chroma at full, half or quarter resolution, whole or reduced by 2, 4 or 8 ([DecodeScaled]). Everything

@@ -33,18 +33,6 @@ type Inputs interface {
 	Prepare(rows []int)
 }
 
-// early are Inputs that may have the next step's inputs before its Load: Prepared returns them, or nil, and what tells
-// this batch from others; Loaded tells which batch the last Load returned.
-type early interface {
-	Prepared() ([][]float32, any)
-	Loaded() any
-}
-
-// ahead is a network that inputs can be sent to before its next Forward, by another goroutine while Backward runs.
-type ahead interface {
-	Ahead(inputs [][]float32, n int) error
-}
-
 // Config describes an Encoder.
 type Config struct {
 	Network backbone.LiveNetwork // the caller closes it
@@ -85,7 +73,6 @@ type Encoder struct {
 	inputs  [][]float32 // of the last Forward
 	sizes   []int
 	next    []int // rows of the step after the next Forward, from Announce
-	sent    any   // the batch that was sent ahead, or nil
 	z       features.Set
 	n       int // rows of the last Forward; 0: none
 	resting bool
@@ -173,9 +160,6 @@ func (e *Encoder) Forward(rows []int) (features.Set, error) {
 	if e.inputs, err = e.cfg.Inputs.Load(rows); err != nil {
 		return features.Set{}, err
 	}
-	if err := e.recallAhead(); err != nil {
-		return features.Set{}, err
-	}
 	e.cfg.Inputs.Prepare(e.next)
 	e.next = nil
 	e.resting = e.cfg.Resting != nil && e.cfg.Resting()
@@ -215,36 +199,9 @@ func (e *Encoder) Backward(dz blas32.General) error {
 		}
 		return nil
 	case n <= e.cfg.Chunk:
-		return e.backwardAhead(dx)
+		return e.cfg.Network.Backward(dx, false)
 	}
 	return e.backwardChunks(dx)
-}
-
-// backwardAhead runs the network's backward pass, and meanwhile sends it the next step's inputs.
-func (e *Encoder) backwardAhead(dx blas32.General) error {
-	inputs, ok := e.cfg.Inputs.(early)
-	to, can := e.cfg.Network.(ahead)
-	if !ok || !can || e.cfg.Network.Place() == nil {
-		return e.cfg.Network.Backward(dx, false)
-	}
-	next, batch := inputs.Prepared()
-	if next == nil {
-		return e.cfg.Network.Backward(dx, false)
-	}
-	sent := make(chan error, 1)
-	go func() { sent <- to.Ahead(next, len(next[0])/e.sizes[0]) }()
-	err := e.cfg.Network.Backward(dx, false)
-	e.sent = batch
-	return errors.Join(err, <-sent)
-}
-
-// recallAhead forgets what was sent ahead unless it is what was loaded.
-func (e *Encoder) recallAhead() error {
-	was := e.sent
-	if e.sent = nil; was == nil || was == e.cfg.Inputs.(early).Loaded() {
-		return nil
-	}
-	return e.cfg.Network.(ahead).Ahead(nil, 0)
 }
 
 // Close releases the head's graph, but not the network.

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -13,7 +12,6 @@ import (
 	"winnow/backbone/graph/gradient"
 	"winnow/backbone/live"
 	"winnow/features"
-	"winnow/head"
 	"winnow/losses"
 )
 
@@ -178,28 +176,6 @@ func (n *told) Forward(dst blas32.General, inputs [][]float32, count int, keep b
 	return n.LiveNetwork.Forward(dst, inputs, count, keep)
 }
 
-// No chunk is a small rest: in training BatchNorm a single image would be normalised by itself, to its shift
-// alone if the maps have one place.
-func TestChunksAreEven(t *testing.T) {
-	g := newGratings(1, 24)
-	m, weights := network(2)
-	for _, c := range []struct {
-		rows, chunk int
-		want        []int
-	}{{9, 8, []int{4, 5}}, {10, 4, []int{3, 3, 4}}, {8, 4, []int{4, 4}}, {8, 8, []int{8}}, {3, 1, []int{1, 1, 1}}} {
-		net := &told{LiveNetwork: open(t, m, weights, gradient.BatchNorm{Train: true})}
-		e := encode(t, g, net, pixels(t, g, backbone.Augmentation{}, nil), 12, c.chunk)
-		G := drawn(1, c.rows, 8)
-		value(t, e, upTo(c.rows), G)
-		if err := e.Backward(G); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(net.counts, c.want) {
-			t.Errorf("%d rows in chunks of %d: found %v, expected %v", c.rows, c.chunk, net.counts, c.want)
-		}
-	}
-}
-
 // With training BatchNorm the running statistics move once a step: to the mean, weighted by rows, of where each chunk
 // alone would have moved them.
 func TestChunksMoveStatisticsOnce(t *testing.T) {
@@ -286,50 +262,5 @@ func TestResting(t *testing.T) {
 	resting = true
 	if n, _ := step(); n != 0 {
 		t.Errorf("resting again: the network's gradient of before is still there: %v", n)
-	}
-}
-
-func TestRefuses(t *testing.T) {
-	g := newGratings(1, 12)
-	m, weights := network(2)
-	net := open(t, m, weights, gradient.BatchNorm{})
-	in := pixels(t, g, backbone.Augmentation{}, nil)
-	small := greyInput()
-	small.Crop = 8
-	other, err := live.NewPixels(live.PixelsConfig{Pictures: g, Preprocessing: small})
-	if err != nil {
-		t.Fatal(err)
-	}
-	narrow, err := head.New(t.Context(), head.Config{In: width - 1, Out: 8, Init: head.Random}, blas32.General{},
-		rand.New(rand.NewPCG(1, 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	good := live.Config{Network: net, Inputs: in, Head: newHead(t, 5), Labels: g.labels, IDs: g.ids, Batch: 4}
-	for what, change := range map[string]func(*live.Config){
-		"batch":  func(c *live.Config) { c.Batch = 0 },
-		"chunk":  func(c *live.Config) { c.Chunk = -1 },
-		"ids":    func(c *live.Config) { c.IDs = c.IDs[1:] },
-		"inputs": func(c *live.Config) { c.Inputs = other },
-		"head":   func(c *live.Config) { c.Head = narrow },
-	} {
-		c := good
-		change(&c)
-		if _, err := live.New(c); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	if _, err := live.NewPixels(live.PixelsConfig{Pictures: g, Preprocessing: greyInput(),
-		Augmentation: backbone.Augmentation{Flip: 0.5}}); err == nil {
-		t.Error("an augmentation without random numbers was accepted")
-	}
-	e := encode(t, g, net, in, 4, 0)
-	for _, rows := range [][]int{nil, {0, 1, 2, 3, 4}, {-1}, {12}} {
-		if _, err := e.Forward(rows); err == nil {
-			t.Errorf("rows %v were accepted", rows)
-		}
-	}
-	if err := e.Backward(features.NewMatrix(1, 8)); err == nil {
-		t.Error("Backward before Forward was accepted")
 	}
 }

@@ -16,9 +16,7 @@ import (
 	"winnow/backbone/graph/gradient"
 	"winnow/backbone/live"
 	"winnow/backbone/ort"
-	"winnow/internal/interrupt"
 	"winnow/internal/testing/orttest"
-	"winnow/internal/testing/waiting"
 )
 
 // folder is a file system with the pictures of g.
@@ -101,27 +99,6 @@ func TestPicturesAreKeptSmall(t *testing.T) {
 	if n, size := cache.Kept(); n != 1 || size > 300*200/20 {
 		t.Errorf("%d pictures of %d bytes are kept, expected one of 24×16", n, size)
 	}
-}
-
-// A step that waits for a picture ends with the context, and so does the work in the background.
-func TestWaitingPicture(t *testing.T) {
-	files, paths := folder(t, newGratings(1, 12))
-	slow := waiting.At(t, files, paths[7])
-	ctx, cancel := context.WithCancel(t.Context())
-	cache := backbone.NewImageCache(interrupt.FS(ctx, slow), paths, 0, backbone.DecodeOptions{})
-	p, err := live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: greyInput(), Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Prepare([]int{7, 1, 2})
-	go func() {
-		<-slow.Reached
-		cancel()
-	}()
-	if _, err := p.Load([]int{7, 1, 2}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a picture that does not answer: %v", err)
-	}
-	p.Prepare(nil) // waits for the background
 }
 
 func TestUnreadable(t *testing.T) {

@@ -44,7 +44,6 @@ type Pixels struct {
 	now      []float32          // the views of the last Load
 	next     []float32          // the views being prepared
 	prepared *loading           // nil: nothing is prepared
-	loaded   *loading           // by the last Load
 
 	ahead      chan *loading // to the background threads; nil: there are none
 	background sync.WaitGroup
@@ -127,17 +126,6 @@ func (p *Pixels) startBackground() {
 	}
 }
 
-// Prepared returns the views that Prepare announced if all are made, and what tells their batch from others; else nil.
-func (p *Pixels) Prepared() ([][]float32, any) {
-	if l := p.prepared; l != nil && l.isLoaded() {
-		return [][]float32{l.dst}, l
-	}
-	return nil, nil
-}
-
-// Loaded tells the batch that the last Load returned.
-func (p *Pixels) Loaded() any { return p.loaded }
-
 // dropPrepared abandons the prepared batch.
 func (p *Pixels) dropPrepared() {
 	if p.prepared != nil {
@@ -155,7 +143,7 @@ func (p *Pixels) Load(rows []int) ([][]float32, error) {
 		p.prepared = p.beginLoading(&p.next, rows, base)
 	}
 	l := p.prepared
-	p.prepared, p.loaded, p.now, p.next = nil, l, p.next, p.now
+	p.prepared, p.now, p.next = nil, p.next, p.now
 	p.adaptThreads(l)
 	return [][]float32{l.dst}, l.finishRows()
 }

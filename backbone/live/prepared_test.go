@@ -10,14 +10,9 @@ import (
 	"testing/fstest"
 	"time"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"winnow/backbone"
 	"winnow/backbone/graph/gradient"
 	"winnow/backbone/live"
-	"winnow/backbone/ort"
-	"winnow/features"
-	"winnow/internal/testing/orttest"
 )
 
 // counted notes how many pictures were asked for.
@@ -164,83 +159,3 @@ func TestAnnouncedTrainsTheSame(t *testing.T) {
 }
 
 // eager counts the batches that are sent to a network before it needs them, and waits a while for one to send. There is
-// none if a thread is still at work on an earlier one.
-type eager struct {
-	*ort.Live
-	p         *live.Pixels
-	announced bool
-	sent      int
-}
-
-func (n *eager) Forward(dst blas32.General, inputs [][]float32, count int, keep bool) error {
-	for tries := 0; n.announced && tries < 200; tries++ {
-		if next, _ := n.p.Prepared(); next != nil {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return n.Live.Forward(dst, inputs, count, keep)
-}
-
-func (n *eager) Ahead(inputs [][]float32, count int) error {
-	if inputs != nil {
-		n.sent++
-	}
-	return n.Live.Ahead(inputs, count)
-}
-
-// Inputs that are sent to a device ahead change no bit of a training, whether the next step takes them or others.
-func TestSentAheadTrainsTheSame(t *testing.T) {
-	g := newGratings(1, 24)
-	batches := [][]int{{3, 7, 3, 0}, {11, 2, 5, 1}, {4, 4, 23, 9}, {6, 0, 1}, {0, 1, 2, 3}, {5, 6, 7, 8}}
-	m, weights := network(2)
-	d, err := gradient.Differentiate(m, gradient.Options{Output: "features", Weights: weights})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := func(announce bool) (all []float32, sent int) {
-		step := 0
-		l, err := ort.NewLive(orttest.Runtime(t), d, ort.LiveOptions{Model: m, Resident: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		p := preparable(t, g, 3, &step)
-		net := &eager{Live: l, p: p}
-		e := encode(t, g, net, p, 4, 0)
-		dz := features.NewMatrix(4, 8)
-		for i := range dz.Data {
-			dz.Data[i] = float32(i%5) - 2
-		}
-		for i, rows := range batches {
-			step = 10 + i
-			next := []int{1, 2, 3, 4} // wrong, but for the fourth step and the last
-			if i+1 < len(batches) && i%2 == 0 {
-				next = batches[i+1]
-			}
-			if net.announced = announce; announce {
-				e.Announce(next)
-			}
-			z, err := e.Forward(rows)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, z.X.Data[:len(rows)*z.X.Cols]...)
-			if err := e.Backward(features.Part(dz, 0, len(rows))); err != nil {
-				t.Fatal(err)
-			}
-			for _, w := range l.Params() {
-				all = append(all, w.Grad...)
-				for j, g := range w.Grad {
-					w.Data[j] -= 1e-3 * g
-				}
-			}
-		}
-		return all, net.sent
-	}
-	want, _ := run(false)
-	found, sent := run(true)
-	if !slices.Equal(found, want) || sent == 0 {
-		t.Errorf("sent ahead %d times; the same numbers: %v", sent, slices.Equal(found, want))
-	}
-}

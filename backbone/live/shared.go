@@ -24,21 +24,6 @@ func (s *shared) Load(rows []int) (inputs [][]float32, err error) {
 	return s.loaded, err
 }
 
-// Prepared and Loaded are those of the inputs; neither network can send ahead what they do not make.
-func (s *shared) Prepared() ([][]float32, any) {
-	if p, ok := s.Inputs.(early); ok {
-		return p.Prepared()
-	}
-	return nil, nil
-}
-
-func (s *shared) Loaded() any {
-	if p, ok := s.Inputs.(early); ok {
-		return p.Loaded()
-	}
-	return nil
-}
-
 type secondInputs struct{ of *shared }
 
 func (s secondInputs) Sizes() []int { return s.of.Sizes() }

@@ -49,48 +49,7 @@ func ParseDevice(text string) (Device, error) {
 	return Device{}, fmt.Errorf("ort: device: found %q, expected cpu, cuda, cuda:N or auto", text)
 }
 
-// ParseDevices parses one device, as [ParseDevice] does, or several separated by commas: cuda:0,cuda:1, or
-// cuda:0,1 for short. A GPU may be named only once; cpu may be repeated, one session for each.
-func ParseDevices(text string) ([]Device, error) {
-	var list []Device
-	for part := range strings.SplitSeq(text, ",") {
-		if _, err := strconv.ParseUint(part, 10, 15); err == nil && len(list) > 0 && list[len(list)-1].CUDA {
-			part = "cuda:" + part
-		}
-		d, err := ParseDevice(part)
-		if err != nil || part == "" && strings.Contains(text, ",") {
-			return nil, fmt.Errorf("ort: device: found %q, "+
-				"expected cpu, cuda, cuda:N, auto, or several GPUs as cuda:0,1", text)
-		}
-		if d.Auto && strings.Contains(text, ",") {
-			return nil, fmt.Errorf("ort: device: found %q, expected auto alone", text)
-		}
-		if d.CUDA && slices.Contains(list, d) {
-			return nil, fmt.Errorf("ort: device: found %q, expected each GPU once", text)
-		}
-		list = append(list, d)
-	}
-	return list, nil
-}
-
-// chooseDevices decides where to run: sessions on the first device, networks that take batches in turn on all.
-func (r *Runtime) chooseDevices(want []Device) error {
-	if err := r.chooseDevice(want[0]); err != nil {
-		return err
-	}
-	r.devices = []Device{r.device}
-	for _, d := range want[1:] {
-		if d.CUDA {
-			if err := r.CheckCUDA(d.Index); err != nil {
-				return fmt.Errorf("ort: device %s: %w", d, err)
-			}
-		}
-		r.devices = append(r.devices, d)
-	}
-	return nil
-}
-
-// chooseDevice decides on the first device. CUDA is accepted only after a product has run on it.
+// chooseDevice decides where to run. CUDA is accepted only after a product has run on it.
 func (r *Runtime) chooseDevice(want Device) error {
 	if !want.CUDA && !want.Auto {
 		return nil
@@ -112,7 +71,8 @@ func (r *Runtime) CheckCUDA(index int) error {
 	if missing := r.MissingCUDA(); len(missing) > 0 {
 		return missingError(missing)
 	}
-	return briefly(r.probeDevice(SessionOptions{Threads: 1, device: &Device{CUDA: true, Index: index}}))
+	try := &Runtime{library: r.library, threads: 1, gpu: r.gpu, device: Device{CUDA: true, Index: index}}
+	return inOneLine(try.probeDevice(SessionOptions{}))
 }
 
 // Check runs a product on the CPU.
@@ -155,12 +115,10 @@ func missingError(list []Missing) error {
 // cudaProvider is ONNX Runtime's name for its CUDA provider.
 const cudaProvider = "CUDAExecutionProvider"
 
-// cudaNeeds are the system libraries that the CUDA 13 build of the provider needs: NVIDIA's CUDA runtime, cuDNN
-// and the driver. If the provider's file exists, the list in it is used instead.
-var cudaNeeds = []string{"libcublasLt.so.13", "libcublas.so.13", "libcudart.so.13", "libcurand.so.10"}
-
-// cudaHidden are needed too. The provider's file does not list cuDNN, because it is loaded at the first convolution.
-var cudaHidden = []string{"libcudnn.so.9", "libcuda.so.1"}
+// cudaNeeds are the system libraries that the CUDA 13 build of the provider needs: NVIDIA's CUDA runtime, cuDNN and the
+// driver.
+var cudaNeeds = []string{"libcublasLt.so.13", "libcublas.so.13", "libcudart.so.13", "libcurand.so.10", "libcudnn.so.9",
+	"libcuda.so.1"}
 
 // The provider's files, in the library's folder.
 const (
@@ -183,27 +141,14 @@ func (r *Runtime) MissingCUDA() []Missing {
 }
 
 // missingIn checks the provider's files in a folder and all that they need.
-func missingIn(folder string) []Missing {
-	var missing []Missing
-	needs := cudaNeeds
+func missingIn(folder string) (missing []Missing) {
 	for _, name := range []string{sharedProvider, cudaLibrary} {
-		imported, err := listImports(filepath.Join(folder, name))
-		switch {
-		case errors.Is(err, os.ErrNotExist):
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
 			missing = append(missing, Missing{name, "not beside the runtime"})
-		case err != nil:
-			missing = append(missing, Missing{name, err.Error()})
-		case name == cudaLibrary:
-			needs = imported
 		}
 	}
-	for _, name := range cudaHidden {
-		if !slices.Contains(needs, name) {
-			needs = append(slices.Clip(needs), name)
-		}
-	}
-	for _, name := range needs {
-		if err := openBeside(folder, name); err != nil && name != sharedProvider {
+	for _, name := range cudaNeeds {
+		if err := openBeside(folder, name); err != nil {
 			missing = append(missing, Missing{name, err.Error()})
 		}
 	}

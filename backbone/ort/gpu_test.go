@@ -19,13 +19,9 @@ func TestGPUOptions(t *testing.T) {
 	}{
 		"nothing asked for": {GPU{}, 0, map[string]string{"device_id": "0", "cudnn_conv_algo_search": "HEURISTIC",
 			"use_tf32": "0"}, ""},
-		"heuristic": {GPU{Search: SearchHeuristic}, 2,
-			map[string]string{"device_id": "2", "cudnn_conv_algo_search": "HEURISTIC", "use_tf32": "0"}, ""},
-		"all": {GPU{Memory: 6 << 30, TF32: true, Search: SearchExhaustive}, 1, map[string]string{"device_id": "1",
-			"cudnn_conv_algo_search": "EXHAUSTIVE", "use_tf32": "1", "gpu_mem_limit": "6442450944",
-			"arena_extend_strategy": "kSameAsRequested"}, "+tf32+exhaustive"},
-		"default search": {GPU{Search: SearchDefault}, 0,
-			map[string]string{"device_id": "0", "cudnn_conv_algo_search": "DEFAULT", "use_tf32": "0"}, "+default"},
+		"all": {GPU{Memory: 6 << 30, TF32: true}, 1, map[string]string{"device_id": "1",
+			"cudnn_conv_algo_search": "HEURISTIC", "use_tf32": "1", "gpu_mem_limit": "6442450944",
+			"arena_extend_strategy": "kSameAsRequested"}, "+tf32"},
 	} {
 		if err := c.gpu.Check(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -38,13 +34,12 @@ func TestGPUOptions(t *testing.T) {
 			if device.CUDA {
 				want += c.marks
 			}
-			if got := (&Runtime{device: device, devices: []Device{device}, gpu: c.gpu}).Where(); got != want {
+			if got := (&Runtime{device: device, gpu: c.gpu}).Where(); got != want {
 				t.Errorf("%s on %v: made on %q, expected %q", name, device, got, want)
 			}
 		}
 	}
-	for _, bad := range []GPU{{Memory: -1}, {Memory: 4}, {Memory: math.MinInt64}, {Search: "best"},
-		{Search: "HEURISTIC"}} {
+	for _, bad := range []GPU{{Memory: -1}, {Memory: 4}, {Memory: math.MinInt64}} {
 		if err := bad.Check(); err == nil {
 			t.Errorf("%+v is let through", bad)
 		}

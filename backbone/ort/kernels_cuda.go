@@ -23,20 +23,14 @@ type cudaDomain struct {
 	err    error
 }
 
-// Flags of the operators, as kernels_cuda.h has them.
-const (
-	flagTF32 = 1 << iota
-	flagExhaustive
-)
+// flagTF32 is a flag of the operators, as kernels_cuda.h has it.
+const flagTF32 = 1
 
-// cudaKernels returns the operators for sessions with this precision and search, which are made once for the process.
+// cudaKernels returns the operators for sessions with this precision, which are made once for the process.
 func (r *Runtime) cudaKernels() cudaDomain {
 	flags := 0
 	if r.gpu.TF32 {
 		flags |= flagTF32
-	}
-	if r.gpu.search() == SearchExhaustive {
-		flags |= flagExhaustive
 	}
 	process.Lock()
 	defer process.Unlock()
@@ -67,8 +61,6 @@ func (r *Runtime) WithoutKernels() string {
 	switch {
 	case !r.device.CUDA && process.kernels == nil:
 		return "the library does not take them"
-	case r.device.CUDA && r.gpu.Operators:
-		return "as was asked for"
 	case r.device.CUDA:
 		if err := r.cudaKernels().err; err != nil {
 			return err.Error()

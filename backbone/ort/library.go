@@ -1,5 +1,3 @@
-//go:build !windows
-
 package ort
 
 /*
@@ -22,6 +20,8 @@ static const ort_base *base_of(void *handle) {
 	return get ? get() : NULL;
 }
 
+static const void *table_of(const ort_base *base) { return base->GetApi(1); }
+
 static const char *version_of(const ort_base *base) { return base->GetVersionString(); }
 
 static void *providers_of(const ort_base *base, char ***names, int *count) {
@@ -41,7 +41,10 @@ static void release_status(const ort_base *base, void *status) {
 import "C"
 
 import (
+	"debug/elf"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"unsafe"
 )
@@ -60,8 +63,8 @@ func open(name string) (unsafe.Pointer, error) {
 
 // libraryBase opens a library and returns its entry point, or an error that says why the file is not ONNX Runtime.
 func libraryBase(path string) (*C.ort_base, error) {
-	if err := whole(path); err != nil {
-		return nil, fmt.Errorf("ort: %s: %w", path, err)
+	if err := checkWhole(path); err != nil {
+		return nil, err
 	}
 	handle, err := open(path)
 	if err != nil {
@@ -72,6 +75,19 @@ func libraryBase(path string) (*C.ort_base, error) {
 		return nil, fmt.Errorf("ort: %s: a library without OrtGetApiBase, expected ONNX Runtime", path)
 	}
 	return base, nil
+}
+
+// checkWhole refuses a library whose file was cut short, because loading it ends the process. The table of an ELF
+// file's sections is at its end.
+func checkWhole(path string) error {
+	f, err := elf.Open(path)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("ort: %s: the file is cut short: install it again", path)
+	}
+	if err == nil {
+		return f.Close()
+	}
+	return nil // dlopen says what it is
 }
 
 // libraryVersion asks a library for its version before the wrapper, which cannot load an old one, opens it.
@@ -116,4 +132,17 @@ func openBeside(folder, name string) error {
 		return nil
 	}
 	return err
+}
+
+// apiTable returns ONNX Runtime's table of functions from a loaded library.
+func apiTable(library string) (unsafe.Pointer, error) {
+	base, err := libraryBase(library)
+	if err != nil {
+		return nil, err
+	}
+	table := C.table_of(base)
+	if table == nil {
+		return nil, fmt.Errorf("ort: %s: no table of functions, expected ONNX Runtime's", library)
+	}
+	return unsafe.Pointer(table), nil
 }

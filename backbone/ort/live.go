@@ -21,8 +21,6 @@ type LiveOptions struct {
 	// Resident makes a [Place] for the weights, as a device has one, also on the CPU, where it gains nothing: a
 	// rehearsal.
 	Resident bool
-
-	Profile string // as in [SessionOptions], followed by ".forward" and ".backward"
 }
 
 // Live is a backbone whose weights can change: a derivative run by ONNX Runtime. It implements
@@ -56,11 +54,8 @@ type Live struct {
 	memory                   *memory
 	joined                   bool // has joined the shared arena
 	saved                    map[string]*block
-	place                    *Place   // of weights and gradients on a device; nil: they are read and written in place
-	pinned                   pins     // images
-	ahead                    []sent   // images of the next Forward that are on the device already
-	probe                    *program // computes the shapes that inference cannot tell; nil until needed
-	probed                   []string // the tensors whose shapes probe computes
+	place                    *Place // of weights and gradients on a device; nil: they are read and written in place
+	pinned                   pins   // images
 
 	kept, passing pass // tensors of a Forward with keep, and of one without
 	keptRows      int  // images of the last Forward with keep; 0: none left for Backward
@@ -122,17 +117,10 @@ func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err e
 		return nil, err
 	}
 	l.joined = true
-	profiled := func(pass string) SessionOptions {
-		with := l.options
-		if o.Profile != "" {
-			with.Profile = o.Profile + "." + pass
-		}
-		return with
-	}
-	if l.forward, err = newProgram(rt, d.Forward, profiled("forward"), false); err != nil {
+	if l.forward, err = newProgram(rt, d.Forward, l.options, false); err != nil {
 		return nil, err
 	}
-	if l.backward, err = newProgram(rt, inMemoryOrder(d.Backward), profiled("backward"), true); err != nil {
+	if l.backward, err = newProgram(rt, inMemoryOrder(d.Backward), l.options, true); err != nil {
 		return nil, err
 	}
 	if l.memory, err = newMemory(rt.library, rt.sessionDevice(l.options), l.forward.run); err != nil {
@@ -149,7 +137,7 @@ func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err e
 
 // Place returns where the weights can be trained without leaving the device, or nil: in Go's memory alone.
 func (l *Live) Place() features.Place {
-	if l.place == nil || l.rt.gpu.Host {
+	if l.place == nil {
 		return nil
 	}
 	return l.place
@@ -205,7 +193,7 @@ func (l *Live) Forward(dst blas32.General, inputs [][]float32, n int, keep bool)
 		return err
 	}
 	if keep {
-		if err := l.holdKept(p, n); err != nil {
+		if err := l.holdKept(n); err != nil {
 			return err
 		}
 	}
@@ -273,34 +261,6 @@ func (l *Live) openPlain() (_ *program, err error) {
 	return l.plain, err
 }
 
-// sent is an input on the device.
-type sent struct {
-	block *block
-	of    []float32 // the same numbers in Go's memory; nil: none
-}
-
-// Ahead copies the inputs of the next Forward to the device, also while Backward computes. They must not change until
-// that Forward, which is given the same slices; nil forgets them. Without a device it does nothing.
-func (l *Live) Ahead(inputs [][]float32, n int) error {
-	for i := range l.ahead {
-		l.ahead[i].of = nil
-	}
-	if l.place == nil || inputs == nil {
-		return nil
-	}
-	for len(l.ahead) < len(inputs) {
-		l.ahead = append(l.ahead, sent{block: new(block)})
-	}
-	for i, images := range inputs {
-		shape := append([]int64{int64(n)}, l.shapes.rest[i]...)
-		if err := l.sendInputBatch(l.ahead[i].block, shape, images); err != nil {
-			return fmt.Errorf("ort: live: input %q: %w", l.data[i], err)
-		}
-		l.ahead[i].of = images
-	}
-	return nil
-}
-
 // Close frees sessions and memory. Closing twice is not an error.
 func (l *Live) Close() error {
 	for _, b := range l.saved {
@@ -311,10 +271,6 @@ func (l *Live) Close() error {
 		err = l.place.closePlace()
 	}
 	l.pinned.free()
-	for _, s := range l.ahead {
-		s.block.free()
-	}
-	l.ahead = nil
 	for _, p := range []*pass{&l.kept, &l.passing} {
 		for _, list := range []map[string]*slot{p.inputs, p.params} {
 			for _, s := range list {
@@ -339,7 +295,7 @@ func (l *Live) Close() error {
 	if l.memory != nil {
 		err = errors.Join(err, l.memory.close())
 	}
-	for _, p := range []*program{l.plain, l.probe, l.forward, l.backward} {
+	for _, p := range []*program{l.plain, l.forward, l.backward} {
 		if p != nil {
 			err = errors.Join(err, p.closeProgram())
 		}

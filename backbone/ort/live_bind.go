@@ -2,12 +2,10 @@ package ort
 
 import (
 	"fmt"
-	"slices"
 
 	ortgo "github.com/yalue/onnxruntime_go"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/backbone/graph"
 	"winnow/features"
 )
 
@@ -78,24 +76,13 @@ func (l *Live) holdPass(p *pass, inputs [][]float32, n int) error {
 	return nil
 }
 
-// sendImages copies the i-th input to the device, unless it is there already.
+// sendImages copies the i-th input to the device.
 func (l *Live) sendImages(p *pass, i int, shape []int64, images []float32) error {
 	name := l.data[i]
 	if p.images[name] == nil {
 		p.images[name] = new(block)
 	}
-	if i < len(l.ahead) {
-		s := &l.ahead[i]
-		if s.of != nil && first(s.of) == first(images) && slices.Equal(s.block.shape, shape) {
-			p.images[name], s.block, s.of = s.block, p.images[name], nil
-			return nil
-		}
-		s.of = nil
-	}
-	return l.sendInputBatch(p.images[name], shape, images)
-}
-
-func (l *Live) sendInputBatch(to *block, shape []int64, images []float32) error {
+	to := p.images[name]
 	if err := to.hold(l.memory, Float, shape); err != nil {
 		return err
 	}
@@ -106,12 +93,15 @@ func (l *Live) sendInputBatch(to *block, shape []int64, images []float32) error 
 }
 
 // holdKept makes room for what the backward pass will read and for the new statistics.
-func (l *Live) holdKept(p *pass, n int) error {
-	shapes, err := l.keptShapes(p, n)
+func (l *Live) holdKept(n int) error {
+	shapes, err := l.shapes.shapesFor(n)
 	if err != nil {
 		return err
 	}
 	for name, b := range l.saved {
+		if shapes[name] == nil {
+			return fmt.Errorf("ort: live: the shape of %q is not known", name)
+		}
 		if err := b.hold(l.memory, l.shapes.types[name], shapes[name]); err != nil {
 			return fmt.Errorf("ort: live: keeping %q: %w", name, err)
 		}
@@ -125,46 +115,6 @@ func (l *Live) holdKept(p *pass, n int) error {
 		}
 	}
 	return nil
-}
-
-// keptShapes returns the shapes of what is kept for n images. Shapes that inference cannot tell are computed
-// once for each n, by running the network.
-func (l *Live) keptShapes(p *pass, n int) (map[string][]int64, error) {
-	shapes, err := l.shapes.shapesFor(n)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.ContainsFunc(l.d.Saved, func(name string) bool { return shapes[name] == nil }) {
-		return shapes, nil
-	}
-	if l.probe == nil {
-		b := graph.Extend(l.d.Forward)
-		var outs []string
-		for _, name := range l.d.Saved {
-			if shapes[name] != nil {
-				continue
-			}
-			l.probed = append(l.probed, name)
-			outs = append(outs, b.Node("Shape", []string{name}))
-		}
-		b.SetOutputs(outs...)
-		b.Prune(outs)
-		if l.probe, err = newProgram(l.rt, b.Model(), l.options, false); err != nil {
-			return nil, err
-		}
-	}
-	if err := l.probe.runProgram(l.tensorFinder(p)); err != nil {
-		return nil, err
-	}
-	for i, v := range l.probe.out {
-		list, ok := v.(*ortgo.Tensor[int64])
-		if !ok {
-			return nil, fmt.Errorf("ort: live: the shape of %q is not a list of integers", l.probed[i])
-		}
-		shapes[l.probed[i]] = append([]int64{}, list.GetData()...)
-		_ = list.Destroy() // releasing a value cannot fail
-	}
-	return shapes, nil
 }
 
 // holdGrads gives the library a view of the memory for the gradients.

@@ -109,7 +109,7 @@ func (m *memory) check(status unsafe.Pointer) error {
 	}
 	text := C.GoString(C.message_of(m.api, status))
 	C.end(m.api, C.ORT_RELEASE_STATUS_, status)
-	return fmt.Errorf("ort: memory: %w", briefly(errors.New(strings.TrimSpace(text))))
+	return fmt.Errorf("ort: memory: %w", inOneLine(errors.New(strings.TrimSpace(text))))
 }
 
 func (m *memory) close() error {

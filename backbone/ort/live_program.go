@@ -79,7 +79,7 @@ func (p *program) runProgram(find func(name string) ortgo.Value) (err error) {
 		err = p.run.Run(p.in, p.out)
 	}
 	if err != nil {
-		return fmt.Errorf("ort: live: %w", briefly(err))
+		return fmt.Errorf("ort: live: %w", inOneLine(err))
 	}
 	return nil
 }

@@ -24,9 +24,7 @@ type NetworkInput struct {
 // goroutine at a time may call Infer.
 type Network struct {
 	rt      *Runtime
-	session *Session // nil with a pair
-	pair    *pair    // nil: one session alone
-	lane    int      // 0 or 1
+	session *Session
 	input   NetworkInput
 	batch   int // fixed batch of the model; 0: it is free
 	dim     int // D
@@ -47,8 +45,9 @@ func NewNetwork(rt *Runtime, model []byte, output string, in NetworkInput) (*Net
 	return newNetwork(rt, model, SessionOptions{Outputs: []string{output}, Folder: in.Folder}, in)
 }
 
-// Networks is a network loaded on several devices, and on each GPU in two lanes. Where one network is enough it acts as
-// the first of them; an extraction gives batches to all of them in turn.
+// Networks is a network loaded once on the CPU, and twice on a GPU: the images of one lane are copied while the other
+// computes. On an H200 ResNet-50 made vectors of 2,983 images/s with one session, and of 3,638 with two. Where one
+// network is enough it acts as the first of them; an extraction gives batches to both in turn.
 type Networks []*Network
 
 var (
@@ -56,71 +55,50 @@ var (
 	_ backbone.Pinner = Networks(nil)
 )
 
-// NewNetworks loads a network as [NewNetwork] does on each device of the runtime. It computes in precision, a type of
-// 16 bits, or in float32 if precision is "". The images and the vectors stay float32.
+// NewNetworks loads a network as [NewNetwork] does. It computes in precision, which is float16 or, for float32, "". The
+// images and the vectors stay float32. A limit of a GPU's memory is for both lanes together.
 func NewNetworks(rt *Runtime, model []byte, output string, in NetworkInput, precision string) (Networks, error) {
-	return newNetworks(rt, model, output, in, precision, func(d Device) bool { return d.CUDA })
+	return newNetworks(rt, model, output, in, precision, rt.device.CUDA)
 }
 
-// newNetworks is NewNetworks with two lanes on those devices that double picks.
+// newNetworks is NewNetworks with two lanes if double is true.
 func newNetworks(rt *Runtime, model []byte, output string, in NetworkInput, precision string,
-	double func(Device) bool) (list Networks, err error) {
-	defer func() {
-		if err != nil {
-			list, err = nil, errors.Join(err, list.Close())
-		}
-	}()
+	double bool) (list Networks, err error) {
 	if precision != "" {
 		if model, err = lowerPrecision(model, precision); err != nil {
-			return list, err
+			return nil, err
 		}
 	}
-	for _, d := range rt.devices {
-		o := SessionOptions{Outputs: []string{output}, Folder: in.Folder, device: &d}
-		if !double(d) {
-			n, err := newNetwork(rt, model, o, in)
-			if err != nil {
-				return list, refusedPrecision(err, precision, d)
-			}
-			list = append(list, n)
-			continue
+	o, lanes := SessionOptions{Outputs: []string{output}, Folder: in.Folder}, 1
+	if double {
+		o.memory, lanes = rt.gpu.Memory/2, 2
+	}
+	for range lanes {
+		n, err := newNetwork(rt, model, o, in)
+		if err != nil && len(list) > 0 && OutOfMemory(err) {
+			break
 		}
-		two, err := newPair(rt, model, o, in)
 		if err != nil {
-			return list, refusedPrecision(err, precision, d)
+			return nil, errors.Join(err, list.Close())
 		}
-		list = append(list, two...)
+		list = append(list, n)
 	}
 	return list, nil
 }
 
-// lowerPrecision returns a model that computes in a type of 16 bits.
+// lowerPrecision returns a model that computes in float16.
 func lowerPrecision(model []byte, precision string) ([]byte, error) {
-	to := graph.Float16
-	switch precision {
-	case features.Float16:
-	case features.BFloat16:
-		to = graph.BFloat16
-	default:
-		return nil, fmt.Errorf("ort: precision: found %q, expected %s, %s or none", precision, features.Float16,
-			features.BFloat16)
+	if precision != features.Float16 {
+		return nil, fmt.Errorf("ort: precision: found %q, expected %s or none", precision, features.Float16)
 	}
 	m, err := graph.Read(model)
 	if err == nil {
-		m, err = graph.Lower(m, to)
+		m, err = graph.Lower(m)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ort: precision %s: %w", precision, err)
 	}
 	return m.Marshal(), nil
-}
-
-// refusedPrecision explains an operator that the library has, but not in this precision.
-func refusedPrecision(err error, precision string, d Device) error {
-	if precision == "" || OutOfMemory(err) {
-		return err
-	}
-	return fmt.Errorf("ort: precision %s on %s: %w", precision, d, err)
 }
 
 // Pin makes copies from and to memory faster, until Unpin.
@@ -140,7 +118,7 @@ func (l Networks) Unpin() {
 // Dim returns the length of a vector.
 func (l Networks) Dim() int { return l[0].Dim() }
 
-// Infer computes vectors on the first device.
+// Infer computes vectors in the first lane.
 func (l Networks) Infer(dst blas32.General, pixels []float32, images int) error {
 	return l[0].Infer(dst, pixels, images)
 }
@@ -315,7 +293,7 @@ func (n *Network) inferBatch(dst blas32.General, pixels []float32, rows int) err
 		vectors = n.vectors
 	}
 	n.setTensors(pixels, vectors[:rows*n.dim], rows)
-	if err := n.runNetwork(); err != nil {
+	if err := n.session.Run(n.in, n.out); err != nil {
 		return err
 	}
 	if !direct {
@@ -340,17 +318,5 @@ func (n *Network) setTensors(pixels, vectors []float32, rows int) {
 	}
 }
 
-func (n *Network) runNetwork() error {
-	if n.pair != nil {
-		return n.pair.runLane(n.lane, n.in, n.out)
-	}
-	return n.session.Run(n.in, n.out)
-}
-
 // Close frees the model.
-func (n *Network) Close() error {
-	if n.pair != nil {
-		return n.pair.closeLanes()
-	}
-	return n.session.Close()
-}
+func (n *Network) Close() error { return n.session.Close() }

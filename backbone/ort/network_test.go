@@ -2,7 +2,6 @@ package ort_test
 
 import (
 	"os"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -130,53 +129,5 @@ func checkMeans(t *testing.T, name string, net *ort.Network, n, gap int) {
 				return
 			}
 		}
-	}
-}
-
-func TestNetworkErrors(t *testing.T) {
-	rt := orttest.Runtime(t)
-	good := ort.NetworkInput{Channels: 3, Height: 4, Width: 2}
-	identity := []node{{op: "Identity", in: []string{"image"}, out: []string{"y"}}}
-	for _, c := range []struct {
-		name   string
-		model  []byte
-		output string
-		in     ort.NetworkInput
-		want   string
-	}{
-		{"channels", meanModel(-1, true, []int64{-1, 3}), "", ort.NetworkInput{Channels: 1, Height: 4, Width: 2},
-			`input "image" float32 [?,3,4,2], expected float32 [?,1,4,2]`},
-		{"size", meanModel(2, true, []int64{-1, 3}), "", ort.NetworkInput{Channels: 3, Height: 224, Width: 224},
-			`input "image" float32 [2,3,4,2], expected float32 [?,3,224,224]`},
-		{"input name", meanModel(-1, true, []int64{-1, 3}), "",
-			ort.NetworkInput{Name: "data", Channels: 3, Height: 4, Width: 2},
-			`found the input "image", expected "data"`},
-		{"output name", meanModel(-1, true, []int64{-1, 3}), "fc7", good,
-			`found no output "fc7", expected one of ["flat"]`},
-		{"not a vector", build(identity, []value{{name: "image", typ: ort.Float, shape: []int64{-1, 3, 4, 2}}},
-			[]value{{name: "y", typ: ort.Float, shape: []int64{-1, 3, 4, 2}}}), "", good,
-			`output "y" is [?,3,4,2], expected one vector an image: [n,D] or [n,D,1,1]`},
-		{"wrong type", build(identity, []value{{name: "image", typ: ort.Double, shape: []int64{-1, 3, 4, 2}}},
-			[]value{{name: "y", typ: ort.Double, shape: []int64{-1, 3}}}), "", good,
-			`input "image" float64 [?,3,4,2], expected float32`},
-		{"two inputs", mixedModel(), "", good,
-			`found the inputs ["x" "wide" "ids" "factor"], expected one image input`},
-	} {
-		_, err := ort.NewNetwork(rt, c.model, c.output, c.in)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: found error %v, expected one with %q", c.name, err, c.want)
-		}
-	}
-	net, err := ort.NewNetwork(rt, meanModel(-1, true, []int64{-1, 3}), "flat", good)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer net.Close()
-	if err := net.Infer(features.NewMatrix(2, 3), make([]float32, 24), 2); err == nil ||
-		!strings.Contains(err.Error(), "found 2 images in 24 floats into 2×3, expected 24 floats an image into 2×3") {
-		t.Errorf("short pixels: found error %v", err)
-	}
-	if err := net.Infer(features.NewMatrix(1, 4), make([]float32, 24), 1); err == nil {
-		t.Error("a matrix of the wrong width was taken")
 	}
 }

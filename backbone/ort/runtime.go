@@ -12,22 +12,18 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 	"unsafe"
 
 	ortgo "github.com/yalue/onnxruntime_go"
-
-	"winnow/backbone"
 )
 
 // Config describes which library to load and where models run.
 type Config struct {
 	Library string // path of the shared library
-	Device  string // cpu, cuda, cuda:N or auto ("" is cpu), or several as cuda:0,1
+	Device  string // cpu, cuda, cuda:N or auto ("" is cpu)
 	Threads int    // threads of one session; 0: as many as Go may use
 	GPU     GPU    // how CUDA computes
 	Kernels string // instructions of winnow's own kernels: plain, avx2, avx512 or none; "": the best available
@@ -42,16 +38,12 @@ type Runtime struct {
 	version   string
 	providers []string
 	device    Device
-	devices   []Device // for [NewNetworks]; the first is device
 	threads   int
 	gpu       GPU
 
 	mu     sync.Mutex
 	blas   *BLAS
 	pinned pins
-
-	timings   map[string]timing // of gradients on this device, by kind
-	measuring sync.Mutex        // held while a timing is taken
 }
 
 // process is what this process has loaded. ONNX Runtime and its wrapper have one environment per process, so
@@ -68,7 +60,7 @@ var process struct {
 // Load loads the library once per process and checks that it fits the wrapper and the device. A second Load of
 // the same library is cheap; loading another library is an error.
 func Load(cfg Config) (*Runtime, error) {
-	devices, err := ParseDevices(cfg.Device)
+	device, err := ParseDevice(cfg.Device)
 	if err != nil {
 		return nil, err
 	}
@@ -79,16 +71,13 @@ func Load(cfg Config) (*Runtime, error) {
 		return nil, err
 	}
 	r := &Runtime{library: cfg.Library, threads: cmp.Or(cfg.Threads, runtime.GOMAXPROCS(0)), gpu: cfg.GPU}
-	if err := shortOfSpace(backbone.AddressSpace(), r.threads); err != nil {
-		return nil, err
-	}
 	if r.version, err = loadLibrary(cfg.Library, cfg.Kernels); err != nil {
 		return nil, err
 	}
 	if r.providers, err = libraryProviders(cfg.Library); err != nil {
 		return nil, err
 	}
-	if err := r.chooseDevices(devices); err != nil {
+	if err := r.chooseDevice(device); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -118,10 +107,6 @@ func loadLibrary(path, kernels string) (version string, err error) {
 	if err := ortgo.InitializeEnvironment(ortgo.WithLogLevelFatal()); err != nil {
 		return "", fmt.Errorf("ort: %s: ONNX Runtime %s does not start: %w", path, version, err)
 	}
-	// Older libraries on Windows know only this call.
-	if err := ortgo.DisableTelemetry(); err != nil {
-		return "", fmt.Errorf("ort: %s: %w", path, err)
-	}
 	process.library, process.version = path, version
 	return version, loadKernels(path, kernels)
 }
@@ -142,23 +127,13 @@ func (r *Runtime) Device() Device { return r.device }
 // TF32 reports whether products on this device may round to TF32.
 func (r *Runtime) TF32() bool { return r.device.CUDA && r.gpu.TF32 }
 
-// Tells reports whether the times by which gradients are chosen are to be printed.
-func (r *Runtime) Tells() bool { return r.gpu.Tell }
-
-// Where names the device or devices, with those options that can change a result, such as "cuda:0+tf32". It is
-// written into files that must only be continued in the same way.
+// Where names the device, with the option that can change a result, such as "cuda:0+tf32". It is written into files
+// that must only be continued in the same way.
 func (r *Runtime) Where() string {
-	var list []string
-	for _, d := range r.devices {
-		where := d.String()
-		if d.CUDA {
-			where += r.gpu.deviceMarks()
-		}
-		if !slices.Contains(list, where) {
-			list = append(list, where)
-		}
+	if r.TF32() {
+		return r.device.String() + "+tf32"
 	}
-	return strings.Join(list, " ")
+	return r.device.String()
 }
 
 // Threads returns the number of CPU threads of a session.
@@ -199,11 +174,6 @@ func (r *Runtime) newSessionOptions(o SessionOptions) (_ *ortgo.SessionOptions, 
 	if err := setSpin(opts, o.Spin); err != nil {
 		return nil, err
 	}
-	if o.Profile != "" {
-		if err := opts.EnableProfiling(o.Profile); err != nil {
-			return nil, err
-		}
-	}
 	if o.Folder != "" {
 		err := opts.AddSessionConfigEntry("session.model_external_initializers_file_folder_path", o.Folder)
 		if err != nil {
@@ -225,11 +195,8 @@ func (r *Runtime) newSessionOptions(o SessionOptions) (_ *ortgo.SessionOptions, 
 
 // sessionDevice returns the device that a session with these options runs on.
 func (r *Runtime) sessionDevice(o SessionOptions) Device {
-	switch {
-	case o.CPU:
+	if o.CPU {
 		return Device{}
-	case o.device != nil:
-		return *o.device
 	}
 	return r.device
 }

@@ -18,9 +18,6 @@ type SessionOptions struct {
 	// Folder holds the data files that the model's bytes refer to, for models above protobuf's 2 GiB; "": none.
 	Folder string
 
-	// Profile is the beginning of the name of a file of events that the session writes when it is closed; "": none.
-	Profile string
-
 	// Spin is how long worker threads stay awake for the next run before they sleep; 0: they sleep at once.
 	// ONNX Runtime's own default, a second and more, takes the cores from Go: on 2 cores a 64×2048×512 product
 	// followed by 5 ms of work on both cores takes 6.6 ms asleep, 7–8 ms with 20–100 µs and 11–55 ms awake
@@ -28,8 +25,7 @@ type SessionOptions struct {
 	// spinning; from 64×2048×512 on the difference is lost in the noise.
 	Spin time.Duration
 
-	device *Device // another device than the runtime's
-	memory int64   // another limit of a GPU's memory than the runtime's; 0: the runtime's
+	memory int64 // another limit of a GPU's memory than the runtime's; 0: the runtime's
 }
 
 // Session is one loaded model. Only one goroutine at a time may use it; several sessions may run side by side.
@@ -136,7 +132,7 @@ func (s *Session) Run(in, out []Tensor) error {
 		}
 	}
 	if err := s.runSession(); err != nil {
-		return fmt.Errorf("ort: run: %w", inOneLine(briefly(err)))
+		return fmt.Errorf("ort: run: %w", inOneLine(err))
 	}
 	return s.collectOutputs(out)
 }

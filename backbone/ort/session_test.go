@@ -2,10 +2,7 @@ package ort_test
 
 import (
 	"runtime"
-	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -120,47 +117,6 @@ func TestSessionInferredSignature(t *testing.T) {
 	}
 }
 
-func TestSessionErrors(t *testing.T) {
-	rt := orttest.Runtime(t)
-	s := open(t, ort.GemmModel(ort.Float, false, false), ort.SessionOptions{})
-	a, y := ort.Float32s(make([]float32, 6), 2, 3), ort.Float32s(make([]float32, 4), 2, 2)
-	for _, c := range []struct {
-		name, want string
-		in, out    []ort.Tensor
-	}{
-		{"counts", "found 1 inputs and 1 outputs, expected 2 and 1", []ort.Tensor{a}, []ort.Tensor{y}},
-		{"type", `input "B": found float64, expected float32`,
-			[]ort.Tensor{a, ort.Float64s(make([]float64, 6), 3, 2)}, []ort.Tensor{y}},
-		{"no data", `input "B": found unknown, expected float32`, []ort.Tensor{a, {Shape: []int64{3, 2}}},
-			[]ort.Tensor{y}},
-		{"short", `input "B": shape [3 2] has 6 elements, the slice 5`,
-			[]ort.Tensor{a, ort.Float32s(make([]float32, 5), 3, 2)}, []ort.Tensor{y}},
-		{"mismatch", "ort: run: ", []ort.Tensor{a, a}, []ort.Tensor{y}},
-		{"output shape", "ort: run: ", []ort.Tensor{a, ort.Float32s(make([]float32, 6), 3, 2)},
-			[]ort.Tensor{ort.Float32s(make([]float32, 9), 3, 3)}},
-	} {
-		err := s.Run(c.in, c.out)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: found error %v, expected one with %q", c.name, err, c.want)
-		}
-	}
-	b := ort.Float32s([]float32{1, 0, 0, 1, 0, 0}, 3, 2)
-	if err := s.Run([]ort.Tensor{a, b}, []ort.Tensor{y}); err != nil {
-		t.Errorf("after the errors: %v", err)
-	}
-	for name, model := range map[string][]byte{"empty": nil, "text": []byte("a text named model.onnx"),
-		"half": ort.GemmModel(ort.Float, false, false)[:40]} {
-		if _, err := rt.NewSession(model, ort.SessionOptions{}); err == nil ||
-			!strings.HasPrefix(err.Error(), "ort: model: ") {
-			t.Errorf("%s model: found error %v", name, err)
-		}
-	}
-	if _, err := rt.NewSession(mixedModel(), ort.SessionOptions{Outputs: []string{"fc"}}); err == nil ||
-		!strings.Contains(err.Error(), `found no output "fc", expected one of ["twice"`) {
-		t.Errorf("wrong output: found error %v", err)
-	}
-}
-
 // TestSessionKeepsMemory runs the garbage collector between runs over memory that only the session still
 // references.
 func TestSessionKeepsMemory(t *testing.T) {
@@ -192,54 +148,4 @@ func TestClosedSession(t *testing.T) {
 	if err := s.Run(make([]ort.Tensor, 2), make([]ort.Tensor, 1)); err == nil {
 		t.Error("a closed session ran")
 	}
-}
-
-// BenchmarkSpin is why worker threads sleep between runs: the product alone, and the product followed by
-// work of Go's own on as many goroutines as there are cores, as in a training step.
-func BenchmarkSpin(b *testing.B) {
-	rt := orttest.Runtime(b)
-	for _, spin := range []time.Duration{0, 20 * time.Microsecond, 50 * time.Microsecond, 100 * time.Microsecond,
-		200 * time.Microsecond, 10 * time.Second} {
-		name := spin.String()
-		s, err := rt.NewSession(ort.GemmModel(ort.Float, false, false), ort.SessionOptions{Spin: spin, CPU: true})
-		if err != nil {
-			b.Fatal(err)
-		}
-		const m, n, k = 64, 512, 2048
-		in := []ort.Tensor{ort.Float32s(parseVersion(1, m, k, k), m, k), ort.Float32s(parseVersion(2, k, n, n), k, n)}
-		out := []ort.Tensor{ort.Float32s(make([]float32, m*n), m, n)}
-		for _, work := range []int{0, 100_000, 1_000_000} {
-			b.Run(name+map[int]string{0: "/alone", 100_000: "/smallwork", 1_000_000: "/work"}[work],
-				func(b *testing.B) {
-					b.ReportAllocs()
-					for b.Loop() {
-						if err := s.Run(in, out); err != nil {
-							b.Fatal(err)
-						}
-						goWork(rt.Threads(), work)
-					}
-				})
-		}
-		s.Close()
-	}
-}
-
-// goWork keeps threads goroutines busy with n additions each.
-func goWork(threads, n int) {
-	if n == 0 {
-		return
-	}
-	var wg sync.WaitGroup
-	for range threads {
-		wg.Go(func() {
-			x := 1.0
-			for range n {
-				x += 1 / x
-			}
-			if x < 0 {
-				panic("unreachable")
-			}
-		})
-	}
-	wg.Wait()
 }

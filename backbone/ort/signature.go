@@ -1,14 +1,14 @@
 package ort
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	ortgo "github.com/yalue/onnxruntime_go"
+
+	"winnow/backbone/graph"
 )
 
 // Info describes one input or output of a model.
@@ -56,123 +56,32 @@ func convertInfos(list []ortgo.InputOutputInfo, stated []Info) []Info {
 	return infos
 }
 
-// readSignature reads ModelProto.graph: inputs that are not initializers, and outputs. ok is false if anything
-// is missing or odd; the library then decides, with its own message for a broken file. What was read is returned.
+// readSignature reads inputs that are not initializers, and outputs, from the file. ok is false if anything is missing
+// or odd; the library then decides, with its own message for a broken file. What was read is returned.
 func readSignature(model []byte) (in, out []Info, ok bool) {
-	graph, ok := lastField(model, 7)
-	if !ok {
+	m, err := graph.Read(model)
+	if err != nil {
 		return nil, nil, false
 	}
-	constants, complete := map[string]bool{}, true
-	ok = walkFields(graph, func(number int, value []byte) bool {
-		if number == 5 {
-			name, _ := lastField(value, 8)
-			constants[string(name)] = true
-		}
-		return true
-	}) && walkFields(graph, func(number int, value []byte) bool {
-		if number != 11 && number != 12 {
-			return true
-		}
-		info, ok := readInfo(value)
-		complete = complete && ok
-		if number == 12 {
-			out = append(out, info)
-		} else if !constants[info.Name] {
-			in = append(in, info)
-		}
-		return true
-	})
-	return in, out, ok && complete && len(in) > 0 && len(out) > 0
-}
-
-// readInfo reads a ValueInfoProto that holds a tensor of known type and rank.
-func readInfo(value []byte) (Info, bool) {
-	name, ok1 := lastField(value, 1)
-	typ, ok2 := lastField(value, 2)
-	tensor, ok3 := lastField(typ, 1)
-	info := Info{Name: string(name)}
-	if !ok1 || !ok2 || !ok3 {
-		return info, false
-	}
-	ok := walkFields(tensor, func(number int, v []byte) bool {
-		switch number {
-		case 1:
-			n, _ := binary.Uvarint(v)
-			info.Type = ElementType(n)
-		case 2:
-			info.Shape = []int64{}
-			return walkFields(v, func(number int, dim []byte) bool {
-				if number == 1 {
-					info.Shape = append(info.Shape, readDim(dim))
+	complete := true
+	read := func(list []*graph.ValueInfo) (infos []Info) {
+		for _, v := range list {
+			info := Info{Name: v.Name, Type: ElementType(v.Type)}
+			if v.Shape != nil {
+				info.Shape = make([]int64, len(v.Shape))
+			}
+			for i, d := range v.Shape {
+				if info.Shape[i] = d.Size; d.Size == 0 {
+					info.Shape[i] = -1
 				}
-				return true
-			})
-		}
-		return true
-	})
-	return info, ok && info.Shape != nil && info.Type != 0
-}
-
-// readDim returns a dimension's fixed size, or -1.
-func readDim(dim []byte) int64 {
-	size := int64(-1)
-	walkFields(dim, func(number int, v []byte) bool {
-		if number == 1 {
-			if n, _ := binary.Uvarint(v); n > 0 && n <= math.MaxInt32 {
-				size = int64(n)
 			}
+			complete = complete && info.Shape != nil && info.Type != 0
+			infos = append(infos, info)
 		}
-		return true
-	})
-	return size
-}
-
-// lastField returns the last value of a field, as protobuf defines it.
-func lastField(m []byte, number int) (value []byte, found bool) {
-	ok := walkFields(m, func(n int, v []byte) bool {
-		if n == number {
-			value, found = v, true
-		}
-		return true
-	})
-	return value, ok && found
-}
-
-// walkFields calls visit with each field of a message: the content of a length-delimited field, or the bytes of a
-// varint. It stops and returns false at a malformed field or when visit returns false.
-func walkFields(m []byte, visit func(number int, value []byte) bool) bool {
-	for len(m) > 0 {
-		key, n := binary.Uvarint(m)
-		if n <= 0 {
-			return false
-		}
-		m = m[n:]
-		var size int
-		switch key & 7 {
-		case 0:
-			if _, size = binary.Uvarint(m); size <= 0 {
-				return false
-			}
-		case 1:
-			size = 8
-		case 2:
-			length, n := binary.Uvarint(m)
-			if n <= 0 || length > uint64(len(m)-n) {
-				return false
-			}
-			m, size = m[n:], int(length)
-		case 5:
-			size = 4
-		default:
-			return false
-		}
-		if size > len(m) || !visit(int(key>>3), m[:size]) {
-			return false
-		}
-		m = m[size:]
+		return infos
 	}
-	return true
+	in, out = read(m.Graph.DataInputs()), read(m.Graph.Outputs)
+	return in, out, complete && len(in) > 0 && len(out) > 0
 }
 
 // String formats the info as in messages: "x" float32 [?,3,224,224].
@@ -187,4 +96,18 @@ func shapeText(shape []int64) string {
 		}
 	}
 	return "[" + strings.Join(sizes, ",") + "]"
+}
+
+// gemmModel returns an ONNX model of one node, Y = op(A)·op(B) with op the identity or the transpose. All sizes are
+// free, so one session serves every product of its kind.
+func gemmModel(t ElementType, transA, transB bool) []byte {
+	b := graph.NewBuilder("gemm", 17)
+	free := func(rows, cols string) graph.Shape { return graph.Shape{graph.Free(rows), graph.Free(cols)} }
+	flag := map[bool]int64{true: 1}
+	b.NodeTo("Y", "Gemm", []string{b.Input("A", graph.DataType(t), free("a0", "a1")),
+		b.Input("B", graph.DataType(t), free("b0", "b1"))}, graph.Int("transA", flag[transA]),
+		graph.Int("transB", flag[transB]))
+	m := b.Model()
+	m.Graph.Outputs = []*graph.ValueInfo{{Name: "Y", Type: graph.DataType(t), Shape: free("m", "n")}}
+	return m.Marshal()
 }

@@ -1,44 +1,18 @@
 package ort
 
-import (
-	"strconv"
-	"strings"
-)
+import "fmt"
 
 // oldestVersion is the oldest library with the interface that the wrapper needs: onnxruntime_go v1.35.0 asks
 // for version 29 of the C interface, and a library supports all versions up to its own.
 const oldestVersion = "1.29.0"
 
-// atLeast compares dotted versions number by number and ignores everything after the third number. A version
-// that cannot be parsed passes: the wrapper checks again at start.
+// atLeast compares the first two numbers of versions. A version that cannot be parsed passes: the wrapper checks again
+// at start.
 func atLeast(version, oldest string) bool {
-	have, ok := parseVersion(version)
-	if !ok {
+	var have, need [2]int
+	if _, err := fmt.Sscanf(version, "%d.%d", &have[0], &have[1]); err != nil {
 		return true
 	}
-	need, _ := parseVersion(oldest)
-	for i := range need {
-		if have[i] != need[i] {
-			return have[i] > need[i]
-		}
-	}
-	return true
-}
-
-func parseVersion(version string) (n [3]int, ok bool) {
-	for i, part := range strings.SplitN(version, ".", 4) {
-		if i == 3 {
-			break
-		}
-		digits := part
-		if end := strings.IndexFunc(part, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
-			digits = part[:end]
-		}
-		v, err := strconv.Atoi(digits)
-		if err != nil {
-			return n, false
-		}
-		n[i] = v
-	}
-	return n, true
+	_, _ = fmt.Sscanf(oldest, "%d.%d", &need[0], &need[1]) // a constant
+	return have[0] > need[0] || have[0] == need[0] && have[1] >= need[1]
 }

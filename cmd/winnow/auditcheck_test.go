@@ -2,39 +2,9 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 )
-
-// A command that would overwrite its input or cannot succeed is refused before anything is computed or written.
-func TestAuditRefuses(t *testing.T) {
-	dir := t.TempDir()
-	manifest := filepath.Join(dir, "m.csv")
-	const text = "path,label\na.png,a\nb.png,b\n"
-	write(t, manifest, text)
-	store := filepath.Join(dir, "store")
-	base := []string{"audit", "--labels", manifest, "--features", store, "--overwrite"}
-	for _, test := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"--clean", manifest, "--drop"}, "--clean " + manifest + ": is read here, expected another " +
-			"file to write"},
-		{[]string{"--clean", filepath.Join(dir, "..", filepath.Base(dir), "m.csv"), "--drop"}, "is read here"},
-		{[]string{"--out", manifest}, "--out " + manifest + ": is read here"},
-		{[]string{"--out", "x.csv", "--clean", "x.csv", "--drop"}, "--out and --clean both write x.csv"},
-		{[]string{"--out", filepath.Join(dir, "none", "x.csv")}, "there is no folder " + filepath.Join(dir, "none")},
-	} {
-		code, _, stderr := call(context.Background(), append(append([]string{}, base...), test.args...)...)
-		if code == 0 || !strings.Contains(stderr, test.want) {
-			t.Errorf("%v: %d: %q, expected %q", test.args, code, stderr, test.want)
-		}
-		if got := readFile(t, manifest); got != text {
-			t.Fatalf("%v: the manifest is now %q", test.args, got)
-		}
-	}
-}
 
 // No command writes over the manifest that it reads.
 func TestManifestIsKept(t *testing.T) {

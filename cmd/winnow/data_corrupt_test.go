@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"winnow/datasets"
-	"winnow/features"
 )
 
 // TestCorruptModels runs every model of noise and checks what is special in its summary.
@@ -49,56 +48,6 @@ func TestCorruptModels(t *testing.T) {
 		}
 		if text := readFile(t, out); !strings.HasPrefix(text, "path,label,split,true_label\n") {
 			t.Errorf("%s: no true labels: %.50q", line, text)
-		}
-	}
-}
-
-func TestCorruptRefuses(t *testing.T) {
-	w := newWorld(t, 3, 0)
-	bad := newWorld(t, 3, 0)
-	d, err := datasets.ReadFile(bad.manifest, datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	bad.makeStore(t, d.Paths(), nil, []features.Bad{{Row: 5, Path: d.Samples[5].Path, Reason: "torn"}})
-	zero := newWorld(t, 3, 0)
-	zero.makeStore(t, d.Paths(), nil, nil)
-	out := filepath.Join(w.dir, "noisy.csv")
-	for want, c := range map[string]struct {
-		code int
-		args string
-	}{
-		`--noise: "loud" is unknown, expected symmetric, pair, bspml, cifar10, cifar100, small-cluster, human-like`: {2,
-			"--noise loud"},
-		"noise rate is 1.5": {2, "--noise-rate 1.5"},
-		"noise rate is -1": {2,
-			"--noise human-like --features STORE --noise-rate=-1"},
-		"--own does not go with --noise pair": {2, "--noise pair --own"},
-		"--features does not go with --noise bspml": {2,
-			"--noise bspml --features STORE"},
-		"--nearest does not go with --noise sym": {2, "--nearest"},
-		"--one-shot does not go with --noise human-like, only with small-cluster": {2,
-			"--noise human-like --features STORE --one-shot"},
-		"--noise small-cluster needs --features": {2, "--noise small-cluster"},
-		"features: row 0: squared norm is 0": {1,
-			"--noise small-cluster --features ZERO"},
-		"--noise human-like needs --features": {2, "--noise human-like"},
-		`--count: "few" is unknown`:           {2, "--count few"},
-		"--similar: found 0, expected 1 or more": {2,
-			"--noise human-like --features STORE --similar 0"},
-		"none of the 20 classes": {1, "--noise cifar10"},
-		"features BAD: 1 of the train images could": {1,
-			"--noise human-like --features BAD"},
-		"features: DIR/nowhere: no feature store": {1,
-			"--noise human-like --features DIR/nowhere"},
-	} {
-		args := append([]string{"data", "corrupt", w.manifest, "--out", out, "--noise-rate", "0.2"},
-			strings.Fields(strings.NewReplacer("STORE", w.store, "BAD", bad.store, "ZERO", zero.store, "DIR",
-				w.dir).Replace(c.args))...)
-		code, _, errs := call(t.Context(), args...)
-		want = strings.NewReplacer("BAD", bad.store, "DIR", w.dir).Replace(want)
-		if code != c.code || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {
-			t.Errorf("%s: exit code %d: %s, expected %d and one line with %q", c.args, code, errs, c.code, want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -53,16 +52,5 @@ func TestDataGlyphs(t *testing.T) {
 	// A folder that is not empty is refused.
 	if _, err := runGlyphs(t, "--out", dir, "--classes", "12", "--images", "3"); hint.Of(err) == "" {
 		t.Errorf("a full folder: error %v has no hint", err)
-	}
-}
-
-func TestDataGlyphsMisuse(t *testing.T) {
-	dir := t.TempDir()
-	for _, args := range [][]string{{}, {"--out", dir, "more"}, {"--out", dir, "--classes", "7"},
-		{"--out", dir, "--images", "1"}, {"--out", dir, "--wrong"}} {
-		var misuse term.UsageError
-		if _, err := runGlyphs(t, args...); !errors.As(err, &misuse) {
-			t.Errorf("%q: error %v is not misuse", args, err)
-		}
 	}
 }

@@ -2,16 +2,13 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"winnow/datasets"
 )
@@ -60,95 +57,6 @@ func TestDataImport(t *testing.T) {
 	}
 }
 
-// TestPiped reads a manifest from a pipe, as of <(…), in commands that read it once; its paths are relative to the
-// working folder.
-func TestPiped(t *testing.T) {
-	t.Chdir(t.TempDir())
-	classes(t, "photos", 3)
-	piped := func() string {
-		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { r.Close() })
-		if _, err := w.WriteString("path,label\nphotos/none.png,1\nphotos/one.png,2\n"); err != nil {
-			t.Fatal(err)
-		}
-		w.Close()
-		return fmt.Sprintf("/dev/fd/%d", r.Fd())
-	}
-	if out := mustRun(t, "winnow data check "+piped()); !strings.HasPrefix(out, "train ") || !strings.Contains(out,
-		"  photos/none.png: no such file") {
-		t.Errorf("found %s", out)
-	}
-	r, w, err := os.Pipe() // to which nothing is written
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	defer w.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	if code, _, errs := call(ctx, "extract", "--manifest", fmt.Sprintf("/dev/fd/%d", r.Fd()), "--model", "glyphnet",
-		"--out", "features"); code != 130 {
-		t.Errorf("a pipe that nothing is written to: exit code %d: %s", code, errs)
-	}
-	fails(t, 1, "read more than once: write it to one first", "train", "--manifest", piped(), "--features", "features",
-		"--out", "run")
-}
-
-// TestDataRefuses checks that every mistake is reported in one line, and that existing files are kept.
-func TestDataRefuses(t *testing.T) {
-	dir := t.TempDir()
-	photos, list, out := filepath.Join(dir, "photos"), filepath.Join(dir, "list.csv"), filepath.Join(dir, "out.csv")
-	classes(t, photos, 3)
-	writeTree(t, dir, map[string]string{
-		"list.csv": "path,label,split\na.png,1,train\nb.png,2,train\nc.png,3,val\n", "out.csv": "old",
-		"one.csv": "path,label\na.png,1\nb.png,1\n", "empty/readme.txt": "",
-	})
-	for want, c := range map[string]struct {
-		code int
-		args string
-	}{
-		"a source is missing":                                {2, "import --out OUT"},
-		`--by: "side" is unknown, expected class or image`:   {2, "import DIR/photos --out OUT --by side"},
-		`--split: "train" is not SPLIT=SHARE`:                {2, "import DIR/photos --out OUT --split train"},
-		"shares sum to 0.5, expected 1":                      {1, "import DIR/photos --out OUT --split train=0.5"},
-		`found a prefix to strip, "c", expected none`:        {1, "import DIR/photos --out OUT --strip-prefix c"},
-		"winnow: --out: write DIR/photos: ":                  {1, "import DIR/photos --out DIR/photos"},
-		"no image found, expected one folder per class":      {1, "import DIR/empty --out OUT"},
-		"nowhere: no such file":                              {1, "import DIR/nowhere --out OUT"},
-		"winnow data check: found 0 arguments, expected one": {2, "check"},
-		"DIR/nowhere: no such file":                          {1, "check DIR/list.csv --root DIR/nowhere"},
-		"winnow data corrupt: found 2 arguments": {2, "corrupt DIR/list.csv DIR/one.csv --noise-rate " +
-			"0.5 --out OUT"},
-		"noise rate is 1, expected 0 ≤ rate < 1": {2, "corrupt DIR/list.csv --noise-rate 1 --out OUT"},
-		`--noise: "salt" is unknown`: {2, "corrupt DIR/list.csv --noise-rate 0.5 --noise " +
-			"salt --out OUT"},
-		`--split: split "devel" is unknown`: {2, "corrupt DIR/list.csv --noise-rate 0.5 --split " +
-			"devel --out OUT"},
-		"split validation has 1 class(es)": {1, "corrupt DIR/list.csv --noise-rate 0.5 --split " +
-			"val --out OUT"},
-		"split train has 1 class(es)": {1, "corrupt DIR/one.csv --noise-rate 0.5 --out OUT"},
-	} {
-		args := strings.Fields("data " + strings.NewReplacer("OUT", out+" --overwrite", "DIR", dir).Replace(c.args))
-		code, _, errs := call(t.Context(), args...)
-		if code != c.code || !strings.Contains(errs, strings.ReplaceAll(want, "DIR", dir)) ||
-			strings.Count(errs, "\n") != 1 {
-			t.Errorf("%s: exit code %d: %s, want %d and one line with %q", c.args, code, errs, c.code, want)
-		}
-	}
-	// before anything is read
-	for _, source := range [][]string{{filepath.Join(dir, "photos")}, {"--preset", "mnist", "--root", dir}} {
-		fails(t, 1, "there is no folder "+filepath.Join(dir, "nowhere")+"\nwinnow: make it first: mkdir -p ",
-			append([]string{"data", "import", "--out", filepath.Join(dir, "nowhere", "x.csv")}, source...)...)
-	}
-	if got := readFile(t, list) + readFile(t, out); !strings.HasPrefix(got, "path,") || !strings.HasSuffix(got,
-		"\nold") {
-		t.Errorf("the files from before are now %q", got)
-	}
-}
-
 // TestDataCorrupt checks the changed labels, the true ones beside them, and that the same seed gives the same manifest.
 func TestDataCorrupt(t *testing.T) {
 	dir := t.TempDir()
@@ -186,18 +94,6 @@ func TestDataCorrupt(t *testing.T) {
 	}
 	if readFile(t, noisy) != readFile(t, again) {
 		t.Error("the same seed gave two manifests")
-	}
-}
-
-// TestThreads checks that --threads applies to commands without a network, too.
-func TestThreads(t *testing.T) {
-	before := runtime.GOMAXPROCS(3)
-	defer runtime.GOMAXPROCS(before)
-	dir := t.TempDir()
-	writeTree(t, dir, map[string]string{"list.csv": "path,label\na.png,1\n"})
-	if code, _, errs := call(t.Context(), "data", "check", "--threads", "2",
-		filepath.Join(dir, "list.csv")); code != 0 || runtime.GOMAXPROCS(0) != 2 {
-		t.Errorf("exit code %d: %s%d threads, expected 2", code, errs, runtime.GOMAXPROCS(0))
 	}
 }
 

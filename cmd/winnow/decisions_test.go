@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -162,25 +161,6 @@ func given(d *datasets.Dataset, path string) string {
 	return ""
 }
 
-// Checks of images drawn at random show how many labels are wrong.
-func TestAuditCountsRandomChecks(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 1, 0.3)
-	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	labels := w.answers(d, func(int) bool { return true }) // the drawn ones among them
-	kept := filepath.Join(t.TempDir(), "kept.db")
-	decided(t, kept, "page", d, labels)
-	out, _ := mustCall(t, "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", "fitted",
-		"--decisions", kept)
-	if !strings.Contains(out, "drawn at random were") ||
-		!strings.Contains(out, fmt.Sprintf("%d of them wrong", len(w.wrong))) {
-		t.Errorf("found\n%s", out)
-	}
-}
-
 func TestTrainOnDecisions(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
@@ -241,119 +221,6 @@ func TestTrainOnDecisions(t *testing.T) {
 	code, _, stderr := call(context.Background(), w.args(out, "--screen", "fitted", "--epochs", "2", "--resume",
 		"--decisions", filepath.Join(w.dir, "more.db"))...)
 	if code == 0 || !strings.Contains(stderr, "the decisions changed since the training") {
-		t.Errorf("%d: %s", code, stderr)
-	}
-}
-
-// Images without a label get suggestions, and labels that people decided for them are known.
-func TestAuditSuggestsLabels(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 1, 0.3)
-	text, err := os.ReadFile(w.manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines, open := strings.Split(string(text), "\n"), map[string]bool{}
-	for i := 1; i <= 320; i += 8 {
-		cells := strings.Split(lines[i], ",")
-		open[cells[0]], lines[i] = true, cells[0]+",,"+cells[2]
-	}
-	manifest, list := filepath.Join(w.dir, "open.csv"), filepath.Join(w.dir, "s.csv")
-	write(t, manifest, strings.Join(lines, "\n"))
-	d, err := datasets.ReadFile(manifest, datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept := filepath.Join(w.dir, "kept.db")
-	decided(t, kept, "page", d, map[string]string{"c00/00.jpg": "class00"})
-	for _, with := range []bool{false, true} {
-		args := []string{"audit", "--manifest", manifest, "--features", w.store, "--scorer", "fitted", "--json",
-			"--out", list}
-		if with {
-			args = append(args, "--decisions", kept)
-		}
-		stdout, _ := mustCall(t, args...)
-		var a inspect.Report
-		if err := json.Unmarshal([]byte(stdout), &a); err != nil {
-			t.Fatal(err)
-		}
-		right, expected := 0, 0.0
-		for _, u := range a.Unlabelled {
-			if !open[u.Path] || len(u.Likely) != 3 || u.Likely[0].Probability < u.Likely[1].Probability {
-				t.Errorf("%+v", u)
-			}
-			if expected += u.Likely[0].Probability; u.Likely[0].Label == trueLabel(u.Path) {
-				right++
-			}
-		}
-		n := len(a.Unlabelled)
-		if with == (n == 40) || n < 39 || right < 15 || float64(right) > expected+8 || float64(right) < expected-8 {
-			t.Errorf("decisions %v: %d suggestions, %d right, %.1f expected", with, n, right, expected)
-		}
-		if rows := table(t, filepath.Join(w.dir, "s.unlabelled.csv")); len(rows) != 1+3*n || len(a.Images) != 280 {
-			t.Errorf("%d rows of %d images, %d judged", len(rows), n, len(a.Images))
-		}
-	}
-}
-
-// TestCheckedColumn: what the column checked of a manifest says is certain for an audit and for a training.
-func TestCheckedColumn(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 1, 0.3)
-	text, err := os.ReadFile(w.manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	lines[0] += ",checked"
-	checked := map[string]string{}
-	for i := 1; i < len(lines); i++ {
-		cells, said := strings.Split(lines[i], ","), ""
-		if i%3 == 0 && cells[2] == datasets.Train {
-			if said = "right"; w.wrong[cells[0]] {
-				said = "wrong"
-			}
-			checked[cells[0]] = said
-		}
-		lines[i] += "," + said
-	}
-	if err := os.WriteFile(w.manifest, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	audit := []string{"audit", "--manifest", w.manifest, "--features", w.store, "--scorer", "fitted", "--json"}
-	stdout, _ := mustCall(t, audit...)
-	var a inspect.Report
-	if err := json.Unmarshal([]byte(stdout), &a); err != nil {
-		t.Fatal(err)
-	}
-	if c := a.Checked; c == nil || c.Right+c.Wrong != len(checked) || c.Wrong < 10 || c.Other != len(checked) {
-		t.Fatalf("checked %+v of %d", a.Checked, len(checked))
-	}
-	for i, e := range a.Images {
-		said := checked[e.Path]
-		if string(e.Checked) != said || said != "" && e.Dropped || said == "right" && *e.GivenProbability != 1 ||
-			said == "wrong" && i >= a.Checked.Wrong {
-			t.Errorf("%d: %s is checked %q, said %q, flagged: %v", i, e.Path, said, e.Checked, e.Dropped)
-		}
-	}
-	out := filepath.Join(w.dir, "run")
-	mustCall(t, w.args(out, "--screen", "fitted", "--epochs", "2")...)
-	r, err := folder.Open(t.Context(), out, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range r.Manifest.Samples {
-		if checked[s.Path] == "wrong" && s.Label != datasets.Unlabelled {
-			t.Errorf("%s is trained on with its wrong label %s", s.Path, r.Manifest.LabelName(s))
-		}
-	}
-	mustCall(t, w.args(out, "--screen", "fitted", "--epochs", "2", "--resume")...)
-	bad := strings.Replace(strings.Join(lines, "\n"), ",right", ",yes", 1) + "\n"
-	if err := os.WriteFile(w.manifest, []byte(bad), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	code, _, stderr := call(context.Background(), audit...)
-	if code == 0 || !strings.Contains(stderr, w.manifest) || !strings.Contains(stderr, `found "yes", expected right`) {
 		t.Errorf("%d: %s", code, stderr)
 	}
 }

@@ -287,28 +287,3 @@ func (s studio) checkONNX(t *testing.T, base string, result embedding.Model) {
 		at += n
 	}
 }
-
-func TestExportSplits(t *testing.T) {
-	s := newStudio(t)
-	path := filepath.Join(s.dir, "e.npy")
-	for split, rows := range map[string]int{"test": 20, "train": 39, "train,test": 59, "all": 59} {
-		mustCall(t, "export", s.run, "--npy", path, "--split", split)
-		ids := table(t, s.dir, "e.ids.csv")[1:]
-		if x := readNPY(t, path); x.Rows != rows || len(ids) != rows {
-			t.Errorf("%s: %d rows and %d ids, expected %d", split, x.Rows, len(ids), rows)
-		}
-		for _, id := range ids {
-			if split != "all" && !slices.Contains(strings.Split(split, ","), id[3]) {
-				t.Errorf("%s: found %v", split, id)
-			}
-		}
-	}
-	s.refused(t, 1, `--split: the manifest has no images in "validation"; it has train, test`, "--npy", path, "--split",
-		"validation")
-	only := filepath.Join(s.dir, "only.csv")
-	write(t, only, "path,label,split\n39.png,a,train\n")
-	s.refused(t, 1, `none of the 1 images of split all could be read, the first is "39.png": not an image`, "--npy",
-		path, "--manifest", only)
-	write(t, only, "path,label,split\nnew.png,a,train\n")
-	s.refused(t, 1, `1 of the 1 images are not in the store, the first is "new.png"`, "--npy", path, "--manifest", only)
-}

@@ -149,7 +149,7 @@ func TestKilled(t *testing.T) {
 	t.Chdir(here)
 	finish(t, []string{"data", "glyphs", "--out", "glyphs", "--classes", "30", "--images", "30"})
 	finish(t, []string{"extract", "--manifest", "glyphs", "--model", "glyphnet", "--out", "features"})
-	trained := []string{"head.winnow", "last.winnow", "metrics.jsonl", "diagnostics.jsonl", "samples.csv",
+	trained := []string{"head.winnow", "last.winnow", "metrics.jsonl", "diagnostics.jsonl",
 		"result.json"}
 	small := []string{"--batch", "8x4", "--dim", "32", "--noise-rate", "0.3", "--manifest", "glyphs/manifest.csv"}
 	for _, victim := range []struct {

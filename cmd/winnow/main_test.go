@@ -27,7 +27,7 @@ func TestMisuse(t *testing.T) {
 		"winnow reproduce nothing":                   `study "nothing" is unknown`,
 		"winnow reproduce prism-table1":              "--data is missing: NAME=MANIFEST,FEATURES for cars196",
 		"winnow reproduce prism-table1 more":         "found prism-table1 more, expected one study",
-		"winnow reproduce prism-table1 --data a=b,c": `prism-table1 has no dataset "a", it has cars196`,
+		"winnow reproduce prism-table1 --data a=b,c": `found "a=b,c", expected NAME=`,
 		"winnow reproduce prism-table1 --data nix":   "expected MANIFEST,FEATURES",
 		"winnow quickstart extra":                    `winnow quickstart: found the argument "extra", expected none`,
 		"winnow doctor extra":                        `winnow doctor: found the argument "extra", expected none`,
@@ -74,7 +74,7 @@ func TestMisuse(t *testing.T) {
 
 func TestHelpIsData(t *testing.T) {
 	for line, want := range map[string]string{
-		"winnow --help":              "--cudnn-search WAY",
+		"winnow --help":              "--precision TYPE",
 		"winnow help":                "Find label errors:",
 		"winnow help extract":        "feature store DIR to write; required",
 		"winnow help data import":    "winnow data import",

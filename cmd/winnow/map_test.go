@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -71,39 +70,4 @@ func nearestHaveLabel(t *testing.T, lines [][]string) float64 {
 		}
 	}
 	return same / float64(len(lines))
-}
-
-func TestMapMisuse(t *testing.T) {
-	t.Chdir(t.TempDir())
-	write(t, "no-scores.csv", "a,b\n1,2\n")
-	write(t, "bad-scores.csv", "path,label,predicted_label,score\nx,a,a,1\ny,a,a,high\n")
-	for line, want := range map[string]struct {
-		code int
-		text string
-	}{
-		"map":         {2, "found no --out"},
-		"map -o a.md": {2, `"a.md" ends neither in`},
-		"map -o a.svg --color red": {2,
-			`found "red", expected one of label, true, split, score, suspect`},
-		"map -o a.svg --color score":   {2, "found no --audit"},
-		"map -o a.svg --color suspect": {2, "--color suspect: found no --audit"},
-		"map -o a.svg --max 3":         {2, "found 3 images"},
-		"map -o a.svg --perplexity 0":  {2, "--perplexity: found 0"},
-		"map -o a.svg --iterations 0":  {2, "--iterations: found 0"},
-		"map -o a.svg": {2, "takes a run folder, or --features DIR with " +
-			"--manifest FILE"},
-		"map -o a.svg nowhere":                    {1, "nowhere: holds no config.yaml"},
-		"map -o a.svg run --audit no-scores.csv":  {1, `found the columns a,b`},
-		"map -o a.svg run --audit bad-scores.csv": {1, `bad-scores.csv:3: score: found "high"`},
-	} {
-		fails(t, want.code, want.text, strings.Fields(line)...)
-	}
-	if files, _ := os.ReadDir("."); len(files) != 2 {
-		t.Errorf("something was written: %v", files)
-	}
-}
-
-// TestMapHints checks that misuse comes with its hint.
-func TestMapHints(t *testing.T) {
-	fails(t, 2, "winnow: make it: winnow audit", "map", "nosuch", "--out", "map.svg", "--color", "score")
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -154,98 +151,4 @@ func TestEvalClassifiers(t *testing.T) {
 		"nearest-class-mean,linear-probe")
 	holds(t, table, "nearest-class-mean    top-1\n", "80 images, fitted on 80 of validation in 8 classes",
 		"linear-probe    top-1   fitted\n")
-}
-
-func TestEvalMetricsMisuse(t *testing.T) {
-	drawnRun(t)
-	for line, want := range map[string]struct {
-		code int
-		text string
-	}{
-		"winnow list metrics nmi": {2,
-			`metric "nmi" is unknown: known are retrieval, clustering`},
-		"winnow list metrics retrieval clustering":  {2, "expected at most one name"},
-		"winnow eval run --metrics nmi":             {2, `metric "nmi" is unknown`},
-		"winnow eval run --metrics noise-detection": {2, "measured by winnow audit"},
-		"winnow eval run --metrics linear-probe": {1, "no class is on both sides: splits " +
-			"train and test"},
-		"winnow eval run --set clustering.starts=2": {2,
-			"clustering is not among the --metrics"},
-		"winnow eval run --set starts=2": {2, "expected METRIC.SETTING=VALUE"},
-		"winnow eval run --set retrieval.count=2": {2,
-			`setting "count" is unknown (did you mean "count_lonely"?): known are k, count_lonely`},
-		"winnow eval run --k 2 --set retrieval.k=3":             {2, "both give the K"},
-		"winnow eval run --queries 2 --set retrieval.queries=3": {2, "both give the number of queries"},
-		"winnow eval run --queries -1":                          {2, "--queries: found -1"},
-		"winnow eval run --set retrieval.k=0": {2,
-			`found "0", expected whole numbers from 1`},
-		"winnow eval run --metrics all --fit test": {2, "test is the split to measure on"},
-		"winnow eval run --metrics all --fit query": {1, "no readable image with a label in " +
-			"the split query to fit on; it has train, validation, test"},
-		"winnow eval run --metrics all --max-mem 9B": {1, "--max-mem allows 9"},
-		"winnow eval run --metrics clustering --set clustering.starts=0": {2,
-			`found "0", expected a whole number from 1 to 1000`},
-		"winnow eval run --metrics clustering --set clustering.starts=many": {2,
-			`found "many", expected a whole number`},
-	} {
-		var stdout, stderr bytes.Buffer
-		code := execute(context.Background(), strings.Fields(line), &stdout, &stderr)
-		if code != want.code || !strings.Contains(stderr.String(), want.text) {
-			t.Errorf("%s: exit code %d, %q; expected %d and %q", line, code, stderr.String(), want.code, want.text)
-		}
-	}
-}
-
-// --queries draws some images as queries, by the seed.
-func TestEvalQueries(t *testing.T) {
-	drawnRun(t)
-	all := mustRun(t, "winnow eval run --json")
-	some := mustRun(t, "winnow eval run --queries 30 --json")
-	if again := mustRun(t, "winnow eval run --queries 30 --json"); again != some {
-		t.Error("the same seed draws other queries")
-	}
-	if other := mustRun(t, "winnow eval run --queries 30 --seed 2 --json"); other == some {
-		t.Error("another seed draws the same queries")
-	}
-	var of struct {
-		N         int
-		DrawnFrom int `json:"queries_drawn_from"`
-	}
-	if err := json.Unmarshal([]byte(some), &of); err != nil || of.N != 30 || of.DrawnFrom <= 30 {
-		t.Errorf("%v: %+v", err, of)
-	}
-	if strings.Contains(all, "drawn_from") {
-		t.Error("all images are queries, but drawn_from is printed")
-	}
-	if table := mustRun(t, "winnow eval run --queries 30"); !strings.Contains(table,
-		fmt.Sprintf("30 queries drawn from %d images", of.DrawnFrom)) {
-		t.Error(table)
-	}
-}
-
-// Classifiers of a fine-tuned run are fitted on features of its own network.
-func TestEvalClassifiersOfATunedNetwork(t *testing.T) {
-	atelier(t)
-	mustCall(t, tuneArgs("run", "all", "--steps", "2")...)
-	at := 0
-	lines := strings.Split(readFile(t, "noisy.csv"), "\n")
-	for i, line := range lines {
-		if strings.Contains(line, ",test,") {
-			if at++; at%2 == 0 {
-				lines[i] = strings.Replace(line, ",test,", ",gallery,", 1)
-			}
-		}
-	}
-	write(t, "shared.csv", strings.Join(lines, "\n"))
-	stdout, stderr := mustCall(t, "eval", "run", "--manifest", "shared.csv", "--root", "drawn", "--fit", "gallery",
-		"--metrics", "nearest-class-mean", "--json")
-	var got evalJSON
-	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
-		t.Fatal(err)
-	}
-	m := got.Metrics["nearest-class-mean"]
-	if m.Trained["n"] == nil || m.Trained["n"] != m.Frozen["n"] || m.Trained["fitted_on"] != m.Frozen["fitted_on"] ||
-		m.Trained["accuracy"].(float64) == 0 {
-		t.Errorf("%+v\n%s", m, stderr)
-	}
 }

@@ -78,23 +78,3 @@ func TestMovedRuns(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// A run is not measured on vectors of other pictures that have the names of those that are asked for.
-func TestOtherPictures(t *testing.T) {
-	drawnRun(t)
-	mustCall(t, "data", "glyphs", "--out", "other", "--classes", "24", "--images", "20", "--seed", "9")
-	if err := os.CopyFS("copied", os.DirFS("drawn")); err != nil {
-		t.Fatal(err)
-	}
-	was, _ := mustCall(t, "eval", "run")
-	if now, _ := mustCall(t, "eval", "run", "--manifest", "noisy.csv", "--root", "copied"); now != was {
-		t.Errorf("copied pictures: found %s, expected %s", now, was)
-	}
-	for _, command := range []string{"eval", "report --out r.html", "map --out m.svg"} {
-		fails(t, 1, "compared look otherwise",
-			append(strings.Fields(command), "run", "--manifest", "other/manifest.csv", "--root", "other")...)
-	}
-	mustCall(t, "extract", "--manifest", "other/manifest.csv", "--root", "other", "--model", "glyphnet", "--out",
-		"others")
-	mustCall(t, "eval", "run", "--manifest", "other/manifest.csv", "--root", "other", "--features", "others")
-}

@@ -103,26 +103,3 @@ func TestPairsOfRun(t *testing.T) {
 		t.Errorf("found %+v, expected true positives farther from true negatives than of frozen features: %+v", a, b)
 	}
 }
-
-func TestPairsMisuse(t *testing.T) {
-	needRuntime(t)
-	w, clean := corruptWorld(t, "0.2"), corruptWorld(t, "0")
-	of := " --manifest " + w.manifest + " --features " + w.store
-	for line, want := range map[string]string{
-		"":                      "--manifest is missing: expected a run folder",
-		"--manifest x":          "--features is missing",
-		"a b":                   "takes one run folder",
-		"--batches 0":           "--batches: found 0",
-		"--pairs 0":             "--pairs: found 0",
-		"--batch 3x4" + of:      "batch: found",
-		"--synthetic 1.5" + of:  "1.5",
-		"--loss nothing" + of:   `loss "nothing" is unknown`,
-		"--loss proxy_nca" + of: "not a function of the pairs of a batch",
-		"--manifest " + clean.manifest + " --features " + clean.store: "no label of the manifest is wrong",
-	} {
-		code, out, errs := call(t.Context(), append([]string{"papers", "pairs"}, strings.Fields(line)...)...)
-		if code != 2 || out != "" || !strings.Contains(errs, want) {
-			t.Errorf("%s: exit code %d: %s%s, expected 2 and %q", line, code, out, errs, want)
-		}
-	}
-}

@@ -79,23 +79,3 @@ func TestTheorySkewOfRun(t *testing.T) {
 		t.Errorf("found %s, expected %q", text, want)
 	}
 }
-
-func TestTheorySkewMisuse(t *testing.T) {
-	w := newWorld(t, 1, 0)
-	of := " --manifest " + w.manifest + " --features " + w.store
-	for line, want := range map[string]string{
-		"":                          "--manifest is missing: expected a run folder",
-		"--manifest x":              "--features is missing",
-		"a b":                       "takes one run folder",
-		"--batches 0":               "--batches: found 0",
-		"--batch 3" + of:            "batch: found",
-		"--margin 3" + of:           "margin α is 3",
-		"--beta -1" + of:            "threshold β is -1",
-		"--view both" + of + " run": "--view: found",
-	} {
-		code, out, errs := call(t.Context(), append([]string{"papers", "skew"}, strings.Fields(line)...)...)
-		if code != 2 || out != "" || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {
-			t.Errorf("%s: exit code %d: %s%s, expected 2 and one line with %q", line, code, out, errs, want)
-		}
-	}
-}

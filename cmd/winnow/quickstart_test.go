@@ -89,25 +89,6 @@ func TestQuickstartRunsAreRuns(t *testing.T) {
 	}
 }
 
-// A quickstart without fine-tuning, and settings that the quickstart decides itself, are refused.
-func TestQuickstartRefuses(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for setting, want := range map[string]string{
-		"finetune.weights=none": "the quickstart trains the backbone",
-		"seed=3":                "the quickstart decides this itself",
-		"data.root=x":           "the quickstart decides this itself",
-	} {
-		var stdout, stderr bytes.Buffer
-		line := []string{"winnow", "quickstart", "--set", setting}
-		if code := execute(t.Context(), line, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), want) {
-			t.Errorf("%s: exit code %d, %q", setting, code, stderr.String())
-		}
-	}
-	if files, _ := os.ReadDir("."); len(files) != 0 {
-		t.Errorf("something was written: %v", files)
-	}
-}
-
 func jsonParts(t *testing.T, text []byte) map[string]json.RawMessage {
 	t.Helper()
 	var parts map[string]json.RawMessage

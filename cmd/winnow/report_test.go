@@ -80,7 +80,6 @@ func TestReport(t *testing.T) {
 	}
 	t.Run("without", reportWithout)
 	t.Run("warnings", reportWarnings)
-	t.Run("misuse", reportMisuse)
 	t.Run("names", namesEverywhere)
 }
 
@@ -170,26 +169,5 @@ func reportWarnings(t *testing.T) {
 	mustRun(t, line)
 	if !strings.Contains(readFile(t, "w.html"), "is not finished: it has reached step 70 of 140") {
 		t.Error("the page does not say that the training is not finished")
-	}
-}
-
-func reportMisuse(t *testing.T) {
-	for line, want := range map[string]string{
-		"report --out r.html":                          "one run folder",
-		"report run":                                   "--out missing",
-		"report run --out r.txt":                       "does not end in .html",
-		"report run run --out r.html":                  "one run folder",
-		"report nix --out r.html":                      "holds no config.yaml",
-		"report run --out r.html --split nix":          "no readable image in the split nix",
-		"report run --out nowhere/r.html":              "nowhere",
-		"report nix --out r.html --no-pictures":        "holds no config.yaml",
-		"report run --out r.html --view mean":          "holds one view",
-		"report run --out r.html --manifest other.csv": "other.csv",
-	} {
-		code := 2
-		if !strings.Contains("one run folder --out missing does not end in .html", want) {
-			code = 1
-		}
-		fails(t, code, want, append([]string{"-q"}, strings.Fields(line)...)...)
 	}
 }

@@ -234,47 +234,6 @@ func checkDecided(t *testing.T, r *reviewed, acknowledged, sent map[int]bool) {
 	}
 }
 
-// TestReviewTwice checks that a second server on the same decisions is refused, and that a signal ends the first
-// cleanly.
-func TestReviewTwice(t *testing.T) {
-	manifest, audit := suspectAlbum(t, 5)
-	r, serves := newReviewed(t, "--manifest", manifest, "--audit", audit)
-	if !serves {
-		t.Fatal(r.stderr)
-	}
-	second, serves := newReviewed(t, "--manifest", manifest, "--audit", audit)
-	if serves || second.cmd.ProcessState.ExitCode() != 1 {
-		t.Fatalf("the second one: served %v, exit code %d", serves, second.cmd.ProcessState.ExitCode())
-	}
-	if text := second.stderr.String(); !strings.Contains(text, "m.decisions.db: another winnow review has it open") ||
-		strings.Count(text, "\n") != 1 {
-		t.Errorf("the second one says %q", text)
-	}
-	r.must("POST", "/api/decide", "application/json",
-		decisions("dog"), nil)
-	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if code := r.end(); code != 0 || !strings.Contains(r.stderr.String(), "2 of 5 images decided: 0 kept, 1 dropped, "+
-		"1 relabelled, kept in") {
-		t.Errorf("exit code %d, %s", code, r.stderr)
-	}
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(manifest), "m.decisions*"))
-	if err != nil || len(left) != 1 {
-		t.Errorf("left %v: expected the decisions alone", left)
-	}
-	mended := filepath.Join(filepath.Dir(manifest), "fixed.csv")
-	code, stdout, stderr := call(t.Context(), "review", "--manifest", manifest, "--export", "--out", mended)
-	if code != 0 || !strings.Contains(stdout,
-		"5 rows; 1 images dropped, 1 relabelled, 0 kept as they were, 4 undecided") {
-		t.Errorf("%d: %s%s", code, stdout, stderr)
-	}
-	if got, want := readFile(t,
-		mended), "path,label\n0001.png,dog\n0002.png,cat\n0003.png,cat\n0004.png,cat\nlast.png,dog\n"; got != want {
-		t.Errorf("got %q, expected %q", got, want)
-	}
-}
-
 // TestStudio opens a set with the list beside it, decides about an image that the list does not have, and ends cleanly.
 // A list of other images is left out with a line that says so.
 func TestStudio(t *testing.T) {
@@ -436,37 +395,4 @@ func TestReviewStudio(t *testing.T) {
 	}
 	mustCall(t, "train", "--manifest", mended, "--root", s.images, "--features", s.store, "--out",
 		filepath.Join(s.dir, "again"), "--dim", "6", "--batch", "4x4", "--epochs", "1", "--screen", "none")
-}
-
-// TestReviewRefuses checks the errors and exit codes of misuse and bad files.
-func TestReviewRefuses(t *testing.T) {
-	manifest, audit := suspectAlbum(t, 5)
-	dir := filepath.Dir(manifest)
-	for line, want := range map[string]struct {
-		code int
-		text string
-	}{
-		"--manifest M --audit A --out M":                   {1, "is read here"},
-		"--manifest M --audit A --out x.doc":               {2, "does not end in .csv"},
-		"--manifest M --audit nix.csv":                     {1, "nix.csv"},
-		"--manifest M --audit M":                           {1, "suggested_label"},
-		"--manifest nix.csv --audit A":                     {1, "nix.csv"},
-		"--manifest M --audit A --root nix":                {1, "root: "},
-		"--manifest M --audit A --root E":                  {1, "none of the first 5 images is below"},
-		"--manifest M --audit A --listen 127.0.0.1:99999":  {1, "review: "},
-		"--manifest M --audit A --decisions A":             {1, "not a file of decisions"},
-		"--manifest M --audit A --features nix":            {1, "nix"},
-		"--manifest M --export --out " + dir + "/out.csv":  {1, "m.decisions.db"},
-		"--manifest M --export --out " + dir + "/no/o.csv": {1, "there is no folder"},
-	} {
-		args := []string{"review"}
-		for _, word := range strings.Fields(line) {
-			args = append(args, map[string]string{"M": manifest, "A": audit, "E": t.TempDir()}[word]+
-				map[bool]string{true: word}[word != "M" && word != "A" && word != "E"])
-		}
-		if strings.HasSuffix(line, "/out.csv") {
-			_ = os.Remove(filepath.Join(dir, "m.decisions.db"))
-		}
-		fails(t, want.code, want.text, args...)
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 
 	"winnow/run/folder"
@@ -57,36 +56,4 @@ func TestSelfPacedRun(t *testing.T) {
 	})
 	sameFiles(t, whole, cut, folder.BestHeadFile, folder.LastHeadFile, folder.WeightsFile, train.MetricsFile,
 		train.CheckpointFile, folder.ConfigFile)
-}
-
-func TestSelfPacedMisuse(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 2, 0.3)
-	plain := filepath.Join(w.dir, "plain")
-	mustCall(t, w.args(plain, "--epochs", "1", "--loss", "contrastive", "--filter", "none")...)
-	for want, args := range map[string][]string{
-		"no loss of the run weighs its samples": w.args(plain, "--set", "selfpaced.every=1 epoch"),
-	} {
-		fails(t, 2, want, args...)
-	}
-}
-
-// With fine-tuning, every round uses the features of the current network.
-func TestSelfPacedFinetune(t *testing.T) {
-	atelier(t)
-	settings := []string{"--loss", "weighted_multi_similarity", "--filter", "none", "--set", "selfpaced.every=5 steps",
-		"--set", "finetune.batch_norm=train",
-		"--set", "finetune.chunk=9", "--set", "selfpaced.lambda_max=3", "--set", "selfpaced.visits=100",
-		"--backbone-lr", "0.01"}
-	_, stderr := mustCall(t, tuneArgs("whole", "all", settings...)...)
-	if n := strings.Count(stderr, "weights, round"); n != 3 { // after 5, 10 and 12 steps
-		t.Errorf("%d rounds\n%s", n, stderr)
-	}
-	cutAgain(t, 2, tuneArgs("cut", "all", append(settings, "--resume")...), nil)
-	sameFiles(t, "whole", "cut", folder.LastHeadFile, folder.LastBackboneFile, folder.WeightsFile, train.MetricsFile,
-		train.CheckpointFile)
-	still, _ := mustCall(t, tuneArgs("still", "all", append(settings, "--backbone-lr", "0", "--json")...)...)
-	if readFile(t, "whole", folder.WeightsFile) == readFile(t, "still", folder.WeightsFile) {
-		t.Errorf("the weights do not depend on the backbone's training\n%s", still)
-	}
 }

@@ -64,20 +64,6 @@ func TestTrainWithEveryLoss(t *testing.T) {
 	}
 }
 
-// Losses add up, each with its weight.
-func TestTrainAddsLossesUp(t *testing.T) {
-	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--loss", "Soft-Triple:0.5", "--loss",
-		"contrastive:bank:2")
-	if code != 0 || !strings.Contains(stdout, "name: soft_triple") || !strings.Contains(stdout, "weight: 0.5") ||
-		!strings.Contains(stdout, "weight: 2") {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
-	}
-	if code, _, stderr := call(context.Background(), "train", "--defaults", "--loss", "triplet:heavy"); code == 0 ||
-		!strings.Contains(stderr, `found "heavy" behind the name`) {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
-}
-
 // The semi-supervised half of the adapted triplet loss: images whose label is empty in the manifest are in the batches.
 func TestTrainOnUnlabelledImages(t *testing.T) {
 	needRuntime(t)
@@ -108,37 +94,5 @@ func TestTrainOnUnlabelledImages(t *testing.T) {
 	if want := "sampler.unlabelled: found 16, but no loss of the run learns from images without a label: expected 0, " +
 		"or the loss adapted_triplet"; code == 0 || !strings.Contains(stderr, want) {
 		t.Errorf("exit %d\n%s", code, stderr)
-	}
-}
-
-// Contradictory settings of a loss are misuse, found before anything is read. A run whose batches give no loss
-// anything to learn from says so.
-func TestTrainWhereNothingIsLearnt(t *testing.T) {
-	code, _, stderr := call(context.Background(), "train", "--loss", "triplet", "--set",
-		"losses.0.settings.select=easy")
-	if want := "losses.0.settings: losses: triplet: select: found easy with gap 0.2"; code != 2 ||
-		!strings.Contains(stderr, want) {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
-	needRuntime(t)
-	w := newWorld(t, 3, 0)
-	for batch, want := range map[string]string{"4x1": "in 4 of 4 steps no loss had anything to learn from",
-		"900x2": ""} {
-		out := filepath.Join(w.dir, "runs", batch)
-		args := w.args(out)
-		args = append(args[:len(args)-2], "--loss", "triplet", "--filter", "none", "--batch", batch, "--steps", "4")
-		stdout, stderr := mustCall(t, args...)
-		if strings.Contains(stdout, "no loss had anything to learn from") != (want != "") || !strings.Contains(stdout,
-			want) {
-			t.Errorf("--batch %s:\n%s", batch, stdout)
-		}
-		if tells := strings.Contains(stderr, "900 are asked for, and there are no more"); tells != (batch == "900x2") {
-			t.Errorf("--batch %s:\n%s", batch, stderr)
-		}
-		var result folder.Result
-		if err := json.Unmarshal([]byte(readFile(t, out, folder.ResultFile)), &result); err != nil ||
-			(result.Idle == 4) != (want != "") {
-			t.Errorf("--batch %s: %d idle steps in %s (%v)", batch, result.Idle, folder.ResultFile, err)
-		}
 	}
 }

@@ -4,19 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/ortlib"
 	"winnow/models"
-	"winnow/run/comparison"
+	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/train"
@@ -109,43 +106,6 @@ func (w world) makeStore(t testing.TB, paths []string, rows []float32, bad []fea
 func (w world) args(out string, more ...string) []string {
 	return append([]string{"train", "--manifest", w.manifest, "--root", w.dir, "--features", w.store, "--out", out,
 		"--screen", "none", "--dim", "24", "--batch", "8x4", "--lr", "2e-3", "--epochs", "8"}, more...)
-}
-
-// A dry run prints settings that give the same plan, and its cost, and leaves no run.
-func TestTrainDryRun(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 1, 0.3)
-	args := append(w.args(""), "--dry-run") // --out "" means none
-	code, printed, stderr := call(context.Background(), args...)
-	if code != 0 || !strings.HasPrefix(printed, "# 320 images of 20 classes, 320 with a label; 88 steps, 11 an "+
-		"epoch\n# about ") {
-		t.Fatalf("exit %d\n%.200s\n%s", code, printed, stderr)
-	}
-	cfg, err := config.Parse("printed", []byte(printed), nil)
-	if err != nil || cfg.NeedsRate() || cfg.Head.Out != 24 {
-		t.Errorf("%v: %+v", err, cfg)
-	}
-	file, dir := filepath.Join(w.dir, "plan.yaml"), filepath.Join(w.dir, "dry")
-	if err := os.WriteFile(file, []byte(printed), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var plans [2]struct {
-		Sum     string  `json:"config_sha256"`
-		Seconds float64 `json:"seconds"`
-	}
-	for i, args := range [][]string{append(args, "--json"), {"train", "--config", file, "--dry-run", "--json", "--out",
-		dir}} {
-		code, printed, stderr := call(context.Background(), args...)
-		if err := json.Unmarshal([]byte(printed), &plans[i]); err != nil || code != 0 {
-			t.Fatalf("exit %d: %v\n%s", code, err, stderr)
-		}
-	}
-	if plans[0].Sum != plans[1].Sum || plans[0].Sum == "" || !(plans[0].Seconds > 0) {
-		t.Errorf("plans %+v", plans)
-	}
-	if folder.Begun(dir) {
-		t.Error("a dry run began a run")
-	}
 }
 
 func TestTrainCommand(t *testing.T) {
@@ -270,197 +230,13 @@ func TestTrainCommandResumes(t *testing.T) {
 		folder.ConfigFile)
 }
 
-func TestTrainMisuse(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 3, 0)
-	out := filepath.Join(w.dir, "out")
-	file := filepath.Join(w.dir, "run.yaml")
-	write(t, file, "solver:\n  rate: 1\n")
-	half := filepath.Join(w.dir, "half.csv")
-	write(t, half, "path,label,split\nc00/00.jpg,a,train\nc00/01.jpg,a,train\n")
-	missing := filepath.Join(w.dir, "missing.csv")
-	write(t, missing, "path,label,split\nc00/00.jpg,a,train\nnew.jpg,b,train\n")
-	test := filepath.Join(w.dir, "test.csv")
-	write(t, test, "path,label,split\nc00/00.jpg,a,test\n")
-	for _, c := range []struct {
-		args []string
-		code int
-		want string
-	}{
-		{[]string{"train"}, 2, "--manifest is missing"},
-		{[]string{"train", "--manifest", w.manifest, "--features", w.store}, 2, "--out is missing"},
-		{w.args(out, "extra"), 2, `winnow train takes one manifest or folder of images and flags, found "extra `},
-		{w.args(out, "--resume", "--overwrite"), 2, "--resume and --overwrite contradict each other"},
-		{w.args(out, "--config", file), 1, "config: " + file + ":2:3: unknown key solver.rate: known here are alpha, "},
-		{w.args(out, "--config", file+"x"), 1, "no such file"},
-		{w.args(out, "--set", "solver.rate=1"), 2, "unknown key solver.rate: known here are alpha, "},
-		{w.args(out, "--set", "head.hidden=[8,x]"), 2, `found "x", expected an integer`},
-		{w.args(out, "--batch", "64"), 2, `--batch: found "64", expected classes x images, for example 16x4`},
-		{w.args(out, "--hidden", "a"), 2, `--hidden: found "a", expected widths, for example 512,256`},
-		{w.args(out, "--loss", "triplet", "--set", "losses.0.settings.swop=true"), 2, "losses: triplet: "},
-		{w.args(out, "--loss", "triplet", "--set", "losses.1.weight=2"), 2, `losses has 1 entries: found "1"`},
-		{w.args(out, "--loss", "softmax"), 2, `losses.0.name: losses: loss "softmax" is unknown`},
-		{w.args(out, "--filter", "prism"), 2, `filters: scorer "prism" is unknown`},
-		{w.args(out, "--noise-rate", "1.5"), 2, "rate: found 1.5, expected a share from 0 to below 1"},
-		{[]string{"train", "--manifest", w.manifest, "--features", w.dir, "--out", out}, 1, "no feature store"},
-		{[]string{"train", "--manifest", w.dir + "/none.csv", "--features", w.store, "--out", out}, 1, "none.csv"},
-		{[]string{"train", "--manifest", half, "--features", w.store, "--out", out}, 1,
-			`the train split has one class, "a": expected at least two`},
-		{[]string{"train", "--manifest", missing, "--features", w.store, "--out", out}, 1,
-			`1 of the 2 train images are not in the store, the first is "new.jpg"`},
-		{[]string{"train", "--manifest", test, "--features", w.store, "--out", out}, 1,
-			`the manifest has no images in the split "train"`},
-	} {
-		fails(t, c.code, c.want, c.args...)
-	}
-	if _, err := os.Stat(out); err == nil {
-		t.Error("a refused run left a folder")
-	}
-}
-
-// --set on a loss applies to the loss that --loss names, not to the default that it replaces.
-func TestTrainSetsTheLossNamed(t *testing.T) {
-	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--set", "losses.0.settings.centers=3",
-		"--set", "losses.0.weight=0.5",
-		"--set", "solver.name=sgd", "--loss", "soft_triple", "--hidden", "none")
-	cfg, err := config.Parse("printed", []byte(stdout), nil)
-	if code != 0 || err != nil {
-		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
-	}
-	if l := cfg.Losses[0]; len(cfg.Losses) != 1 || l.Name != "soft_triple" || l.Settings["centers"] != 3 ||
-		l.Weight != 0.5 || cfg.Solver.Name != "sgd" || cfg.Head.Hidden != nil {
-		t.Errorf("settings %+v", cfg)
-	}
-}
-
-func TestTrainDefaultsArePrinted(t *testing.T) {
-	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--set", "seed=9", "--hidden", "64,32")
-	cfg, err := config.Parse("printed", []byte(stdout), nil)
-	if code != 0 || err != nil || cfg.Seed != 9 || !slices.Equal(cfg.Head.Hidden, []int{64, 32}) {
-		t.Errorf("exit %d, %v\n%s%s", code, err, stdout, stderr)
-	}
-}
-
-func TestTrainWithoutValidation(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 4, 0)
-	write(t, w.manifest, strings.ReplaceAll(readFile(t, w.manifest), ",validation", ",test"))
-	out := filepath.Join(w.dir, "out")
-	code, stdout, stderr := call(context.Background(), w.args(out, "--filter", "none", "--loss", "triplet", "--set",
-		"validation.patience=3", "--dim", "64")...)
-	if code != 0 || !strings.Contains(stdout, "whether training was worth it was not measured") ||
-		!strings.Contains(stdout, "the last") {
-		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
-	}
-	holds(t, stderr, "no validation split", "validation.patience is set without a validation split",
-		"dimension 64 is more than the 48 of the features: using 48")
-	if h, _, err := models.ReadHead(filepath.Join(out, folder.BestHeadFile)); err != nil || h.Config().Out != 48 {
-		t.Error(err)
-	}
-	if readFile(t, out, folder.BestHeadFile) != readFile(t, out, folder.LastHeadFile) {
-		t.Error("without validation the best head is the last")
-	}
-}
-
-func TestTrainSaysWhenNothingWasGained(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 5, 0)
-	code, stdout, stderr := call(context.Background(), "train", "--manifest", w.manifest, "--features", w.store,
-		"--out", filepath.Join(w.dir, "out"),
-		"--screen", "none", "--init", "random", "--lr", "1e-12", "--epochs", "1", "--dim", "4", "--batch", "8x4")
-	if code != 0 || !strings.Contains(stdout, "NOT better") {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
-	}
-}
-
-// A perceptron may start better than whitening by chance; if training never beats that start, the verdict says so.
-func TestTrainThatNeverBeatsItsStart(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 5, 0)
-	out := filepath.Join(w.dir, "out")
-	code, stdout, stderr := call(context.Background(), w.args(out, "--hidden", "64", "--lr", "1e-12", "--filter",
-		"none", "--epochs", "2")...)
-	if code != 0 || !strings.Contains(stdout, "training was NOT better than the head it started from") {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
-	}
-	var result folder.Result
-	if err := json.Unmarshal([]byte(readFile(t, out, folder.ResultFile)), &result); err != nil || *result.Better ||
-		result.BestStep != 0 {
-		t.Errorf("%v: %+v", err, result)
-	}
-}
-
-// Validation images without a label are neither queries nor wrong answers.
-func TestTrainLeavesOutUnlabelledValidation(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 9, 0)
-	measure := func(name string) comparison.Comparison {
-		stdout, _ := mustCall(t, "train", "--manifest", w.manifest, "--features", w.store, "--out",
-			filepath.Join(w.dir, name), "--screen", "none", "--steps", "1", "--batch", "8x4", "--json")
-		var result folder.Result
-		if err := json.Unmarshal([]byte(stdout), &result); err != nil {
-			t.Fatal(err)
-		}
-		return *result.Validation
-	}
-	lines := strings.Split(readFile(t, w.manifest), "\n")
-	var without, blank []string
-	for i, line := range lines {
-		fields := strings.Split(line, ",")
-		if i%2 == 0 && len(fields) == 3 && fields[2] == "validation" {
-			blank = append(blank, fields[0]+",,validation")
-			continue
-		}
-		without, blank = append(without, line), append(blank, line)
-	}
-	write(t, w.manifest, strings.Join(without, "\n"))
-	want := measure("without")
-	write(t, w.manifest, strings.Join(blank, "\n"))
-	if diff := cmp.Diff(want, measure("blank")); diff != "" {
-		t.Errorf("unlabelled images change the measurement (-without +with):\n%s", diff)
-	}
-}
-
-func TestTrainDivergesInPlainWords(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 6, 0)
-	out := filepath.Join(w.dir, "out")
-	code, _, stderr := call(context.Background(), w.args(out, "--lr", "1e6", "--set", "solver.name=sgd", "--set",
-		"solver.weight_decay=1e6")...)
-	if code != 1 || !strings.Contains(stderr, "samples") || !strings.Contains(stderr, "images: c") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
-	h, _, err := models.ReadHead(filepath.Join(out, folder.BestHeadFile))
+// readTrainData reads the training data of a manifest and a store.
+func readTrainData(manifest, store string) (run.Data, error) {
+	d, err := datasets.ReadFile(manifest, datasets.ReadOptions{})
 	if err != nil {
-		t.Fatal(err)
+		return run.Data{}, err
 	}
-	for _, p := range h.Params() {
-		for _, v := range p.Data {
-			if math.IsNaN(float64(v)) {
-				t.Fatal("the best head holds NaN")
-			}
-		}
-	}
-}
-
-// Weights that become NaN are found in the next forward pass, of training or validation.
-func TestTrainLosesItsWeights(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 8, 0)
-	burst := []string{"--set", "solver.name=adamw", "--set", "solver.weight_decay=1e6", "--lr", "1", "--set",
-		"schedule.name=constant"}
-	code, _, stderr := call(context.Background(), w.args(filepath.Join(w.dir, "validated"), append(burst, "--set",
-		"validation.every=1 step")...)...)
-	if code != 1 || !strings.Contains(stderr, "train: validation after step ") || !strings.Contains(stderr,
-		": c20/00.jpg: ") || !strings.Contains(stderr, "head.winnow is the best before") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
-	write(t, w.manifest, strings.ReplaceAll(readFile(t, w.manifest), ",validation", ",test"))
-	code, _, stderr = call(context.Background(), w.args(filepath.Join(w.dir, "alone"), burst...)...)
-	if code != 1 || !strings.Contains(stderr, "the embedding is NaN; samples ") || !strings.Contains(stderr,
-		"(32 in all)") || !strings.Contains(stderr, "images: c") || strings.Contains(stderr, "head.winnow is") {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
+	return run.Load(context.Background(), d, store, false)
 }
 
 // Without --features, train computes features from the images: the head equals that on features of winnow extract, and

@@ -119,60 +119,6 @@ func TestTrainMethodResumes(t *testing.T) {
 	}
 }
 
-func TestTrainMethodMisuse(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 3, 0)
-	out := filepath.Join(w.dir, "out")
-	file := filepath.Join(w.dir, "run.yaml")
-	write(t, file, "method: co-teaching\nlosses: [{name: triplet}]\n")
-	for _, c := range []struct {
-		args []string
-		code int
-		want string
-	}{
-		{w.peersArgs("co-teaching", out, "--loss", "triplet"), 2, "losses: found 1, expected none: co-teaching has " +
-			"its own loss"},
-		{w.peersArgs("coteaching", out, "--filter", "vmf"), 2,
-			`method: found "coteaching" (did you mean "co-teaching"?), expected metric, co-teaching,`},
-		{w.peersArgs("co-teaching", out, "--filter", "vmf"), 2,
-			`filter.scorer: found "vmf", expected none: co-teaching has its own loss`},
-		{w.peersArgs("mentornet", out), 2,
-			`method: found "mentornet", expected metric, co-teaching, co-teaching-plus, co-teaching-temperature, ` +
-				"f-correction, cross-entropy"},
-		{w.peersArgs("co-teaching", out, "--batch", "8x4"), 2,
-			`--batch: found "8x4", expected a number of images, because the sampler is shuffle`},
-		{w.peersArgs("co-teaching", out, "--set", "bank.size=9"), 2, "bank.size: found 9, expected 0: co-teaching " +
-			"has its own loss"},
-		{w.peersArgs("co-teaching", out, "--set", "peers.transition=pair"), 2, "peers: co-teaching: transition: " +
-			"found pair, expected none"},
-		{w.peersArgs("co-teaching", out, "--set", "peers.warm_up=2 epochs"), 2, "peers.warm_up: found 2 epochs, " +
-			"expected none: it is for co-teaching-plus"},
-		{w.peersArgs("co-teaching-temperature", out, "--set", "peers.classifier=linear"), 2,
-			"classifier: found linear, expected cosine"},
-		{w.peersArgs("co-teaching", out, "--set", "peers.forget=1"), 2, "unknown key peers.forget: known here are " +
-			"classifier, exponent, first_stage, gradual, percentile, rate, temperature, transition, warm_up"},
-		{w.peersArgs("co-teaching", out, "--noise-rate", "1"), 2, "peers: co-teaching: rate: found 1, expected a " +
-			"share from 0 to below 1"},
-		{w.peersArgs("f-correction", out, "--set", "peers.transition=estimated", "--set", "validation.patience=2"), 2,
-			"validation.patience: found 2, expected 0"},
-		{w.peersArgs("f-correction", out, "--set", "peers.transition=estimated", "--set",
-			"peers.first_stage=12 epochs"), 1, "first_stage: 120 steps, expected fewer than the 120 of the run"},
-		{w.peersArgs("co-teaching", out, "--set", "schedule.beta1=0.1", "--set", "solver.name=sgd"), 2,
-			"beta1: found 0.1, but sgd has none"},
-		{w.peersArgs("co-teaching", out, "--config", file), 2, "losses: found 1, expected none: co-teaching has " +
-			"its own loss"},
-		{w.args(out, "--set", "peers.classifier=cosine"), 2, "peers: found settings of another method than metric"},
-	} {
-		code, stdout, stderr := call(context.Background(), c.args...)
-		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" {
-			t.Errorf("%v: exit %d, expected %d with …%s…\n%s%s", c.args[1:], code, c.code, c.want, stdout, stderr)
-		}
-		if strings.Count(strings.TrimSpace(stderr), "\n") > 1 && c.code == 2 {
-			t.Errorf("%v: more than a line and a hint:\n%s", c.args[1:], stderr)
-		}
-	}
-}
-
 // The published settings of Co-teaching can be configured, and the printed settings read back the same.
 func TestTrainStatesPublishedSettings(t *testing.T) {
 	dir := t.TempDir()
@@ -205,7 +151,7 @@ peers: {rate: 0.2, gradual: 10 epochs, exponent: 1, warm_up: 20 epochs}
 // filesOfAnyRun returns the files that every run on stored features writes.
 func filesOfAnyRun() []string {
 	return slices.DeleteFunc(folder.Files(), func(name string) bool {
-		return strings.HasSuffix(name, ".onnx") || slices.Contains([]string{folder.WeightsFile, folder.CorrectionsFile,
+		return strings.HasSuffix(name, ".onnx") || slices.Contains([]string{folder.WeightsFile,
 			folder.ScreenedFile, folder.DecisionsFile, folder.RangeFile, train.DiagnosticsFile}, name)
 	})
 }

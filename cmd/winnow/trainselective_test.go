@@ -110,26 +110,3 @@ func TestTrainSelectiveResumes(t *testing.T) {
 			folder.ConfigFile)
 	}
 }
-
-func TestTrainSelectiveMisuse(t *testing.T) {
-	needRuntime(t)
-	w := newWorld(t, 3, 0)
-	out := filepath.Join(w.dir, "out")
-	for _, c := range []struct {
-		args []string
-		code int
-		want string
-	}{
-		{w.selectiveArgs("sel-cl", out, "--loss", "triplet"), 2, "losses: found 1, expected none: sel-cl has " +
-			"its own loss"},
-		{w.selectiveArgs("tcl", out, "--finetune", "all"), 2, "finetune.augment: found none, expected the name of a " +
-			"recipe: tcl compares two views"},
-		{w.selectiveArgs("tcl", out, "--set", "selective.beta=0.3"), 2, "selective: tcl: beta: found 0.3, expected " +
-			"none: it belongs to sel-cl"},
-		{w.selectiveArgs("sel-cl", out, "--set", "selective.gmm=1"), 2, "unknown key selective.gmm: known here are"},
-		{w.selectiveArgs("sel-cl", out, "--batch", "1"), 1, "batches of 1 rows, expected at least 2"},
-		{w.args(out, "--set", "selective.alpha=0.5"), 2, "selective: found settings of another method than metric"},
-	} {
-		fails(t, c.code, c.want, c.args...)
-	}
-}

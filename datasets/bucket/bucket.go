@@ -27,7 +27,6 @@ import (
 	"winnow/internal/regular"
 )
 
-var _ location.Sink = (*Tree)(nil)
 
 // attempts is how often a request is made before it fails.
 const attempts = 5

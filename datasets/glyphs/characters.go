@@ -20,7 +20,7 @@ type Character struct {
 // nameClassFolder returns the name of the character's class and folder: U+0416_cyrillic_capital_letter_zhe.
 func (c Character) nameClassFolder() string { return fmt.Sprintf("U+%04X_%s", c.Char, c.Name) }
 
-// table was chosen by measurement (choose_test.go): no two characters look alike in any two fonts, a letter and its
+// table was chosen by measurement: no two characters look alike in any two fonts, a letter and its
 // other forms are never in two splits of the dataset, and each character is in at least 12 fonts of 3 families
 // (Pretrain: 4 fonts).
 //

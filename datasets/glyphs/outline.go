@@ -1,8 +1,16 @@
 package glyphs
 
 import (
-	"golang.org/x/image/font/sfnt"
-	"golang.org/x/image/math/fixed"
+	"bufio"
+	"cmp"
+	"compress/flate"
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
 	"golang.org/x/image/vector"
 )
 
@@ -19,20 +27,63 @@ type point struct{ x, y int32 }
 // outline is a glyph as closed polygons, centred on its bounding box and scaled to unit.
 type outline [][]point
 
-// loadOutline reads a character from a font. It returns nil if the font does not have it or draws nothing for it.
-func loadOutline(f *sfnt.Font, buf *sfnt.Buffer, c rune) (outline, error) {
-	index, err := f.GlyphIndex(buf, c)
-	if err != nil || index == 0 { // glyph 0 is .notdef: the box of a missing character
-		return nil, err
+// outlinesFile holds the curves of all characters in each of 29 open fonts that has them (NOTICE). experiments/outlines
+// of 0d43a2a7 in the history wrote it from the fonts, and describes its form.
+//
+//go:embed outlines.flate
+var outlinesFile string
+
+// readOutlines reads the outlines of the wanted characters: one for each font that has the character.
+func readOutlines(wanted map[rune]bool) (map[rune][]outline, error) {
+	in := bufio.NewReader(flate.NewReader(strings.NewReader(outlinesFile)))
+	all := map[rune][]outline{}
+	for {
+		c, err := binary.ReadUvarint(in)
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		faces, err := binary.ReadUvarint(in)
+		if err != nil {
+			return nil, fmt.Errorf("glyphs: %w", err)
+		}
+		for range faces {
+			o, err := readOutline(in, wanted[rune(c)])
+			if err != nil {
+				return nil, fmt.Errorf("glyphs: character %U: %w", c, err)
+			}
+			if o != nil {
+				all[rune(c)] = append(all[rune(c)], o)
+			}
+		}
 	}
-	// Two units of 26.6 per font unit keep the halves of quadratic mid-points.
-	segments, err := f.LoadGlyph(buf, index, fixed.Int26_6(2*f.UnitsPerEm()), &sfnt.LoadGlyphOptions{})
-	if err != nil {
-		return nil, err
+}
+
+// readOutline reads an outline. It returns nil if that is not wanted, or draws nothing.
+func readOutline(in *bufio.Reader, wanted bool) (o outline, err error) {
+	segments, err := binary.ReadUvarint(in)
+	var last point
+	for range segments {
+		op, wrong := in.ReadByte()
+		curve := []point{last}
+		for range max(1, op) { // move, line, quadratic, cubic
+			x, wrongX := binary.ReadVarint(in)
+			y, wrongY := binary.ReadVarint(in)
+			err = cmp.Or(err, wrong, wrongX, wrongY)
+			last = point{last.x + int32(x), last.y + int32(y)}
+			curve = append(curve, last)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if op == 0 {
+			o = append(o, nil)
+		}
+		if wanted {
+			o[len(o)-1] = appendChords(o[len(o)-1], curve)
+		}
 	}
-	o := flattenCurves(segments)
-	if !o.normalizeOutline() {
-		return nil, nil
+	if err != nil || !wanted || !o.normalizeOutline() {
+		return nil, err
 	}
 	return o, nil
 }
@@ -40,41 +91,24 @@ func loadOutline(f *sfnt.Font, buf *sfnt.Buffer, c rune) (outline, error) {
 // steps is the number of chords per curve: at 32 pixels the error is far below the noise.
 const steps = 4
 
-// flattenCurves turns curves into chords, in integers.
-func flattenCurves(segments sfnt.Segments) outline {
-	var o outline
-	var last fixed.Point26_6
-	add := func(x, y fixed.Int26_6) {
-		o[len(o)-1] = append(o[len(o)-1], point{int32(x), int32(y)})
+// appendChords appends the end of a line, or the chords of a curve of three or four points, in integers.
+func appendChords(polygon, curve []point) []point {
+	if len(curve) == 2 {
+		return append(polygon, curve[1])
 	}
-	for _, s := range segments {
-		p := s.Args
-		switch s.Op {
-		case sfnt.SegmentOpMoveTo:
-			o = append(o, nil)
-			add(p[0].X, p[0].Y)
-			last = p[0]
-		case sfnt.SegmentOpLineTo:
-			add(p[0].X, p[0].Y)
-			last = p[0]
-		case sfnt.SegmentOpQuadTo:
-			for i := fixed.Int26_6(1); i <= steps; i++ {
-				j := steps - i
-				a, b, c := j*j, 2*i*j, i*i
-				add((a*last.X+b*p[0].X+c*p[1].X)/(steps*steps), (a*last.Y+b*p[0].Y+c*p[1].Y)/(steps*steps))
-			}
-			last = p[1]
-		case sfnt.SegmentOpCubeTo:
-			for i := fixed.Int26_6(1); i <= steps; i++ {
-				j := steps - i
-				a, b, c, d := j*j*j, 3*i*j*j, 3*i*i*j, i*i*i
-				add((a*last.X+b*p[0].X+c*p[1].X+d*p[2].X)/(steps*steps*steps),
-					(a*last.Y+b*p[0].Y+c*p[1].Y+d*p[2].Y)/(steps*steps*steps))
-			}
-			last = p[2]
+	for i := int32(1); i <= steps; i++ {
+		j := steps - i
+		weights, sum := []int32{j * j, 2 * i * j, i * i}, int32(steps*steps)
+		if len(curve) == 4 {
+			weights, sum = []int32{j * j * j, 3 * i * j * j, 3 * i * i * j, i * i * i}, steps*steps*steps
 		}
+		var p point
+		for k, w := range weights {
+			p.x, p.y = p.x+w*curve[k].x, p.y+w*curve[k].y
+		}
+		polygon = append(polygon, point{p.x / sum, p.y / sum})
 	}
-	return o
+	return polygon
 }
 
 // normalizeOutline centres the outline and scales its longer side to unit. It reports false if the outline is empty.

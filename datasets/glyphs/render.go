@@ -6,7 +6,6 @@ import (
 	"image/draw"
 	"math/rand/v2"
 
-	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/vector"
 )
 
@@ -22,26 +21,22 @@ type Renderer struct {
 // NewRenderer loads the outlines of the given characters, and of those used as clutter, from all fonts. Clutter
 // comes from Pretrain characters only, so no image shows a part of another class of the dataset.
 func NewRenderer(characters []Character) (*Renderer, error) {
-	fonts, err := parseFaces()
-	if err != nil {
-		return nil, err
-	}
-	r := &Renderer{outlines: map[rune][]outline{}}
-	var buf sfnt.Buffer
+	r, wanted := &Renderer{}, map[rune]bool{}
 	for i, c := range Characters(Pretrain) {
 		if i%clutterEvery == 0 {
-			r.clutter = append(r.clutter, c.Char)
-			if err := r.loadRune(fonts, &buf, c.Char); err != nil {
-				return nil, err
-			}
+			r.clutter, wanted[c.Char] = append(r.clutter, c.Char), true
 		}
 	}
 	for _, c := range characters {
-		if err := r.loadRune(fonts, &buf, c.Char); err != nil {
-			return nil, err
-		}
-		if len(r.outlines[c.Char]) == 0 {
-			return nil, fmt.Errorf("glyphs: character %U: no font has it", c.Char)
+		wanted[c.Char] = true
+	}
+	var err error
+	if r.outlines, err = readOutlines(wanted); err != nil {
+		return nil, err
+	}
+	for c := range wanted {
+		if len(r.outlines[c]) == 0 {
+			return nil, fmt.Errorf("glyphs: character %U: no font has it", c)
 		}
 	}
 	return r, nil
@@ -49,22 +44,6 @@ func NewRenderer(characters []Character) (*Renderer, error) {
 
 // clutterEvery selects one in so many Pretrain characters as clutter, to load faster.
 const clutterEvery = 16
-
-func (r *Renderer) loadRune(fonts []*sfnt.Font, buf *sfnt.Buffer, c rune) error {
-	if r.outlines[c] != nil {
-		return nil
-	}
-	for _, f := range fonts {
-		o, err := loadOutline(f, buf, c)
-		if err != nil {
-			return fmt.Errorf("glyphs: character %U: %w", c, err)
-		}
-		if o != nil {
-			r.outlines[c] = append(r.outlines[c], o)
-		}
-	}
-	return nil
-}
 
 // Render draws character c into dst, Size×Size grey bytes, with every choice drawn from rng. It uses integers
 // throughout (the rasteriser's few floats are exact or single IEEE operations), so equal draws give equal bytes on

@@ -2,12 +2,8 @@
 // address, or an address in an object store. It is parsed once, where a person or a file names it; everything else
 // takes the value. Requests to a store end with a context.
 //
-// A store is a [Tree], which can be read, and may be a [Sink], which accepts files. An object is written completely
-// or not at all; there is no other way to write. Data that are written piece by piece, or as several files that
-// belong together, are first built on this machine; then the files are put, last the one that refers to the others.
-//
-// The package itself talks to no store, so programs without one link no client. [Use] registers a store, as the
-// command line does (winnow/datasets/bucket).
+// A store is a [Tree], which is read. The package itself talks to no store, so programs without one link no client.
+// [Use] registers a store, as the command line does (winnow/datasets/bucket).
 package location
 
 import (

@@ -27,13 +27,6 @@ type Tree interface {
 	Names(prefix string) iter.Seq2[string, error] // all files whose paths begin with prefix, sorted
 }
 
-// Sink is a folder of an object store that accepts files.
-type Sink interface {
-	Tree
-	Put(name string, from io.ReaderAt, size int64) error // completely or not at all, replacing what was there
-	Remove(name string) error                            // no error if there is none
-}
-
 // stores opens folders of object stores, and single files as trees whose only name is ".".
 var stores atomic.Pointer[func(ctx context.Context, at Source) (Tree, error)]
 
@@ -51,18 +44,6 @@ func (s Source) openStoreTree(ctx context.Context) (Tree, error) {
 			"location.Use(bucket.Open)", s)
 	}
 	return (*use)(ctx, s)
-}
-
-// openStoreSink opens a source in an object store for writing.
-func (s Source) openStoreSink(ctx context.Context) (Sink, error) {
-	tree, err := s.openStoreTree(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if to, ok := tree.(Sink); ok {
-		return to, nil
-	}
-	return nil, fmt.Errorf("location: %s: can only be read", s)
 }
 
 // Stat describes a file or folder.
@@ -136,31 +117,4 @@ func (s Source) Names(ctx context.Context, prefix string) iter.Seq2[string, erro
 		return func(yield func(string, error) bool) { yield("", err) }
 	}
 	return tree.Names(prefix)
-}
-
-// Put copies a file of this machine to a source in an object store.
-func (s Source) Put(ctx context.Context, file string) (err error) {
-	to, err := s.openStoreSink(ctx)
-	if err != nil {
-		return err
-	}
-	f, err := regular.Open(file)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	return to.Put(".", f, info.Size())
-}
-
-// Remove removes an object, if there is one.
-func (s Source) Remove(ctx context.Context) error {
-	from, err := s.openStoreSink(ctx)
-	if err != nil {
-		return err
-	}
-	return from.Remove(".")
 }

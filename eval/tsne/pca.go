@@ -3,14 +3,13 @@ package tsne
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"winnow/features"
+	"winnow/head/leading"
 )
 
 // Components holds the coordinates of rows along their first two principal directions.
@@ -21,8 +20,7 @@ type Components struct {
 }
 
 // PCA projects the centred rows onto the two eigenvectors of their covariance with the largest eigenvalues. The
-// covariance is a float32 product. The eigenvectors are found in float64 by iterating a block of vectors, because
-// only two of d are needed. The sign of a direction makes its largest entry positive. With one column Y = 0.
+// covariance is a float32 product. The sign of a direction makes its largest entry positive. With one column Y = 0.
 // Time O(n·d²).
 func PCA(x blas32.General) (Components, error) {
 	if x.Rows < 2 || x.Cols < 1 {
@@ -57,12 +55,16 @@ func PCA(x blas32.General) (Components, error) {
 		total += cov.At(i, i)
 	}
 	c := Components{Points: make([]Point, x.Rows)}
-	var axes [2][]float64
-	axes, c.Variance = leadingAxes(cov)
-	for k, v := range c.Variance {
-		if total > 0 {
-			c.Share[k] = v / total
-		}
+	if total == 0 {
+		return c, nil
+	}
+	values, vectors := leading.Eigen(cov, min(2, x.Cols))
+	axes := [2][]float64{1: make([]float64, x.Cols)}
+	for k, v := range values {
+		c.Variance[k] = max(0, v)
+		c.Share[k] = c.Variance[k] / total
+		axes[k] = mat.Col(nil, k, vectors)
+		fixSign(axes[k])
 	}
 	for i := range x.Rows {
 		row := features.Row(centred, i)
@@ -72,88 +74,6 @@ func PCA(x blas32.General) (Components, error) {
 		}
 	}
 	return c, nil
-}
-
-// block is the number of vectors iterated at once: with more, the first two converge sooner.
-const block = 16
-
-// leadingAxes returns the two eigenvectors of a covariance with the largest eigenvalues, by subspace iteration with
-// Rayleigh-Ritz until both satisfy |C·v - λ·v| ≤ 1e-9·λ₁. It solves small matrices directly.
-func leadingAxes(c *mat.SymDense) (axes [2][]float64, values [2]float64) {
-	d := c.SymmetricDim()
-	k := block
-	if d <= 4*block {
-		k = d
-	}
-	full := mat.DenseCopyOf(c)                 // the product of a symmetric matrix has no fast kernel
-	basis := mat.NewDense(k, d, nil)           // its rows are the vectors
-	draw := rand.New(rand.NewPCG(1, 0x706361)) // "pca"; the start hardly matters
-	for i := range k {
-		for j := range d {
-			basis.Set(i, j, draw.NormFloat64())
-		}
-	}
-	for range 300 {
-		orthonormaliseRows(basis)
-		if axes, values = ritzAxes(full, basis); hasSettled(c, axes, values) {
-			break
-		}
-		var next mat.Dense
-		next.Mul(basis, full)
-		basis = &next
-	}
-	return axes, values
-}
-
-// orthonormaliseRows orthonormalises the rows by Gram-Schmidt, twice; a row that adds no direction becomes 0.
-func orthonormaliseRows(basis *mat.Dense) {
-	k, _ := basis.Dims()
-	for i := range k {
-		row := basis.RawRowView(i)
-		length := floats.Norm(row, 2)
-		for range 2 {
-			for j := range i {
-				other := basis.RawRowView(j)
-				floats.AddScaled(row, -floats.Dot(row, other), other)
-			}
-		}
-		if left := floats.Norm(row, 2); left > 1e-12*length {
-			floats.Scale(1/left, row)
-		} else {
-			clear(row)
-		}
-	}
-}
-
-// ritzAxes solves the problem within the span of orthonormal rows.
-func ritzAxes(c, basis *mat.Dense) (axes [2][]float64, values [2]float64) {
-	k, d := basis.Dims()
-	var bc, inner mat.Dense
-	bc.Mul(basis, c)
-	inner.Mul(&bc, basis.T())
-	small := mat.NewSymDense(k, nil)
-	for i := range k {
-		for j := i; j < k; j++ {
-			small.SetSym(i, j, (inner.At(i, j)+inner.At(j, i))/2)
-		}
-	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(small, true) {
-		panic("tsne: eigenvalues of a symmetric matrix did not converge") // its numbers are finite
-	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	all := eigen.Values(nil) // rising
-	for n := range axes {
-		axes[n] = make([]float64, d)
-		if n >= k {
-			continue
-		}
-		values[n] = max(0, all[k-1-n])
-		mat.NewVecDense(d, axes[n]).MulVec(basis.T(), vectors.ColView(k-1-n))
-		fixSign(axes[n])
-	}
-	return axes, values
 }
 
 // fixSign flips a direction if needed, so that its largest entry is positive.
@@ -169,17 +89,4 @@ func fixSign(axis []float64) {
 			axis[j] = -axis[j]
 		}
 	}
-}
-
-func hasSettled(c *mat.SymDense, axes [2][]float64, values [2]float64) bool {
-	for n, axis := range axes {
-		v := mat.NewVecDense(len(axis), axis)
-		var left mat.VecDense
-		left.MulVec(c, v)
-		left.AddScaledVec(&left, -values[n], v)
-		if mat.Norm(&left, 2) > 1e-9*values[0] {
-			return false
-		}
-	}
-	return true
 }

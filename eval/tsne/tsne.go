@@ -7,7 +7,7 @@
 // forces on a point in a fixed order. A map shows which points are near each other; sizes of groups and
 // distances between them mean little.
 //
-// It imports eval (the exact nearest neighbours) and features.
+// It imports eval (the exact nearest neighbours), features and head/leading.
 package tsne
 
 import (
@@ -23,12 +23,6 @@ import (
 	"winnow/features"
 )
 
-// Initial positions of the points.
-const (
-	StartPCA    = "pca"    // the first two principal components, scaled down
-	StartRandom = "random" // a small normal cloud
-)
-
 // Options are the settings of t-SNE. The zero value selects the defaults.
 type Options struct {
 	Perplexity   float64 // effective number of neighbours of a point; default 30, at most (n-1)/3
@@ -38,7 +32,6 @@ type Options struct {
 	LearningRate float64 // default n / (4·Exaggeration), at least 50
 	// a cell narrower than Theta times its distance counts as one point; 0 < Theta ≤ 0.7, default 0.5
 	Theta  float64
-	Start  string     // StartPCA (default) or StartRandom
 	Seed   uint64     // of the start
 	MaxMem eval.Bytes // bytes of similarities in memory at once; default eval.DefaultMaxMem
 
@@ -138,7 +131,6 @@ func (o Options) resolveOptions(n int) (Options, error) {
 	o.Iterations = cmp.Or(o.Iterations, 1000)
 	o.Early = cmp.Or(o.Early, 250)
 	o.LearningRate = cmp.Or(o.LearningRate, max(float64(n)/(4*o.Exaggeration), 50))
-	o.Start = cmp.Or(o.Start, StartPCA)
 	switch {
 	case !(o.Perplexity >= 1):
 		return o, fmt.Errorf("tsne: perplexity is %v, expected at least 1", o.Perplexity)
@@ -150,8 +142,6 @@ func (o Options) resolveOptions(n int) (Options, error) {
 		return o, fmt.Errorf("tsne: learning rate is %v, expected above 0", o.LearningRate)
 	case !(o.Theta > 0 && o.Theta <= 0.7): // a wider cell may contain the point itself
 		return o, fmt.Errorf("tsne: theta is %v, expected above 0 and up to 0.7", o.Theta)
-	case o.Start != StartPCA && o.Start != StartRandom:
-		return o, fmt.Errorf("tsne: start is %q, expected %s or %s", o.Start, StartPCA, StartRandom)
 	}
 	o.Perplexity = min(o.Perplexity, float64(n-1)/3)
 	return o, nil
@@ -160,26 +150,21 @@ func (o Options) resolveOptions(n int) (Options, error) {
 // startScale is the standard deviation of the start: so small that forces, not positions, decide at first.
 const startScale = 1e-4
 
-// startPoints places the points near the origin; noise of a hundredth of that separates equal rows.
+// startPoints places the points by their principal components near the origin; noise of a hundredth of that
+// separates equal rows.
 func (o Options) startPoints(x blas32.General) ([]Point, error) {
+	c, err := PCA(x)
+	if err != nil {
+		return nil, err
+	}
 	draw := rand.New(rand.NewPCG(o.Seed, 0x74736e65)) // "tsne"
-	y, noise := make([]Point, x.Rows), startScale
-	if o.Start == StartPCA {
-		c, err := PCA(x)
-		if err != nil {
-			return nil, err
+	spread := cmp.Or(math.Sqrt(c.Variance[0]), 1)     // 1 if all rows are equal
+	for i, p := range c.Points {
+		c.Points[i] = Point{
+			startScale * (p.X/spread + draw.NormFloat64()/100), startScale * (p.Y/spread + draw.NormFloat64()/100),
 		}
-		spread := cmp.Or(math.Sqrt(c.Variance[0]), 1) // 1 if all rows are equal
-		for i, p := range c.Points {
-			y[i] = Point{startScale * p.X / spread, startScale * p.Y / spread}
-		}
-		noise /= 100
 	}
-	for i := range y {
-		y[i].X += noise * draw.NormFloat64()
-		y[i].Y += noise * draw.NormFloat64()
-	}
-	return y, nil
+	return c.Points, nil
 }
 
 // checkUnit returns an error if a row is not on the unit sphere.

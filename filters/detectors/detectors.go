@@ -10,7 +10,7 @@
 //
 // A negative label means no label: such a row is neither judged nor selected, but it has neighbours, a pseudo
 // label and a share in the centres. The package sees given labels only, keeps nothing between calls, and
-// imports only features.
+// imports only features and eval (the nearest neighbours).
 package detectors
 
 import (

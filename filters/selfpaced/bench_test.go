@@ -63,20 +63,6 @@ func BenchmarkLosses(b *testing.B) {
 	})
 }
 
-// BenchmarkSpread computes the exponential of one similarity.
-func BenchmarkSpread(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	row, sums := make([]float32, 10_000), make([]float64, 10_000)
-	for j := range row {
-		row[j] = float32(2*rng.Float64() - 1)
-	}
-	k := newKernel(Default())
-	for b.Loop() {
-		addExponentials(k.apart, k.powers, sums, row)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(row)), "ns/pair")
-}
-
 // BenchmarkVisit is one pass of Algorithm 3 over 10,000 coordinates.
 func BenchmarkVisit(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -7,32 +7,22 @@ import (
 	"unicode"
 )
 
-// Nearest returns the known name most similar to name, or "" if none is similar enough. Case and word separators are
-// ignored.
-//
-//	distance(a, b) = the least number of letters to insert, drop, change or swap with a neighbour to turn a into b
-//	                 (optimal string alignment: nothing is changed twice)
-//	score          = min(distance(name, known), 1 + the least distance(name, beginning of known))
-//
-// So a beginning finds the whole name: "multisim" finds multi_similarity. The score may be at most a third of the
-// letters of name; beginnings count only for names of three letters or more. For equal scores the smaller distance
-// wins, then the same first letter, which is seldom mistyped, then the order of the list. Time and memory O(letters of
-// both) for each known name.
+// Nearest returns the known name most similar to name, or "" if none is: one that begins with it, or the one of the
+// least edit distance, at most a third of its letters. Case and word separators are ignored.
 func Nearest(name string, known []string) string {
 	asked := extractLetters(name)
-	best, found := []int{len(asked)/3 + 1}, ""
+	best, found := len(asked)/3+1, ""
 	for _, k := range known {
 		other := extractLetters(k)
-		whole, beginning := editDistances(asked, other)
-		score := []int{whole, whole, 0}
-		if len(asked) >= 3 {
-			score[0] = min(whole, beginning+1)
+		d := editDistance(asked, other)
+		if d == 2 && slices.Equal(slices.Sorted(slices.Values(asked)), slices.Sorted(slices.Values(other))) {
+			d = 1 // two letters swapped
 		}
-		if len(asked) > 0 && len(other) > 0 && asked[0] != other[0] {
-			score[2] = 1
+		if len(asked) > 2 && len(other) > len(asked) && slices.Equal(other[:len(asked)], asked) {
+			d = min(d, 1)
 		}
-		if slices.Compare(score, best) < 0 {
-			best, found = score, k
+		if d < best {
+			best, found = d, k
 		}
 	}
 	return found
@@ -57,30 +47,22 @@ func extractLetters(name string) []rune {
 	}, name))
 }
 
-// editDistances returns the distance from a to all of b, and the least distance to a beginning of b.
-func editDistances(a, b []rune) (whole, beginning int) {
-	// Row i holds the distances from the first i letters of a to every beginning of b; the two previous rows are kept.
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+// editDistance returns the least number of letters to insert, drop or change to turn a into b.
+func editDistance(a, b []rune) int {
+	row := make([]int, len(b)+1) // from the first letters of a to every beginning of b
 	for j := range row {
 		row[j] = j
 	}
-	for i := 1; i <= len(a); i++ {
-		before, last, row = last, row, before
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := last[j-1]
-			if a[i-1] != b[j-1] {
+	for i := range a {
+		corner := row[0]
+		row[0]++
+		for j := range b {
+			change := corner
+			if a[i] != b[j] {
 				change++
 			}
-			row[j] = min(change, last[j]+1, row[j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
+			corner, row[j+1] = row[j+1], min(change, row[j]+1, row[j+1]+1)
 		}
 	}
-	beginning = row[0]
-	for _, d := range row {
-		beginning = min(beginning, d)
-	}
-	return row[len(b)], beginning
+	return row[len(b)]
 }

@@ -50,9 +50,9 @@ func Parse(text []byte) (ast.Node, error) {
 	if err != nil {
 		var syntax yaml.Error
 		if errors.As(err, &syntax) {
-			return nil, &fault{syntax.GetToken(), inWords(text, syntax.GetToken(), syntax.GetMessage())}
+			return nil, &fault{syntax.GetToken(), syntax.GetMessage()}
 		}
-		return nil, &fault{Message: inWords(text, nil, err.Error())}
+		return nil, &fault{Message: err.Error()}
 	}
 	var root ast.Node
 	for _, doc := range file.Docs {

@@ -32,8 +32,8 @@ type folder struct{ file *os.File }
 // Close unlocks the folder.
 func (f folder) Close() error { return errors.Join(f.file.Close(), os.Remove(f.file.Name())) }
 
-// busy reports whether a lock file exists. A killed process leaves it behind.
-func busy(name string) bool {
+// isLockBusy reports whether a lock file exists. A killed process leaves it behind.
+func isLockBusy(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
 }

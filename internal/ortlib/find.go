@@ -29,6 +29,14 @@ type Found struct {
 	Source string // Given, Executable, Cache or System
 }
 
+// systemFolders are those of the system's loader.
+var systemFolders = map[string][]string{
+	"darwin": {"/opt/homebrew/lib", "/opt/homebrew/opt/onnxruntime/lib", "/usr/local/lib",
+		"/usr/local/opt/onnxruntime/lib"},
+	"linux": {"/usr/local/lib", "/usr/lib", "/usr/lib64", "/lib", "/usr/lib/x86_64-linux-gnu",
+		"/usr/lib/aarch64-linux-gnu", "/opt/onnxruntime/lib"},
+}
+
 // search lists the places to look in order; the first that has the library wins. Empty places are skipped.
 type search struct {
 	OS         string   // runtime.GOOS of the wanted library
@@ -53,7 +61,7 @@ func Find(explicit string) (Found, error) { return newLocalSearch(explicit).find
 
 // newLocalSearch returns the search for this machine.
 func newLocalSearch(explicit string) search {
-	s := search{OS: runtime.GOOS, Given: explicit, System: systemFolders(runtime.GOOS, "/etc/ld.so.conf")}
+	s := search{OS: runtime.GOOS, Given: explicit, System: systemFolders[runtime.GOOS]}
 	if exe, err := os.Executable(); err == nil {
 		if target, err := filepath.EvalSymlinks(exe); err == nil {
 			exe = target
@@ -135,10 +143,7 @@ func makeAbsoluteLibrary(path, source string) (Found, error) {
 
 // FileNames returns the library's possible file names, the usual one first. A name may be a pattern.
 func FileNames(goos string) []string {
-	switch goos {
-	case "windows":
-		return []string{"onnxruntime.dll"}
-	case "darwin":
+	if goos == "darwin" {
 		return []string{"libonnxruntime.1.dylib", "libonnxruntime.dylib", "libonnxruntime.1.*.dylib"}
 	}
 	return []string{"libonnxruntime.so.1", "libonnxruntime.so", "libonnxruntime.so.1.*"}
@@ -160,11 +165,7 @@ func libraryIn(goos, folder string) (string, bool) {
 	return "", false
 }
 
-// escapePattern quotes a folder's name so that it is not read as a pattern. Windows has no escaping; the folders that
-// matter there have no brackets.
+// escapePattern quotes a folder's name so that it is not read as a pattern.
 func escapePattern(folder string) string {
-	if runtime.GOOS == "windows" {
-		return folder
-	}
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(folder)
 }

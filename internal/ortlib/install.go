@@ -2,12 +2,12 @@ package ortlib
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"time"
 )
 
 // InstallHint says what to do if ONNX Runtime is missing.
@@ -16,7 +16,7 @@ const InstallHint = "run: winnow runtime install"
 // InstallOptions say what to install and from where. The zero value installs this machine's library from npm
 // into the cache folder.
 type InstallOptions struct {
-	From   string            // archive (.tgz, .tar.gz, .zip), folder or library file; "": npm
+	From   string            // archive (.tgz, .tar.gz), folder or library file; "": npm
 	CUDA   bool              // the CUDA provider's libraries too (linux/amd64)
 	Force  bool              // install intact files again
 	Folder string            // destination; "": CacheFolder
@@ -37,7 +37,6 @@ func Install(ctx context.Context, o InstallOptions) (string, error) {
 	if err := os.MkdirAll(o.Folder, 0o755); err != nil {
 		return "", fmt.Errorf("ortlib: install: %w", err)
 	}
-	sweepKilledInstalls(o.Folder, time.Now().Add(-time.Hour))
 	main := FileNames(o.platform.OS)[0]
 	path := filepath.Join(o.Folder, main)
 	wanted := []string{main}
@@ -53,6 +52,13 @@ func Install(ctx context.Context, o InstallOptions) (string, error) {
 		return path, nil
 	}
 	if o.From != "" {
+		for _, p := range []npmPackage{o.mainPkg, o.cudaPkg} { // a copy of a pinned package
+			if filepath.Base(o.From) == p.nameTarball() {
+				if err := p.checkTarball(o.From); err != nil {
+					return "", fmt.Errorf("ortlib: install: %w", err)
+				}
+			}
+		}
 		return path, o.takeFiles(ctx, o.From, o.From, missing)
 	}
 	return path, o.downloadMissing(ctx, missing)
@@ -84,8 +90,8 @@ func (o InstallOptions) completeInstall() (InstallOptions, error) {
 
 // downloadMissing fetches the missing files from their npm packages.
 func (o InstallOptions) downloadMissing(ctx context.Context, missing []string) error {
-	work, err := os.MkdirTemp(o.Folder, ".fetch-*") // on the cache's disk, because /tmp is often small
-	if err != nil {
+	work := filepath.Join(o.Folder, ".fetch") // on the cache's disk, because /tmp is often small
+	if err := errors.Join(os.RemoveAll(work), os.Mkdir(work, 0o755)); err != nil {
 		return fmt.Errorf("ortlib: install: %w", err)
 	}
 	defer os.RemoveAll(work)
@@ -101,6 +107,9 @@ func (o InstallOptions) downloadMissing(ctx context.Context, missing []string) e
 		if err != nil {
 			return err
 		}
+		if err := p.checkTarball(tarball); err != nil {
+			return fmt.Errorf("ortlib: install: %w", err)
+		}
 		if err := o.takeFiles(ctx, tarball, p.Name+"@"+p.Version, part); err != nil {
 			return err
 		}
@@ -109,16 +118,4 @@ func (o InstallOptions) downloadMissing(ctx context.Context, missing []string) e
 		}
 	}
 	return nil
-}
-
-// sweepKilledInstalls removes what killed installs left, unless it is so recent that an install may still be running.
-func sweepKilledInstalls(folder string, before time.Time) {
-	for _, pattern := range []string{".*.tmp-*", ".fetch-*"} {
-		leftovers, _ := filepath.Glob(filepath.Join(escapePattern(folder), pattern))
-		for _, path := range leftovers {
-			if info, err := os.Stat(path); err == nil && info.ModTime().Before(before) {
-				_ = os.RemoveAll(path) // a failed clean-up is not an error
-			}
-		}
-	}
 }

@@ -11,40 +11,20 @@ type platform struct{ OS, Arch string }
 
 func (p platform) String() string { return p.OS + "/" + p.Arch }
 
-// headSize is enough of a file to tell its platform; a Windows library points to a place within its head.
-const headSize = 4096
+// headSize is enough of a file to tell its platform.
+const headSize = 64
 
-// platformOf reads the platform from the head of a 64-bit shared library: ELF, Mach-O or PE.
+// platformOf reads the platform from the head of a 64-bit shared library: ELF or Mach-O.
 func platformOf(head []byte) (platform, bool) {
 	switch {
 	case len(head) >= 20 && string(head[:4]) == "\x7fELF" && head[4] == 2 && head[5] == 1:
-		return findPlatform(
-			"linux",
-			map[uint16]string{62: "amd64", 183: "arm64"}[binary.LittleEndian.Uint16(head[18:])],
-		)
+		return findPlatform("linux", map[uint16]string{62: "amd64",
+			183: "arm64"}[binary.LittleEndian.Uint16(head[18:])])
 	case len(head) >= 8 && binary.LittleEndian.Uint32(head) == 0xfeedfacf:
 		processors := map[uint32]string{0x01000007: "amd64", 0x0100000c: "arm64"}
 		return findPlatform("darwin", processors[binary.LittleEndian.Uint32(head[4:])])
-	case len(head) >= 64 && string(head[:2]) == "MZ":
-		at := binary.LittleEndian.Uint32(head[60:])
-		if at > headSize || int(at)+6 > len(head) || string(head[at:at+4]) != "PE\x00\x00" {
-			return platform{}, false
-		}
-		processors := map[uint16]string{0x8664: "amd64", 0xaa64: "arm64"}
-		return findPlatform("windows", processors[binary.LittleEndian.Uint16(head[at+4:])])
 	}
 	return platform{}, false
-}
-
-// isWholeLibrary reports whether a library of this size can be complete: an ELF file says where its last table is.
-// Truncated files of other formats are found by their archives' checksums or when they are loaded.
-func isWholeLibrary(head []byte, size int64) bool {
-	if len(head) < 64 || string(head[:4]) != "\x7fELF" {
-		return true
-	}
-	offset := binary.LittleEndian.Uint64(head[0x28:])
-	table := uint64(binary.LittleEndian.Uint16(head[0x3a:])) * uint64(binary.LittleEndian.Uint16(head[0x3c:]))
-	return offset <= uint64(size) && table <= uint64(size)-offset
 }
 
 func findPlatform(goos, arch string) (platform, bool) { return platform{goos, arch}, arch != "" }
@@ -57,9 +37,8 @@ const (
 
 // libraryName matches the main library's real files, such as libonnxruntime.so.1.29.0, but never the providers.
 var libraryName = map[string]*regexp.Regexp{
-	"linux":   regexp.MustCompile(`^libonnxruntime\.so(\.\d+)*$`),
-	"darwin":  regexp.MustCompile(`^libonnxruntime(\.\d+)*\.dylib$`),
-	"windows": regexp.MustCompile(`^onnxruntime\.dll$`),
+	"linux":  regexp.MustCompile(`^libonnxruntime\.so(\.\d+)*$`),
+	"darwin": regexp.MustCompile(`^libonnxruntime(\.\d+)*\.dylib$`),
 }
 
 // nameInstalled returns the name under which an archive's file is installed, or "" if it is not wanted.

@@ -5,7 +5,6 @@
 package printable
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -90,40 +89,4 @@ func findFileBehind(w io.Writer) *os.File {
 	}
 	f, _ := w.(*os.File)
 	return f
-}
-
-// Fitted returns a writer that ends lines longer than the terminal with "…", or w itself if it is not a terminal.
-// Lines are written when they end.
-func Fitted(w io.Writer) io.Writer {
-	if !IsTerminal(w) {
-		return w
-	}
-	columns, _, err := term.GetSize(int(findFileBehind(w).Fd()))
-	if err != nil || columns < 1 {
-		return w
-	}
-	return &fitted{to: w, columns: columns}
-}
-
-type fitted struct {
-	to      io.Writer
-	columns int
-	line    []byte
-}
-
-func (f *fitted) Write(p []byte) (int, error) {
-	for part := range bytes.Lines(p) {
-		f.line = append(f.line, part...)
-		if !bytes.HasSuffix(part, []byte("\n")) {
-			break
-		}
-		if letters := []rune(string(f.line[:len(f.line)-1])); len(letters) > f.columns {
-			f.line = []byte(string(letters[:f.columns-1]) + "…\n")
-		}
-		if _, err := f.to.Write(f.line); err != nil {
-			return 0, err
-		}
-		f.line = f.line[:0]
-	}
-	return len(p), nil
 }

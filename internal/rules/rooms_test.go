@@ -42,7 +42,7 @@ var rooms = []Room{
 
 	{"features", "holds labelled vectors and parameters in memory, the memory bank, and the feature store on disk",
 		""},
-	{"cluster", "divides one command's work among machines: parts, their join, Slurm, Kubernetes, how far they are",
+	{"cluster", "divides one command's work among machines: parts, their join, templates for Slurm and Kubernetes",
 		"datasets/location internal/hint"},
 	{"backbone/graph", "holds an ONNX model as data: read, check, infer shapes, cut, join, write",
 		""},
@@ -52,13 +52,21 @@ var rooms = []Room{
 	{"losses", "computes numbers and their gradients",
 		"features"},
 
+	{"head", "turns features into unit embeddings and their gradients into gradients of weights; holds Gorgonia",
+		"features head/leading"},
+	{"head/leading", "finds the largest eigenvalues of a symmetric matrix and their vectors",
+		"internal/eigen"},
+
+	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
+		"features internal/spread"},
+	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
+		"eval features head/leading"},
+
 	{"filters", "judges during training which given labels look right",
 		"features"},
-	{"filters/correction", "corrects the labels that the filter keeps dropping",
-		"features filters"},
 	{"filters/detectors", "judges the labels of a whole set as Sel-CL (votes of neighbours) and TCL (class centres, " +
 		"mixture) do",
-		"features internal/spread"},
+		"eval features internal/spread"},
 	{"filters/leaveout", "compares every image with every class, the image itself left out of what it is compared with",
 		"features"},
 	{"filters/noiserate", "estimates how many given labels of a whole set are wrong",
@@ -66,21 +74,17 @@ var rooms = []Room{
 	{"filters/selfpaced", "weighs every training sample (BSPML)",
 		"features"},
 
-	{"head", "turns features into unit embeddings and their gradients into gradients of weights; holds Gorgonia",
-		"features internal/eigen"},
 	{"train", "runs the loop: sampler, terms, solvers, schedules, checkpoints, observers",
-		"backbone/graph features filters filters/correction filters/selfpaced head internal/spread " +
-			"internal/tfevents losses train/archive train/samples"},
+		"backbone/graph features filters filters/selfpaced head internal/spread " +
+			"internal/tfevents losses train/archive"},
 	{"train/archive", "writes and reads a state and arrays of numbers in one checked file", ""},
-	{"train/samples", "keeps what a training saw of each of its samples, for audits",
-		"features filters"},
 	{"train/peers", "trains classifiers under noise: Co-teaching and its relatives, F-correction",
 		"features head losses train"},
 	{"train/selective", "trains with Sel-CL and TCL, on frozen features or a backbone that learns too",
 		"features filters/detectors head train"},
 
 	{"backbone", "turns image files into vectors: decode, orient, resize, crop, augment, batch, infer",
-		"backbone/graph backbone/jfif datasets features internal/exif"},
+		"backbone/jfif datasets features internal/exif"},
 	{"backbone/checking", "decodes the images of a manifest and reports what stands in the way of training, on one " +
 		"machine or several",
 		"backbone cluster datasets datasets/imageroot datasets/location"},
@@ -90,23 +94,18 @@ var rooms = []Room{
 		"the only cgo",
 		"backbone features backbone/graph backbone/graph/gradient internal/ortlib"},
 	{"backbone/live", "trains a backbone with its head: rows to pixels to unit vectors, and gradients back",
-		"backbone features backbone/graph backbone/graph/gradient head"},
+		"backbone features head"},
 
 	{"models", "knows backbones and checks their files, keeps trained heads on disk",
 		// backbone: an entry holds its preprocessing
 		"backbone backbone/graph backbone/graph/gradient head internal/hint models/architecture"},
-	{"models/architecture", "builds untrained networks from a YAML description and a seed",
-		"backbone backbone/graph internal/document"},
+	{"models/architecture", "builds untrained networks by name and seed",
+		"backbone backbone/graph"},
 	{"run/trial", "runs a backbone on a few images before it is used",
 		"backbone backbone/graph backbone/ort features internal/hint models"},
 	{"run/extraction", "turns a list of images into a feature store",
 		"backbone backbone/ort cluster datasets datasets/classnames datasets/location features filters/leaveout " +
 			"filters/noiserate internal/budget internal/hint models run/trial"},
-
-	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
-		"datasets features filters internal/spread"},
-	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
-		"eval features"},
 
 	{"audit", "finds which given labels of a whole set are wrong, and which of them to drop or replace",
 		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout " +
@@ -132,7 +131,7 @@ var rooms = []Room{
 		"and shows their time",
 		"backbone/ort internal/budget internal/hint run"},
 	{"run/config", "is the configuration of a training run",
-		"audit/judges filters filters/correction filters/selfpaced head internal/document losses train train/peers " +
+		"audit/judges filters filters/selfpaced head internal/document losses train train/peers " +
 			"train/selective"},
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
@@ -141,7 +140,7 @@ var rooms = []Room{
 			"run/folder"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot run/extraction features filters/noiserate head internal/hint " +
-			"internal/lookup models run/trial run/comparison run/config train train/samples"},
+			"internal/lookup models run/trial run/comparison run/config train"},
 	{"run/fetching", "brings the files of backbones that are known by name",
 		"internal/fetch internal/hint models run/trial"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
@@ -184,7 +183,7 @@ var rooms = []Room{
 			"datasets/imageroot eval eval/tsne run/extraction features filters filters/noiserate head " +
 			"internal/hint internal/lookup internal/spread models run/recipes papers/studies " +
 			"papers/theory report run run/inspect run/grid run/comparison run/config " +
-			"run/measure run/folder train train/samples"},
+			"run/measure run/folder train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds, and the error of estimates of a " +
 		"class's concentration",
 		"filters"},
@@ -228,9 +227,6 @@ var rooms = []Room{
 		""},
 	{"internal/catalog", "checks the settings of a catalog's entries and finds entries by name, or the nearest name",
 		""},
-	{"internal/glyphnet", "trains the embedded backbone and holds its weights",
-		"backbone/ort datasets datasets/glyphs eval features backbone/graph backbone/graph/gradient head " +
-			"models/architecture train"},
 	{"internal/diagnosis", "checks what winnow needs of a machine, and names what mends the rest",
 		"backbone/ort internal/ortlib run/config"},
 	{"internal/document", "parses YAML of bounded size and depth",
@@ -289,8 +285,6 @@ var rooms = []Room{
 		""},
 	{"internal/testing/memory", "bounds in tests what a call allocates",
 		""},
-	{"internal/testing/waiting", "makes file systems that do not answer, for tests",
-		""},
 	{"internal/testing/million", "makes a million rows",
 		"features search"},
 	{"internal/testing/orttest", "gives tests a loaded ONNX Runtime",
@@ -309,7 +303,7 @@ var rooms = []Room{
 
 	{"internal/testing/exports", "holds small networks as exporters write them, and what they compute", ""},
 	{"internal/testing/winnowtest", "runs the command line in tests, with files in memory",
-		"cmd/winnow/program cmd/winnow/term internal/diagnosis"},
+		"cmd/winnow/program cmd/winnow/term"},
 }
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.

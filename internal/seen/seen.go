@@ -34,7 +34,10 @@ func Line(info fs.FileInfo) string {
 // Stamp returns the line of an image's file below a base; for an image in a .zip file that of the .zip file. It returns
 // Unknown if there is no file of this name.
 func Stamp(base, path string) (string, error) {
-	file := joinBase(base, path)
+	file := filepath.FromSlash(path)
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(base, file)
+	}
 	for {
 		info, err := os.Stat(file)
 		switch {
@@ -47,14 +50,6 @@ func Stamp(base, path string) (string, error) {
 		}
 		file = filepath.Dir(file)
 	}
-}
-
-// joinBase returns the file of an image below a base, which an absolute path does not need.
-func joinBase(base, path string) string {
-	if file := filepath.FromSlash(path); filepath.IsAbs(file) {
-		return file
-	}
-	return filepath.Join(base, filepath.FromSlash(path))
 }
 
 // Compare compares the file of an image below a base with a line of its size and time. What cannot be looked at for
@@ -75,8 +70,8 @@ func Compare(base, path, line string) State {
 
 // Tally counts images whose files are gone or changed since their vectors were made.
 type Tally struct {
-	First         string // of them
-	gone, changed map[string]bool
+	First string // of them
+	all   map[string]bool
 }
 
 // Add counts an image, once.
@@ -85,38 +80,18 @@ func (t *Tally) Add(path string, state State) {
 		return
 	}
 	if t.First == "" {
-		t.First, t.gone, t.changed = path, map[string]bool{}, map[string]bool{}
+		t.First, t.all = path, map[string]bool{}
 	}
-	if state == Gone {
-		t.gone[path] = true
-	} else {
-		t.changed[path] = true
-	}
+	t.all[path] = true
 }
 
-// Words says how many images changed and are gone, "" if none.
+// Words says how many images changed or are gone, "" if none.
 func (t *Tally) Words() string {
-	var parts []string
-	switch n := len(t.changed); {
-	case n == 1:
-		parts = append(parts, "1 image changed")
-	case n > 1:
-		parts = append(parts, fmt.Sprintf("%d images changed", n))
+	switch len(t.all) {
+	case 0:
+		return ""
+	case 1:
+		return "1 image changed or is gone"
 	}
-	switch n := len(t.gone); {
-	case n > 0 && parts != nil:
-		parts = append(parts, fmt.Sprintf("%d %s gone", n, pickIsOrAre(n)))
-	case n == 1:
-		parts = append(parts, "1 image is gone")
-	case n > 1:
-		parts = append(parts, fmt.Sprintf("%d images are gone", n))
-	}
-	return strings.Join(parts, " and ")
-}
-
-func pickIsOrAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
+	return fmt.Sprintf("%d images changed or are gone", len(t.all))
 }

@@ -37,14 +37,11 @@ func Chance(p float64) string {
 
 // Score formats a score that is not a probability with three figures.
 func Score(v float64) string {
-	if v != 0 && v > -tiny && v < tiny {
+	if v != 0 && v > -1e-6 && v < 1e-6 {
 		return "≈ 0"
 	}
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
-
-// tiny is the size below which a score is shown as ≈ 0.
-const tiny = 1e-6
 
 // PercentOr formats a share, or returns otherwise if it is missing.
 func PercentOr(v *float64, otherwise string) string {

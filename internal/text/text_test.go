@@ -10,12 +10,11 @@ import (
 )
 
 func TestNumbers(t *testing.T) {
-	share := 0.25
 	for _, c := range []struct{ found, want string }{
 		{text.Number(12.34567), "12.35"}, {text.Number(-1e-7), "-1e-07"},
 		{text.Percent(0.123456), "12.35 %"}, {text.Percent(0), "0.00 %"}, {text.Percent(0.000123456), "0.0123 %"},
 		{text.Percent(-0.0042), "-0.42 %"},
-		{text.PercentOr(&share, "–"), "25.00 %"}, {text.PercentOr(nil, "–"), "–"},
+
 		{text.Approx(0), "0 bytes"}, {text.Approx(1023), "1023 bytes"}, {text.Approx(1024), "1.0 KiB"},
 		{text.Approx(3 << 19), "1.5 MiB"}, {text.Approx(5 << 29), "2.5 GiB"},
 		{text.Shortened("Größe", 5), "Größe"}, {text.Shortened("Größen", 5), "Größ…"}, {text.Shortened("ab", 0), "…"},

@@ -1,11 +1,9 @@
-// Package architecture turns a short description of a convolutional network into an ONNX model with random weights,
-// to be trained from scratch.
+// Package architecture builds the untrained networks that winnow knows by name ([Names]) as ONNX models with random
+// weights, to be trained from scratch.
 //
-// A description is strict YAML: a name, the input, a list of layers, the initialisation, the preprocessing. An
-// unknown key is an error that lists the known ones. [Parse] checks everything, sizes included, before it
-// allocates; [Network.Model] then draws the weights. Every tensor has its own random source, a function of the seed
-// and the tensor's name. So the same description and seed give the same bytes, and adding a layer does not change
-// the weights of the others.
+// A [Network] is a list of layers, written as a Go function over a [Plan]. Every tensor has its own random source, a
+// function of the seed and the tensor's name. So the same network and seed give the same bytes, and adding a layer does
+// not change the weights of the others.
 //
 // Models have one input "input" [N,C,S,S], one output "features" [N,D], a free batch size and operator set [opset].
 // BatchNormalization nodes hold their running statistics (0 and 1 before training).
@@ -19,6 +17,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/backbone/graph"
+	"winnow/internal/catalog"
 )
 
 // opset is the models' operator set version.
@@ -30,91 +29,68 @@ const (
 	Output = "features"
 )
 
-// Bounds on a description. Anything larger is a mistake.
-const (
-	maxFile       = 1 << 16 // bytes of a description
-	maxSide       = 1 << 12 // pixels
-	maxChannels   = 1 << 16
-	maxVector     = 1 << 24 // values of a flattened tensor
-	maxLayers     = 1 << 12
-	maxDepth      = 8       // of nested stages, residuals and repeats
-	maxParameters = 1 << 28 // 1 GiB
-)
-
-// Network is a checked description.
+// Network describes a network.
 type Network struct {
-	Name          string
-	About         string
-	Channels      int // of the input
-	Side          int // of the input, pixels
-	Dim           int // of the features
-	Parameters    int64
-	Preprocessing backbone.Preprocessing
+	Name          string                 `json:"name"`
+	Channels      int                    `json:"channels"` // of the input
+	Side          int                    `json:"side"`     // of the input, pixels
+	Dim           int                    `json:"dim"`      // of the features; filled in by [Find] and [List]
+	Parameters    int64                  `json:"parameters"`
+	About         string                 `json:"about"`
+	Preprocessing backbone.Preprocessing `json:"-"`
 
-	init   initializer
-	layers list
+	Init   Initializer   `json:"-"` // of the weights of convolutions and products
+	Layers func(p *Plan) `json:"-"` // adds the layers, which end with a vector
 }
 
-// Parse parses a description; file is its name in errors.
-func Parse(file string, text []byte) (*Network, error) {
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("architecture: %s: found %d bytes, expected a description of at most %d", file,
-			len(text), maxFile)
+// Names lists the networks.
+func Names() (names []string) {
+	for _, n := range networks {
+		names = append(names, n.Name)
 	}
-	root, err := parseDescription(file, text)
-	if err != nil {
-		return nil, err
-	}
-	n := &Network{}
-	if err := n.readLayers(root); err != nil {
-		return nil, err
-	}
-	p, err := n.planLayers()
-	if err != nil {
-		return nil, err
-	}
-	n.Dim, n.Parameters = p.dim, p.parameters
-	return n, nil
+	return names
 }
 
-// readLayers fills in the network from the document.
-func (n *Network) readLayers(root part) (err error) {
-	k := root.readKeys("name", "about", "input", "init", "layers", "preprocessing")
-	n.Name, n.About = k.readWord("name"), k.readTextLine("about", "")
-	n.init = readInit(k, listInitializers()[defaultInit])
-	in := k.readSection("input", "channels", "side")
-	n.Channels, n.Side = in.readInteger("channels", 0, 1, maxChannels), in.readInteger("side", 0, 1, maxSide)
-	if k.failSection(in.err); k.err != nil {
-		return k.err
+// Find returns a network by name.
+func Find(name string) (Network, error) {
+	names := func(n Network) []string { return []string{n.Name} }
+	n, err := catalog.Find("architecture: network", name, networks, names)
+	if err != nil {
+		return n, err
 	}
-	if n.Preprocessing, err = readPreprocessing(k, n.Channels, n.Side); err != nil {
-		return err
+	return n.measured(), nil
+}
+
+// List describes all networks.
+func List() (list []Network) {
+	for _, n := range networks {
+		list = append(list, n.measured())
 	}
-	n.layers = readList(k, "layers", 0)
-	return k.err
+	return list
+}
+
+// measured returns the network with the sizes that follow from its layers.
+func (n Network) measured() Network {
+	p := n.planLayers()
+	n.Dim = p.channels
+	n.Parameters = 0
+	for _, w := range p.weights {
+		n.Parameters += w.weightSize()
+	}
+	return n
 }
 
 // planLayers lays out the layers.
-func (n *Network) planLayers() (*plan, error) {
-	p := &plan{numbers: map[string]int{}, init: n.init}
-	end, err := n.layers.buildLayers(p, value{tensor: Input, channels: n.Channels, side: n.Side})
-	if err != nil {
-		return nil, err
-	}
-	if !end.flat {
-		return nil, n.layers.at.errorHere("the network ends with %v, expected a vector: end with global_average_pool "+
-			"or flatten", end)
-	}
-	p.dim = end.channels
-	return p, p.renameLast(end.tensor, Output)
+func (n Network) planLayers() *Plan {
+	p := &Plan{tensor: Input, channels: n.Channels, side: n.Side, init: n.Init, numbers: map[string]int{}}
+	n.Layers(p)
+	p.nodes[len(p.nodes)-1].Outputs[0] = Output
+	return p
 }
 
-// Model draws the weights and returns the network. It cannot fail, because Parse has checked the description.
-func (n *Network) Model(seed uint64) *graph.Model {
-	p, err := n.planLayers()
-	if err != nil {
-		panic("architecture: " + err.Error()) // Parse ran the same plan
-	}
+// Model draws the weights and returns the network.
+func (n Network) Model(seed uint64) *graph.Model {
+	p := n.planLayers()
 	b := graph.NewBuilder(n.Name, opset)
 	side := graph.Fixed(int64(n.Side))
 	b.Input(Input, graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(int64(n.Channels)), side, side})

@@ -231,8 +231,7 @@ func (q *quickstart) extractFeatures(ctx context.Context) error {
 
 // newTrainingConfig returns the configuration of a training.
 func (q *quickstart) newTrainingConfig(t training, tuned bool) (config.Run, error) {
-	// The quickstart does not use the runs' record of their samples.
-	all := append([]string{fmt.Sprintf("filter.rate=%g", q.Rate), "scores.record=false"}, settings[tuned]...)
+	all := append([]string{fmt.Sprintf("filter.rate=%g", q.Rate)}, settings[tuned]...)
 	for _, setting := range q.Settings {
 		key, _, _ := strings.Cut(setting, "=")
 		if key == "seed" || strings.HasPrefix(key, "data.") {

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -74,10 +73,6 @@ func (r *reproduction) newRecorder(plan run.Plan, d *datasets.Dataset) (*recorde
 	compares := rec.whole || slices.ContainsFunc(r.Study.Measures, isFilterMeasure)
 	if !compares {
 		return rec, nil
-	}
-	if n := plan.Config.Correct.Visits; n > 0 {
-		return nil, fmt.Errorf("reproduce: correct.visits: found %d beside the filter's accuracy, expected 0: "+
-			"the given labels are compared with the truth, not corrected ones", n)
 	}
 	var at []int
 	for _, share := range shares {

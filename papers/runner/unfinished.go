@@ -32,7 +32,7 @@ func (r *reproduction) resolveTraining(ctx context.Context, t training, cell stu
 	opts.Last = r.Study.State == studies.Last
 	if t.cfg.Finetune.On() {
 		cfg := t.cfg
-		cfg.Checkpoint, cfg.Scores.Record = t.every, false
+		cfg.Checkpoint = t.every
 		opts.Dir, opts.Resume = r.cellDir(cell.Key), true
 		if err := os.MkdirAll(opts.Dir, 0o755); err != nil {
 			return nil, "", nil, fmt.Errorf("reproduce: %w", err)

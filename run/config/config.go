@@ -34,13 +34,11 @@ type Run struct {
 	Clip       float64    `yaml:"clip"`      // largest norm of the gradient of head and backbone together; 0: none
 	StepIdle   bool       `yaml:"step_idle"` // also step the solver if no loss was active
 	Screen     string     `yaml:"screen"`    // judge of audits; labels that it calls wrong are left out; or none
-	Average    Average    `yaml:"average"`   // of the weights
 	Validation Validation `yaml:"validation"`
 	Checkpoint Span       `yaml:"checkpoint"` // interval; 0: only at the end and when stopped
 	LogEvery   int        `yaml:"log_every"`  // steps between two lines of metrics
 
 	Diagnostics Diagnostics `yaml:"diagnostics"`
-	Scores      Scores      `yaml:"scores"` // of samples, for audits
 }
 
 // Data says where the run's data are.
@@ -67,12 +65,6 @@ func (s Schedule) In(stepsPerEpoch int) train.ScheduleConfig {
 		c.Milestones = append(c.Milestones, m.In(stepsPerEpoch))
 	}
 	return c
-}
-
-// Average says how the weights are averaged during training. The moving average is validated along with the last state;
-// without a validation split it is the result of the run.
-type Average struct {
-	Horizon Span `yaml:"horizon"` // a step's decay is 1 - 1/horizon, less at the beginning; 0: no average
 }
 
 // tunedRefit is the default of finetune.refit if the backbone is trained.
@@ -145,7 +137,6 @@ func Default() Run {
 		LogEvery:   1,
 
 		Diagnostics: Diagnostics{Every: Epochs(1)},
-		Scores:      defaultScores(),
 	}
 	c.Head.Out = 512
 	c.Solver.LR = train.GivenLR(3e-4)

@@ -138,9 +138,6 @@ func TestFilteringOfFinetuning(t *testing.T) {
 		{"", []string{"filter.scorer=none"}, config.NoScreen, false},
 		{"", []string{"method=co-teaching"}, config.NoScreen, false},
 		{"", []string{"screen=none"}, config.NoScreen, false},
-		{"", []string{"correct.visits=3"}, config.NoScreen, false},
-		{"", []string{"correct.visits=0"}, config.Default().Screen, false},
-		{"", []string{"correct.visits=3", "screen=combined"}, config.Default().Screen, false},
 		{"seed: 2", nil, config.NoScreen, false},
 		{"", []string{"method=co-teaching", "finetune.weights=all"}, config.Default().Screen, true},
 		{"", []string{"finetune.weights=all"}, config.Default().Screen, true},
@@ -165,14 +162,13 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 			"config: run.yaml:3:3: unknown key solver.lrr (did you mean \"lr\"?): known here are alpha, amsgrad, " +
 				"beta1, beta2, centered, dampening, eps, lr, momentum, name, nesterov, weight_decay"},
 		{"sead: 1\n",
-			"config: run.yaml:1:1: unknown key sead (did you mean \"seed\"?): known here are average, " +
-				"backbone_schedule, backbone_solver, bank, checkpoint, clip, correct, data, diagnostics, filter, " +
+			"config: run.yaml:1:1: unknown key sead (did you mean \"seed\"?): known here are " +
+				"backbone_schedule, backbone_solver, bank, checkpoint, clip, data, diagnostics, filter, " +
 				"finetune, head, length, log_every, loss_schedule, loss_solver, losses, method, paper_variant, " +
-				"peers, sampler, schedule, scores, screen, seed, selective, selfpaced, solver, step_idle, validation"},
+				"peers, sampler, schedule, screen, seed, selective, selfpaced, solver, step_idle, validation"},
 		{"filter:\n  avgsim_steps: 3\n",
-			"config: run.yaml:2:3: unknown key filter.avgsim_steps: known here are avgsim, debias, denominator, " +
-				"fixed, kappa, max_kappa, max_length, min_members, neighbours, rate, scorer, threshold, warm_up, " +
-				"window"},
+			"config: run.yaml:2:3: unknown key filter.avgsim_steps: known here are avgsim, denominator, fixed, " +
+				"kappa, rate, scorer, threshold, warm_up, window"},
 		{"losses:\n  - name: contrastive\n    wieght: 1\n",
 			"config: run.yaml:3:5: unknown key losses.0.wieght (did you mean \"weight\"?): known here are against, " +
 				"name, settings, start, weight"},
@@ -215,9 +211,6 @@ func TestSettingErrors(t *testing.T) {
 			`config: setting losses.2.weight: losses has 2 entries: found "2", expected a number below that`},
 		{"seed.x=1", `config: setting seed.x: seed is one value and has no key "x"`},
 		{"head.out=many", `config: setting head.out:1:1: head.out: found "many", expected an integer`},
-		{"average.horizon=long",
-			`config: setting average.horizon:1:1: average.horizon: found "long", expected for example "20 epochs"`},
-		{"average.decay=0.9", "config: setting average.decay: unknown key average.decay: known here are horizon"},
 		{"head.out=", `config: setting head.out: "" is no value`},
 		{"losses.0.settings.margin=[1]",
 			"config: setting losses.0.settings.margin:1:1: margin: found a list, expected one value"},
@@ -253,14 +246,12 @@ func TestValidateNamesTheKey(t *testing.T) {
 		{"sampler.variant=pk", "config: train: sampler: found the variant"},
 		{"sampler.images=2000000", "config: sampler: batches of 16×2000000 rows, expected at most 1048576"},
 		{"length=0", `config: length: found 0, expected for example "20 epochs"`},
-		{"average.horizon=1 step",
-			`config: average.horizon: found 1 steps, which averages nothing: expected for example "1 epoch", at least`},
 		{"clip=-1", "config: clip: found -1, expected a norm, or 0 for none"},
 		{"validation.every=0", "config: validation.every: found 0"},
 		{"validation.patience=-1", "config: validation.patience: found -1"},
-		{"finetune.weights=", `config: finetune.weights: found "", expected none, all, a stage or a pattern`},
+		{"finetune.weights=", `config: finetune.weights: found "", expected none, all or a stage`},
 		{"finetune.weights=layer4 layer3",
-			`config: finetune.weights: found "layer4 layer3", expected none, all, a stage or a pattern`},
+			`config: finetune.weights: found "layer4 layer3", expected none, all or a stage`},
 		{"finetune.batch_norm=yes", `config: finetune.batch_norm: found "yes", expected frozen, train or auto`},
 		{"finetune.momentum=1", "config: finetune.momentum: found 1, expected a share from 0 to below 1"},
 		{"finetune.chunk=-1",

@@ -7,7 +7,7 @@ import (
 	"winnow/train"
 )
 
-// Values of Finetune.Weights, besides the name of a stage and a pattern.
+// Values of Finetune.Weights, besides the name of a stage.
 const (
 	NoWeights  = "none" // a head on stored features
 	AllWeights = "all"
@@ -35,7 +35,7 @@ const (
 
 // Finetune says how the backbone is trained.
 type Finetune struct {
-	Weights    string  `yaml:"weights"`     // none, all, the first stage, or a pattern with * for weights and nodes
+	Weights    string  `yaml:"weights"`     // none, all, or the first stage
 	BatchNorm  string  `yaml:"batch_norm"`  // frozen, train or auto
 	Momentum   float64 `yaml:"momentum"`    // share of the old running statistics that stays, with batch_norm train
 	Start      Span    `yaml:"start"`       // until then the backbone rests, while the head warms up
@@ -97,7 +97,7 @@ func (f Finetune) On() bool { return f.Weights != NoWeights }
 func (f Finetune) checkFinetune() error {
 	switch {
 	case f.Weights == "" || strings.ContainsAny(f.Weights, " \t\n"):
-		return fmt.Errorf("finetune.weights: found %q, expected none, all, a stage or a pattern", f.Weights)
+		return fmt.Errorf("finetune.weights: found %q, expected none, all or a stage", f.Weights)
 	case f.BatchNorm != FrozenNorm && f.BatchNorm != TrainNorm && f.BatchNorm != AutoNorm:
 		return fmt.Errorf("finetune.batch_norm: found %q, expected %s, %s or %s", f.BatchNorm, FrozenNorm, TrainNorm,
 			AutoNorm)

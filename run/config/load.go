@@ -11,7 +11,6 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"winnow/filters"
 	"winnow/internal/regular"
 	"winnow/train"
 )
@@ -76,16 +75,12 @@ func (c *Run) chooseDefaults(root ast.Node, settings []string) {
 	if name := named("sampler", "variant"); name != "" && name != c.Sampler.Variant {
 		c.Sampler = DefaultSampler(name)
 	}
-	if scorer, err := filters.Find(named("filter", "scorer")); err == nil && scorer.Bar > 0 {
-		c.Filter.Threshold, c.Filter.Fixed = filters.ThresholdFixed, scorer.Bar
-	}
 	weights, scorer := named("finetune", "weights"), named("filter", "scorer")
 	tuned := weights != "" && weights != NoWeights
 	// a file, for example a recipe, is a complete set of settings
 	doubts := root == nil && (cmp.Or(scorer, c.Filter.Scorer) != NoFilter || tuned && scorer == "")
 	c.Bank.Fill = root == nil && tuned
-	// screening removes labels to correct
-	if corrects := cmp.Or(named("correct", "visits"), "0") != "0"; !doubts || corrects {
+	if !doubts {
 		c.Screen = NoScreen
 	}
 	if tuned && root == nil && c.Method == Metric {

@@ -21,7 +21,6 @@ type MetricLearning struct {
 	Bank         Bank      `yaml:"bank"`
 	Filter       Filter    `yaml:"filter"`
 	SelfPaced    SelfPaced `yaml:"selfpaced"`     // weights of the samples
-	Correct      Correct   `yaml:"correct"`       // labels that the filter keeps dropping
 	PaperVariant bool      `yaml:"paper_variant"` // losses, filter and weights as their papers print them
 }
 
@@ -35,7 +34,6 @@ func defaultMetric() MetricLearning {
 		Bank:      Bank{Size: 8192},
 		Filter:    Filter{Config: filters.Default(), Rate: Rate{Auto: true}, AvgSim: Epochs(2)},
 		SelfPaced: defaultSelfPaced(),
-		Correct:   defaultCorrect(),
 	}
 }
 
@@ -57,9 +55,6 @@ func (c *Run) refuseMetric() error {
 	case c.Finetune.On() && c.IsSelective() && c.Finetune.Augment == NoAugmentation:
 		return fmt.Errorf("finetune.augment: found %s, expected the name of a recipe: %s compares two views of each "+
 			"image, which would be equal", NoAugmentation, c.Method)
-	case c.Scores.Record && c.Scores.Watch != NoFilter && slices.Contains(watches, c.Scores.Watch):
-		return fmt.Errorf("scores.watch: found %q, expected %s: %s trains logits, not an embedding", c.Scores.Watch,
-			NoFilter, c.Method)
 	}
 	return nil
 }
@@ -172,9 +167,8 @@ func (c *Run) checkLosses() error {
 		if err != nil {
 			return fmt.Errorf("losses.%d.settings: %w", i, err)
 		}
-		if match, _ := values["match"].(float64); match > 0 && l.Against == AgainstBank {
-			return fmt.Errorf("losses.%d.settings.match: found %v against the bank, expected 0: it matches classes "+
-				"of the batch", i, match)
+		if swap, _ := values["swap"].(bool); swap && l.Against == AgainstBank {
+			return fmt.Errorf("losses.%d.settings.swap: found true against the bank, expected false", i)
 		}
 		l.Settings = values
 		if _, err := losses.New(l.Name, values, newSmallestEnv()); err != nil { // settings that contradict each other

@@ -60,30 +60,16 @@ func TestRate(t *testing.T) {
 	}
 }
 
-func TestMatchIsOfTheBatch(t *testing.T) {
-	text := "losses: [{name: multi_similarity, against: %s, settings: {match: 1}}]\n"
+func TestSwapIsOfTheBatch(t *testing.T) {
+	text := "losses: [{name: triplet, against: %s, settings: {swap: true}}]\n"
 	c := parseText(t, strings.Replace(text, "%s", "batch", 1))
 	if err := c.Validate(); err != nil {
 		t.Error(err)
 	}
 	c = parseText(t, strings.Replace(text, "%s", "bank", 1))
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "losses.0.settings.match: found 1 against "+
-		"the bank, expected 0") {
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "losses.0.settings.swap: found true "+
+		"against the bank, expected false") {
 		t.Error(err)
-	}
-}
-
-// Settings of a correction that is off are refused.
-func TestCorrectRefuses(t *testing.T) {
-	for _, setting := range []string{"correct.after=2 epochs", "correct.confidence=0.9"} {
-		c := parseText(t, "", setting)
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "but correct.visits is 0") {
-			t.Errorf("%s: %v", setting, err)
-		}
-		c = parseText(t, "", setting, "correct.visits=3")
-		if err := c.Validate(); err != nil {
-			t.Errorf("%s: %v", setting, err)
-		}
 	}
 }
 

@@ -31,9 +31,6 @@ func (c *Run) checkSelfPaced() error {
 			"weigh samples")
 	case !s.On():
 		return nil
-	case c.Correct.On():
-		return fmt.Errorf("selfpaced.every: found %s, but correct.visits is %d: weights are of the given labels: "+
-			"expected 0 for one of the two", s.Every, c.Correct.Visits)
 	case !slices.ContainsFunc(c.Losses, func(l Loss) bool { return slices.Contains(lossesThat(isWeighted), l.Name) }):
 		return fmt.Errorf("selfpaced.every: found %s, but no loss of the run weighs its samples: expected the loss "+
 			"%s, or 0", s.Every, strings.Join(lossesThat(isWeighted), ", "))

@@ -53,8 +53,6 @@ func TestSelfPacedRefuses(t *testing.T) {
 			"config: selfpaced.every: found 1 epochs, expected 0: co-teaching judges its samples itself"},
 		{"method: tcl\n", "selfpaced.every=9 steps",
 			"config: selfpaced.every: found 9 steps, expected 0: tcl judges its samples itself"},
-		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "correct.visits=3",
-			"config: selfpaced.every: found 1 epochs, but correct.visits is 3"},
 		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "selfpaced.rate=0",
 			"config: selfpaced: rate: found 0, expected above 0"},
 		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "selfpaced.step=large",

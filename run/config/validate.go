@@ -17,8 +17,8 @@ import (
 // the length of an epoch. Validate also completes the settings of the losses.
 func (c *Run) Validate() error {
 	for _, check := range []func() error{
-		c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSelfPaced, c.checkVariant, c.checkCorrect,
-		c.checkScores, c.checkSolvers, c.Finetune.checkFinetune, c.checkRest,
+		c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSelfPaced, c.checkVariant,
+		c.checkSolvers, c.Finetune.checkFinetune, c.checkRest,
 	} {
 		if err := check(); err != nil {
 			return fmt.Errorf("config: %w", err)
@@ -170,9 +170,6 @@ func (c *Run) checkRest() error {
 		return fmt.Errorf("length: found %s, expected for example \"20 epochs\", or auto", c.Length)
 	case c.Bank.Size < 0 || c.Bank.Size > maxBank:
 		return fmt.Errorf("bank.size: found %d, expected 0 to %d vectors", c.Bank.Size, maxBank)
-	case c.Average.Horizon == Steps(1):
-		return fmt.Errorf("average.horizon: found %s, which averages nothing: expected for example \"1 epoch\", at "+
-			"least 2 steps, or 0 for none", c.Average.Horizon)
 	case !(c.Clip >= 0):
 		return fmt.Errorf("clip: found %v, expected a norm, or 0 for none", c.Clip)
 	case c.Validation.Every.N <= 0:

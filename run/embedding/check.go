@@ -91,11 +91,11 @@ func (j Joined) compareStored(rt *ort.Runtime, rows []int, today blas32.General,
 	note func(format string, args ...any)) error {
 	r := j.run
 	// a few rows; the ONNX file takes the centre, independent of --view
-	x, err := r.Store.ReadView(context.Background(), rows, 0)
+	x, err := r.Store.ReadViews(context.Background(), rows)
 	if err != nil {
 		return err
 	}
-	stored, err := r.Head.Embed(x)
+	stored, err := r.Head.Embed(features.Part(x, 0, len(rows)))
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (s Search) askDatabase(
 	if store.Collection() == "" {
 		return r, hint.Misused("--to: found no name of a collection or table, expected one: --collection NAME")
 	}
-	store.Tries().Notify(func(text string) { h.Note("%s", text) })
+	store.Notify(func(text string) { h.Note("%s", text) })
 	defer func() {
 		err = s.Database.adviseOnDatabase(
 			err,
@@ -82,7 +82,7 @@ func (s Search) askDatabase(
 	}
 	var queries []search.Query
 	var left []features.Bad
-	stored := map[string]pgvector.Stored{}
+	stored := map[string]pgvector.Point{}
 	if g == nil {
 		if stored, err = store.Fetch(ctx, s.Queries); err != nil {
 			return r, err

@@ -23,7 +23,6 @@ type Upload struct {
 	Chosen   bool   // the user set Payload
 	Batch    int
 	Recreate bool
-	Delete   bool
 
 	Watch func(what string) (at func(done, total int), end func()) // shows progress; may be nil
 }
@@ -37,7 +36,7 @@ func (q Upload) Run(ctx context.Context, server *pgvector.Server, r *folder.Run,
 	if err != nil {
 		return nil, err
 	}
-	server.Tries().Notify(q.noteText)
+	server.Notify(q.noteText)
 	if _, err := server.Hello(ctx); err != nil { // before vectors are computed
 		return nil, q.explainUpload(err)
 	}
@@ -88,14 +87,10 @@ func (u *Uploaded) String() string {
 	text := fmt.Sprintf("%s at %s: %d points of %d values, %d sent, %d there already", u.Collection, u.URL, u.Rows,
 		u.Dim,
 		u.Sent, u.Kept)
-	if u.Deleted > 0 {
-		text += fmt.Sprintf(", %d deleted", u.Deleted)
-	}
 	if n := len(u.LeftOut); n > 0 {
 		text += fmt.Sprintf(", %d unreadable images left out", n)
 	}
-	return text + fmt.Sprintf("\n            the collection holds %d points; %d read back and found equal", u.Points,
-		u.Compared)
+	return text + fmt.Sprintf("\n            the collection holds %d points", u.Points)
 }
 
 func (q Upload) noteText(text string) { q.noteDatabase("%s", text) }
@@ -118,7 +113,7 @@ func (q Upload) sendPoints(ctx context.Context, server *pgvector.Server, model s
 	}
 	defer end()
 	r, err := server.Upload(ctx, points, pgvector.Options{Model: model, Batch: q.Batch, Recreate: q.Recreate,
-		Delete: q.Delete, Columns: columns, Note: q.noteText, Observe: observe})
+		Columns: columns, Note: q.noteText, Observe: observe})
 	if err != nil {
 		return nil, q.explainUpload(err)
 	}

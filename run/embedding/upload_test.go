@@ -1,11 +1,9 @@
 package embedding_test
 
 import (
-	"context"
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"winnow/internal/hint"
 	"winnow/run/embedding"
@@ -28,7 +26,6 @@ func TestServerFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Tries().Sleep = func(context.Context, time.Duration) error { return nil }
 	_, err = embedding.Upload{Database: database}.Run(t.Context(), server, &folder.Run{}, "test")
 	if err == nil || !strings.Contains(err.Error(), "refused") || !strings.Contains(hint.Of(err), "is the server up") {
 		t.Errorf("found %v (%s)", err, hint.Of(err))

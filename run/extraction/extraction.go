@@ -227,11 +227,7 @@ func explainRefusal(b *models.Backbone, precision string, err error) error {
 	if precision == "" {
 		return trial.Refused(b, err)
 	}
-	other := features.Float32
-	if precision == features.BFloat16 {
-		other += " or " + features.Float16
-	}
-	return hint.With(fmt.Errorf("models: %s: %w", b.File, err), "compute in %s", other)
+	return hint.With(fmt.Errorf("models: %s: %w", b.File, err), "compute in %s", features.Float32)
 }
 
 // findFinishedStore returns the result of a finished store in the folder, if there is one.

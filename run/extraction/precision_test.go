@@ -28,7 +28,7 @@ func TestPrecisionIsOfTheStore(t *testing.T) {
 	if r, err = a.in16(a.out).Run(t.Context(), a.host); err != nil || !r.Complete {
 		t.Errorf("again: %+v, %v", r, err)
 	}
-	want := "computed in float16, asked for float32"
+	want := "made with precision float16, asked for float32"
 	if _, err := a.extraction(a.out).Run(t.Context(), a.host); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("in float32: %v, expected %q", err, want)
 	}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -18,9 +16,8 @@ import (
 	"winnow/internal/hint"
 )
 
-// Job divides an extraction. Its parts are stores. The merge reads their vectors once and compares their sums while it
-// copies them.
-var Job = cluster.Job[struct{}]{Name: "extract", Unit: "images", Merge: mergeStores, Copied: features.VectorsFile}
+// Job divides an extraction. Its parts are stores.
+var Job = cluster.Job[struct{}]{Name: "extract", Unit: "images", Merge: mergeStores}
 
 // TakeShard keeps the images of one shard: whole batches, so that every number equals that of one machine to the bit.
 // A batch of 0 becomes the usual one, because machines with different memory must agree on it.
@@ -68,7 +65,7 @@ func (e *Extraction) makeShardPart(ctx context.Context, h Host) (r Result, err e
 		return r, err
 	}
 	if made.Complete {
-		s, err := openPart(ctx, made.Part)
+		s, err := features.Open(made.Part.Path())
 		if err != nil {
 			return r, err
 		}
@@ -79,18 +76,6 @@ func (e *Extraction) makeShardPart(ctx context.Context, h Host) (r Result, err e
 	}
 	r.Store, r.Shard, r.Complete, r.whole = made.Part.String(), made.Shard, made.Complete, made.Out
 	return r, nil
-}
-
-// openPart opens a store that is a part or was joined from parts, also in an object store.
-func openPart(ctx context.Context, at location.Source) (*features.Store, error) {
-	if !at.IsRemote() {
-		return features.Open(at.Path())
-	}
-	files, err := at.Dir(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return features.OpenIn(files, at.String())
 }
 
 // Joined is the outcome of a merge, as `winnow join --json` prints it.
@@ -110,20 +95,14 @@ func mergeStores(ctx context.Context, w *cluster.Whole, _ iter.Seq2[struct{}, er
 	list := make([]*features.Store, len(w.Parts))
 	for i, p := range w.Parts {
 		var err error
-		if list[i], err = openPart(ctx, p.Path); err != nil {
+		if list[i], err = features.Open(p.Path.Path()); err != nil {
 			return nil, cmp.Or(w.Verify(ctx), err)
 		}
 	}
-	var s *features.Store
-	var err error
-	if w.Out.IsRemote() {
-		s, err = joinRemote(ctx, w, list, o)
-	} else {
-		s, err = features.Join(list, w.Out.Path(), o.Overwrite, o.Progress)
-	}
+	s, err := features.Join(list, w.Out.Path(), o.Overwrite, o.Progress)
 	complete := errors.Is(err, features.ErrComplete)
 	if complete {
-		s, err = openPart(ctx, w.Out)
+		s, err = features.Open(w.Out.Path())
 	}
 	if _, changed := errors.AsType[*features.SourceError](err); changed {
 		err = cmp.Or(w.Verify(ctx), err)
@@ -141,33 +120,6 @@ func mergeStores(ctx context.Context, w *cluster.Whole, _ iter.Seq2[struct{}, er
 	}
 	return Joined{Store: w.Out, Shards: w.Of, Rows: s.Rows, Dim: s.Dim, Device: s.Device, Bad: len(s.Bad),
 		Complete: complete}, nil
-}
-
-// joinRemote joins in a temporary folder, then puts the store into an object store, store.json last.
-func joinRemote(ctx context.Context, w *cluster.Whole, list []*features.Store,
-	o cluster.JoinOptions) (_ *features.Store, err error) {
-	if old, err := openPart(ctx, w.Out); err == nil && !o.Overwrite {
-		key := list[0].Key
-		key.Images = w.Inputs["images"]
-		if why := old.Key.Differs(key); why != "" {
-			return nil, &features.KeyError{Dir: w.Out.String(), Why: why}
-		}
-		return nil, features.ErrComplete
-	}
-	dir, err := os.MkdirTemp("", "winnow-join-")
-	if err != nil {
-		return nil, fmt.Errorf("extract: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	s, err := features.Join(list, dir, true, o.Progress)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, file := range s.Files() { // store.json is the last
-		names = append(names, filepath.Base(file))
-	}
-	return s, cluster.PutFolder(ctx, w.Out, dir, names...)
 }
 
 // Write writes the outcome for people.

@@ -128,9 +128,6 @@ func (e *Extraction) standingSeen(ctx context.Context, h Host) (*features.Store,
 		return nil, nil
 	}
 	old, err := features.Open(e.Out)
-	if errors.Is(err, features.ErrSums) {
-		old, err = features.Mend(ctx, e.Out)
-	}
 	if err != nil {
 		has := func(name string) bool { _, err := os.Stat(filepath.Join(e.Out, name)); return err == nil }
 		if has("store.json") { // damaged

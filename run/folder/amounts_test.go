@@ -1,8 +1,10 @@
 package folder_test
 
-import "testing"
+import (
+	"testing"
 
-import "winnow/run/folder"
+	"winnow/run/folder"
+)
 
 func TestShare(t *testing.T) {
 	for want, s := range map[string]folder.Share{

@@ -67,11 +67,9 @@ type Result struct {
 	Seed       uint64                 `json:"seed"`
 	Steps      int                    `json:"steps"`
 	Epochs     int                    `json:"epochs"`
-	BestStep   int                    `json:"best_step"`          // -1 without validation: the last state is kept
-	Averaged   bool                   `json:"averaged,omitempty"` // the head is the average of the weights
+	BestStep   int                    `json:"best_step"` // -1 without validation: the last state is kept
 	Stopped    bool                   `json:"stopped_early"`
 	Patience   int                    `json:"patience,omitempty"`    // validations without a new best that end the run
-	Corrected  *int                   `json:"corrections,omitempty"` // of labels, if the run corrects them
 	Idle       int                    `json:"idle_steps"`            // in which no loss was active
 	Validation *comparison.Comparison `json:"validation"`            // null without a validation split
 	Better     *bool                  `json:"better_than_untrained"` // false; null: validation, which chose, cannot say
@@ -110,7 +108,7 @@ func Begun(dir string) bool {
 
 // listRecordedFiles are the files whose sums result.json holds, since they have none of their own.
 func listRecordedFiles() []string {
-	return []string{train.MetricsFile, train.DiagnosticsFile, SamplesFile, CorrectionsFile, ScreenedFile, WeightsFile,
+	return []string{train.MetricsFile, train.DiagnosticsFile, ScreenedFile, WeightsFile,
 		RangeFile}
 }
 

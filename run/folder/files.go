@@ -22,15 +22,13 @@ const (
 	LastHeadFile     = "last.winnow"
 	BestBackboneFile = "backbone.onnx" // the fine-tuned network that the head belongs to
 	LastBackboneFile = "last.onnx"
-	ConfigFile       = "config.yaml"     // every setting as it was used
-	FactsFile        = "run.json"        // the input: [Facts]
-	ResultFile       = "result.json"     // the result: [Result]
-	WeightsFile      = "weights.csv"     // the samples' final weights, if they are weighed
-	SamplesFile      = "samples.csv"     // losses and scores of the samples: package train/samples
-	CorrectionsFile  = "corrections.csv" // corrected labels, in the order of the steps
-	ScreenedFile     = "screened.csv"    // labels that were flagged before the training
-	DecisionsFile    = "decisions.json"  // what people decided about labels before the training
-	RangeFile        = "lr_range.csv"    // range tests of learning rates before the training
+	ConfigFile       = "config.yaml"    // every setting as it was used
+	FactsFile        = "run.json"       // the input: [Facts]
+	ResultFile       = "result.json"    // the result: [Result]
+	WeightsFile      = "weights.csv"    // the samples' final weights, if they are weighed
+	ScreenedFile     = "screened.csv"   // labels that were flagged before the training
+	DecisionsFile    = "decisions.json" // what people decided about labels before the training
+	RangeFile        = "lr_range.csv"   // range tests of learning rates before the training
 )
 
 // BackboneFile returns the file of the network that belongs to a head, by the file of the head.
@@ -44,7 +42,7 @@ func BackboneFile(headFile string) string {
 // Files lists the names of the files that a run may write, except event files, whose names have a time in them.
 func Files() []string {
 	return []string{ConfigFile, FactsFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile,
-		WeightsFile, SamplesFile, CorrectionsFile, ScreenedFile, DecisionsFile,
+		WeightsFile, ScreenedFile, DecisionsFile,
 		RangeFile,
 		train.MetricsFile, train.DiagnosticsFile, train.CheckpointFile}
 }

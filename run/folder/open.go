@@ -282,11 +282,6 @@ func LookAt(s *features.Store, view string, note func(format string, args ...any
 // checkStoreMatches refuses a store whose vectors the head was not trained on.
 func (r *Run) checkStoreMatches() error {
 	k := r.Store.Key
-	if read, asked := decoderOf(k.Preprocessing), decoderOf(r.Meta.Preprocessing); read != asked {
-		return hint.With(fmt.Errorf("features %s: the images were read with decoder %s, but those that the head of "+
-			"%s was trained on with %s", r.Store.Dir, read, r.Dir, asked), "make them with winnow extract --decoder %s",
-			asked)
-	}
 	for _, part := range []struct{ what, store, head string }{
 		{"model", k.Model, r.Meta.ModelSHA256},
 		{"output", k.Output, r.Meta.Output},
@@ -298,13 +293,4 @@ func (r *Run) checkStoreMatches() error {
 		}
 	}
 	return nil
-}
-
-// decoderOf returns the decoder that a preprocessing names.
-func decoderOf(preprocessing string) string {
-	p, err := backbone.ParsePreprocessing(preprocessing)
-	if err != nil {
-		return backbone.ExactDecoder // texts that differ are refused as a whole
-	}
-	return p.DecoderName()
 }

@@ -25,18 +25,6 @@ func writeTable(dir, name string, header []string, rows [][]string) error {
 	return nil
 }
 
-// CorrectionsHeader are the columns of corrected labels.
-var CorrectionsHeader = []string{"path", "given", "corrected", "step", "confidence"}
-
-// ReadCorrections reads the corrected labels of a run, in the order of the steps: the columns of [CorrectionsHeader].
-// If the run is finished, it compares the file with its sum in result.json.
-func ReadCorrections(dir string) ([][]string, error) {
-	if err := Intact(dir, CorrectionsFile); err != nil {
-		return nil, err
-	}
-	return readTable(dir, CorrectionsFile, CorrectionsHeader)
-}
-
 // mostTable bounds the size of a table of a run, in bytes.
 const mostTable = 1 << 30
 

@@ -3,7 +3,6 @@ package folder
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"winnow/run/config"
 )
@@ -20,9 +19,6 @@ func (r Result) Write(w io.Writer) {
 	if r.Stopped {
 		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", r.Steps, r.Patience)
 	}
-	if n := r.Corrected; n != nil {
-		fmt.Fprintf(w, "%d corrections of labels: %s\n", *n, filepath.Join(r.Run, CorrectionsFile))
-	}
 	if r.IdleTooOften() {
 		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs "+
 			"anything, or no label that the filter keeps; %s needs at least two classes of two images\n", r.Idle,
@@ -34,16 +30,8 @@ func (r Result) Write(w io.Writer) {
 		files += " on " + r.Backbone
 	}
 	if r.BestStep >= 0 {
-		fmt.Fprintf(w, "%s: %s after step %d of %d\n", files, r.State(), r.BestStep, r.Steps)
+		fmt.Fprintf(w, "%s: the state after step %d of %d\n", files, r.BestStep, r.Steps)
 	} else {
-		fmt.Fprintf(w, "%s: %s after step %d, the last\n", files, r.State(), r.Steps)
+		fmt.Fprintf(w, "%s: the state after step %d, the last\n", files, r.Steps)
 	}
-}
-
-// State returns in words what the head is.
-func (r Result) State() string {
-	if r.Averaged {
-		return "the average of the weights"
-	}
-	return "the state"
 }

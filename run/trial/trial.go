@@ -24,8 +24,7 @@ const (
 	sameLimit     = 1e-4
 	sameHalfLimit = 5e-3 // for networks with float16 inside, whose rounding is 2⁻¹¹
 
-	mixLimit          = 10 * sameLimit // between two batches, which the runtime multiplies in another order
-	mixQuantisedLimit = 0.1            // for networks that find the scale of their integers in each batch
+	mixLimit = 10 * sameLimit // between two batches, which the runtime multiplies in another order
 )
 
 // Prepare is [models.Prepare], with what only a run can tell. A network whose file states a batch takes any number of
@@ -138,8 +137,6 @@ func checkBackbone(b *models.Backbone, p *models.Prepared) (warning string, err 
 	switch {
 	case err != nil:
 		return "", err
-	case graph.Quantised(m) != "":
-		limit = mixQuantisedLimit
 	case p.Half:
 		limit = 10 * sameHalfLimit
 	}

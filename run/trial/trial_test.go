@@ -131,7 +131,7 @@ var networks = []struct {
 		x = n.Node("Add", []string{x, n.dense(n.reshape(mixed, -1, tokens, width), width, width)})
 		return n.end(n.Node("Gather", []string{x, n.Constant(graph.NewTensor("c", []int64{0}))},
 			graph.Int("axis", 1)), width)
-	}, true},
+	}, false},
 	{"images in the middle", func(n *net) *graph.Model { // as torch's MultiheadAttention: [T,N,C], heads in the batch
 		x := n.transpose(n.embed(), 1, 0, 2)
 		part := func(perm ...int64) string {
@@ -154,7 +154,7 @@ var networks = []struct {
 		x = n.Node("Add", []string{x, n.reshape(y, tokens, -1, width)})
 		return n.end(n.Node("Gather", []string{x, n.Constant(graph.NewTensor("c", []int64{0}))},
 			graph.Int("axis", 0)), width)
-	}, true},
+	}, false},
 	{"windows", func(n *net) *graph.Model { // as Swin: windows go into the batch and back
 		y := n.transpose(n.conv(n.x, 6, 3, 2, 2), 0, 2, 3, 1)
 		y = n.transpose(n.reshape(y, -1, 2, 2, 2, 2, 6), 0, 1, 3, 2, 4, 5)
@@ -166,7 +166,7 @@ var networks = []struct {
 		y = n.Node("Softmax", []string{n.dense(y, 6, 6)}, graph.Int("axis", 1))
 		y = n.reshape(y, -1, 2, 2, 2, 2, 6)
 		return n.end(n.Node("ReduceMean", []string{y}, graph.Ints("axes", 1, 2, 3, 4), graph.Int("keepdims", 0)), 6)
-	}, true},
+	}, false},
 	{"resized, sliced, expanded", func(n *net) *graph.Model {
 		y := n.conv(n.x, 6, 3, 4, 4)
 		y = n.Node("Resize", []string{y, "", "", n.shape(-1, 6, 4, 4)}, graph.String("mode", "nearest"))
@@ -179,7 +179,7 @@ var networks = []struct {
 		shuffled := n.transpose(n.reshape(y, -1, 2, 3, 3, 4), 0, 2, 1, 3, 4)
 		return n.end(n.Node("ReduceMean", []string{n.reshape(shuffled, -1, 6, 3, 4)}, graph.Ints("axes", 2, 3),
 			graph.Int("keepdims", 0)), 6)
-	}, true},
+	}, false},
 	{"the batch is dropped and made again", func(n *net) *graph.Model {
 		y := n.reshape(n.conv(n.x, 6, 3, 4, 4), -1, 24)
 		if n.free {
@@ -245,8 +245,8 @@ func TestFixedBatch(t *testing.T) {
 				t.Fatalf("batch %d, warnings %q, expected freed: %v", p.Batch, p.Warnings, c.free)
 			}
 			near(t, "vectors", vectors(t, p, pre, 3).Data, vectors(t, twin, pre, 3).Data, 1e-5)
-			if strings.HasPrefix(c.name, "resized") {
-				return // Resize cannot be trained through
+			if !c.free {
+				return // gradients are added up image by image, as run/tuning tests
 			}
 			want, got := gradients(t, rt, twin.Model, twin.Tensor, pre, 3), gradients(t, rt, p.Model, p.Tensor, pre,
 				max(3*(1-p.Batch), 1))
@@ -301,7 +301,7 @@ func gradients(t *testing.T, rt *ort.Runtime, model []byte, output string, pre b
 	return list
 }
 
-// A network of float16, at its ends or inside, gives the vectors of the same network in float32, and is lifted to it.
+// A network of float16, at its ends or inside, gives nearly the vectors of the same network in float32.
 func TestHalf(t *testing.T) {
 	pre := unit(8, 8)
 	whole := networks[1].make(newNet(true, 8, 8))
@@ -320,26 +320,6 @@ func TestHalf(t *testing.T) {
 			t.Error("float16 is not seen")
 		}
 		near(t, "float16", vectors(t, p, pre, 3).Data, expected.Data, 5e-3)
-		m, err := graph.Read(p.Model)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lifted, err := graph.Lift(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := lifted.Check(); err != nil || graph.Half(lifted) || !graph.Half(m) {
-			t.Fatalf("lifted: %v, half %v", err, graph.Half(lifted))
-		}
-		p.Model = lifted.Marshal()
-		near(t, "lifted", vectors(t, p, pre, 3).Data, expected.Data, 2e-3) // the weights were rounded
-		for _, g := range gradients(t, orttest.Runtime(t), p.Model, p.Tensor, pre, 3) {
-			for _, v := range g {
-				if v-v != 0 {
-					t.Fatalf("gradient %v", v)
-				}
-			}
-		}
 	}
 }
 

@@ -2,83 +2,10 @@ package tuning
 
 import (
 	"fmt"
-	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
-	"winnow/backbone"
 	"winnow/backbone/graph"
 	"winnow/backbone/ort"
-	"winnow/features"
 )
-
-// newCountedNetwork returns a network as its images are counted: one of a fixed batch is loaded as a network of one
-// group.
-func (t *Live) newCountedNetwork(net *ort.Live) backbone.LiveNetwork {
-	if t.Cut.Batch > 1 {
-		return &filled{Live: net, batch: t.Cut.Batch}
-	}
-	return net
-}
-
-// filled is a network of a fixed batch. A smaller batch is filled with copies of its first image, whose gradients are
-// 0: they change nothing, unless the network normalises by the batch.
-type filled struct {
-	*ort.Live
-	batch  int
-	inputs [][]float32
-	x, d   blas32.General
-}
-
-// Ahead does nothing: Forward fills the inputs.
-func (f *filled) Ahead([][]float32, int) error { return nil }
-
-func (f *filled) Dim() int { return f.Live.Dim() / f.batch }
-
-func (f *filled) Inputs() []int {
-	sizes := slices.Clone(f.Live.Inputs())
-	for i := range sizes {
-		sizes[i] /= f.batch
-	}
-	return sizes
-}
-
-// Forward computes the vectors of at most batch images.
-func (f *filled) Forward(dst blas32.General, inputs [][]float32, n int, keep bool) error {
-	sizes := f.Inputs()
-	if n < 1 || n > f.batch || dst.Rows != n || dst.Cols != f.Dim() || len(inputs) != len(sizes) {
-		return fmt.Errorf("finetune: found %d images in %d inputs into %d×%d, expected 1 to %d images", n, len(inputs),
-			dst.Rows, dst.Cols, f.batch)
-	}
-	if f.inputs == nil {
-		f.inputs = make([][]float32, len(sizes))
-	}
-	for i, size := range sizes {
-		f.inputs[i] = features.Grow(f.inputs[i], f.batch*size)
-		copy(f.inputs[i], inputs[i][:n*size])
-		for k := n; k < f.batch; k++ {
-			copy(f.inputs[i][k*size:], inputs[i][:size])
-		}
-	}
-	f.x = features.Resize(f.x, 1, f.batch*f.Dim())
-	if err := f.Live.Forward(f.x, f.inputs, 1, keep); err != nil {
-		return err
-	}
-	for i := range n {
-		copy(features.Row(dst, i), f.x.Data[i*f.Dim():(i+1)*f.Dim()])
-	}
-	return nil
-}
-
-// Backward computes the gradients of the last Forward with keep.
-func (f *filled) Backward(d blas32.General, add bool) error {
-	f.d = features.Resize(f.d, 1, f.batch*f.Dim())
-	clear(f.d.Data)
-	for i := range d.Rows {
-		copy(f.d.Data[i*f.Dim():], features.Row(d, i))
-	}
-	return f.Live.Backward(f.d, add)
-}
 
 // newPrefix loads the frozen part.
 func (t *Live) newPrefix() error {

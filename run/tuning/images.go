@@ -14,7 +14,6 @@ import (
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/head"
-	"winnow/internal/interrupt"
 	"winnow/train/selective"
 )
 
@@ -42,8 +41,8 @@ func (t *Live) Images(ctx context.Context, in Input) (*Images, error) {
 		}
 	}
 	m, p := &Images{on: t, in: in, ctx: ctx}, t.Backbone.Preprocessing
-	cache := backbone.NewImageCache(interrupt.FS(ctx, t.Root), t.pathsOf(in.Train), int64(t.Settings.CacheLimit),
-		p.DecodeOptions(t.Augment))
+	cache := backbone.NewImageCache(t.Root, t.pathsOf(in.Train), int64(t.Settings.CacheLimit),
+		p.DecodeOptions())
 	if m.drawn, err = live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment,
 		Source: func(int) *rand.Rand { return m.random }}); err != nil {
 		return nil, err
@@ -95,7 +94,7 @@ func (m *Images) Encoder(h *head.Head, images blas32.General) (selective.Encoder
 	m.head = h
 	rows := features.AllRows(images.Rows)
 	return live.New(live.Config{
-		Network: m.on.newCountedNetwork(m.on.net), Inputs: inputs, Head: h, Labels: rows, IDs: rows, Batch: images.Rows,
+		Network: m.on.net, Inputs: inputs, Head: h, Labels: rows, IDs: rows, Batch: images.Rows,
 		Chunk: m.on.chooseChunkSize(), Resting: m.in.Resting,
 	})
 }
@@ -145,7 +144,7 @@ func (a *average) Params() []*features.Param { return a.params }
 
 // EmbedInto embeds images batch by batch.
 func (a *average) EmbedInto(dst, images blas32.General) error {
-	net := a.of.on.newCountedNetwork(a.of.on.peer)
+	net := a.of.on.peer
 	inputs, err := a.of.newImageInputs(images)
 	if err != nil {
 		return err

@@ -84,7 +84,7 @@ func computeLength(x []float32) float64 {
 
 // chooseKernels returns the options for differentiating this network: with winnow's own operators where they are faster
 // on this device, or without if they fail or differ. It asks the device once.
-func (t *Live) chooseKernels(batch int) gradient.Options {
+func (t *Live) chooseKernels() gradient.Options {
 	o := t.newPlainOptions()
 	kernels := t.rt.Kernels()
 	if why := t.rt.WithoutKernels(); why != "" && t.rt.Device().CUDA && !t.tried {
@@ -95,47 +95,28 @@ func (t *Live) chooseKernels(batch int) gradient.Options {
 		o.Kernels = kernels
 		return o
 	}
-	if !t.tried {
-		t.tried = true
-		var timed []string
-		var err error
-		if t.chosen, timed, err = t.rt.ChooseKernels(t.live, o, batch); err != nil {
-			t.Note("gradients are computed by ONNX's operators alone: cuDNN's cannot be used (%v)", err)
-			t.chosen = o
-			return o
-		}
-		found, err := t.tryKernels(t.chosen)
-		limit := mayDiffer
-		if t.rt.TF32() {
-			limit = tf32Differs
-		}
-		switch by := found.seconds[1] / found.seconds[0]; {
-		case err != nil:
-			t.chosen = o
-			t.Note("gradients are computed by ONNX's operators alone: cuDNN's cannot be used (%v)", err)
-		case !(found.off <= limit):
-			t.chosen = o
-			t.Note("gradients are computed by ONNX's operators alone: with cuDNN that of %s differs by %.2g of its "+
-				"length", found.weight, found.off)
-		case by < 1:
-			t.chosen = o
-			t.Note("gradients are computed by ONNX's operators alone, here %.2f times as fast as cuDNN's", 1/by)
-		default:
-			left := 0
-			for _, operators := range t.chosen.Operators {
-				if operators {
-					left++
-				}
-			}
-			t.Note("gradients are computed by cuDNN and winnow's kernels: %.2f times as fast as by ONNX's operators "+
-				"alone, with differences of %.1g; %d kinds of convolution were timed, and %d of %d layers left to "+
-				"the operators", by, found.off, len(timed), left, len(t.chosen.Operators))
-		}
-		if t.rt.Tells() {
-			for _, line := range timed {
-				t.Note("%s", line)
-			}
-		}
+	if t.tried {
+		return t.chosen
+	}
+	t.tried, t.chosen = true, o
+	o.Kernels, o.TF32 = kernels, t.rt.TF32()
+	found, err := t.tryKernels(o)
+	limit := mayDiffer
+	if t.rt.TF32() {
+		limit = tf32Differs
+	}
+	const alone = "gradients are computed by ONNX's operators alone"
+	switch by := found.seconds[1] / found.seconds[0]; {
+	case err != nil:
+		t.Note(alone+": cuDNN's cannot be used (%v)", err)
+	case !(found.off <= limit):
+		t.Note(alone+": with cuDNN that of %s differs by %.2g of its length", found.weight, found.off)
+	case by < 1:
+		t.Note(alone+", here %.2f times as fast as cuDNN's", 1/by)
+	default:
+		t.chosen = o
+		t.Note("gradients are computed by cuDNN and winnow's kernels: %.2f times as fast as by ONNX's operators "+
+			"alone, with differences of %.1g", by, found.off)
 	}
 	return t.chosen
 }

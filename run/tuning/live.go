@@ -16,7 +16,6 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/hint"
-	"winnow/internal/interrupt"
 	"winnow/internal/text"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -29,10 +28,7 @@ func (t *Live) chooseWeights() (err error) {
 	if t.weights, err = gradient.Choose(m, t.Cut.Tensor, t.Settings.Weights); err != nil {
 		return hint.With(err, "winnow models show %s says how large the stages are", t.Backbone.Name)
 	}
-	if t.output = t.Cut.Tensor; t.Cut.Batch > 1 { // what is between the parts would be of a whole batch
-		t.live, t.output = graph.Grouped(m, t.Cut.Tensor)
-		return t.differentiateLive(t.newPlainOptions())
-	}
+	t.output = t.Cut.Tensor
 	if t.frozen, t.live, _, err = gradient.Split(m, t.Cut.Tensor, t.weights); err != nil {
 		return err
 	}
@@ -84,7 +80,7 @@ func (t *Live) loadForTraining(ctx context.Context, set features.Set, batch int)
 	if chunk := t.chooseChunkSize(); chunk > 0 {
 		batch = min(batch, chunk)
 	}
-	err := t.differentiateLive(t.chooseKernels(batch)) // the runtime was unknown when the weights were chosen
+	err := t.differentiateLive(t.chooseKernels()) // the runtime was unknown when the weights were chosen
 	if err != nil {
 		return err
 	}
@@ -100,9 +96,7 @@ func (t *Live) loadForTraining(ctx context.Context, set features.Set, batch int)
 
 func (t *Live) newLiveEncoder(net *ort.Live, inputs live.Inputs, h *head.Head, in Input) (Encoder, error) {
 	return live.New(live.Config{
-		Network: t.newCountedNetwork(
-			net,
-		), Inputs: inputs, Head: h, Labels: in.Train.Labels, IDs: in.Train.IDs, Batch: in.Batch,
+		Network: net, Inputs: inputs, Head: h, Labels: in.Train.Labels, IDs: in.Train.IDs, Batch: in.Batch,
 		Raw: in.Raw, Chunk: t.chooseChunkSize(), Resting: in.Resting,
 	})
 }
@@ -137,7 +131,7 @@ func (t *Live) newLiveInputs(ctx context.Context, set features.Set, batch int, s
 	p, limit := t.Backbone.Preprocessing, int64(t.Settings.CacheLimit)
 	varies := t.Augment != (backbone.Augmentation{})
 	keep := func(pictures int64) (*live.Pixels, error) {
-		cache := backbone.NewImageCache(interrupt.FS(ctx, t.Root), paths, pictures, p.DecodeOptions(t.Augment))
+		cache := backbone.NewImageCache(t.Root, paths, pictures, p.DecodeOptions())
 		if err := readOne(cache); err != nil {
 			return nil, hint.With(err, "fine-tuning reads the images, which were expected below %s: name their "+
 				"folder with %s", t.RootName, config.Key("data.root"))

@@ -9,7 +9,6 @@ import (
 	"winnow/backbone/graph"
 	"winnow/features"
 	"winnow/head"
-	"winnow/internal/hint"
 	"winnow/internal/testing/orttest"
 )
 
@@ -44,14 +43,14 @@ func batchOf(m *graph.Model, n int64) {
 	})
 }
 
-// A network that takes one image at a time, or five, learns as the same network that takes any number: the vectors of a
+// A network that takes one image at a time learns as the same network that takes any number: the vectors of a
 // batch and its gradients are the same. So does a part of it, behind a frozen part whose output is kept.
 func TestFixedBatches(t *testing.T) {
 	rt := orttest.Runtime(t)
-	for _, weights := range []string{"all", "conv2*"} {
+	for _, weights := range []string{"all", "stage2"} {
 		var zs []features.Set
 		var grads [][][]float32
-		for _, batch := range []int64{0, 1, 5} {
+		for _, batch := range []int64{0, 1} {
 			cfg, paths := drawnAs(t, "lenet5", func(m *graph.Model) {
 				if batch > 0 {
 					batchOf(m, batch)
@@ -62,8 +61,7 @@ func TestFixedBatches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := map[int64]string{0: "weights", 1: "takes one image at a time: the gradients of a batch are added",
-				5: "takes batches of exactly 5 images: smaller batches are filled up"}[batch]
+			const want = "takes one image at a time: the gradients of a batch are added"
 			if said := strings.Join(notes, "\n"); batch > 0 && !strings.Contains(said, want) {
 				t.Errorf("batch %d: notes %q", batch, notes)
 			}
@@ -84,10 +82,10 @@ func TestFixedBatches(t *testing.T) {
 				t.Fatal(err, notes)
 			}
 			defer live.Close()
-			if kept := live.prefix != nil; kept != (weights != "all" && batch < 5) {
+			if kept := live.prefix != nil; kept != (weights != "all") {
 				t.Errorf("batch %d, weights %s: a frozen part is kept: %v", batch, weights, kept)
 			}
-			z, err := encoder.Forward([]int{5, 0, 3, 1, 2, 4}) // more than five, and no multiple
+			z, err := encoder.Forward([]int{5, 0, 3, 1, 2, 4})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,22 +123,5 @@ func TestFixedBatches(t *testing.T) {
 				same("gradient", grads[0][i], grads[other][i])
 			}
 		}
-	}
-}
-
-// A quantised network is refused with the reason, and with what can be done.
-func TestQuantisedIsRefused(t *testing.T) {
-	cfg, paths := drawnAs(t, "lenet5", func(m *graph.Model) {
-		behind(m, func(b *graph.Builder, last string) string {
-			scale := b.Constant(graph.NewTensor("scale", []float32{0.1}))
-			zero := b.Constant(graph.NewTensor("zero", []uint8{128}))
-			whole := b.Node("QuantizeLinear", []string{last, scale, zero})
-			return b.Node("DequantizeLinear", []string{whole, scale, zero})
-		})
-	})
-	_, _, err := open(t, cfg, paths)
-	if err == nil || !strings.Contains(err.Error(), "is quantised (QuantizeLinear): its weights are integers") ||
-		!strings.Contains(hint.Of(err), "train a head alone") {
-		t.Errorf("found %v (%s)", err, hint.Of(err))
 	}
 }

@@ -66,16 +66,9 @@ func New(cfg Config) (*Live, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
 	}
-	if op := graph.Quantised(m); op != "" {
-		return nil, hint.With(fmt.Errorf("finetune: %s is quantised (%s): its weights are integers, which gradients "+
-			"cannot move", t.Backbone.Name, op), "fine-tune the network that it was made from; with this one, train a "+
-			"head alone")
-	}
 	if graph.Half(m) {
-		if m, err = graph.Lift(m); err != nil {
-			return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
-		}
-		t.Note("%s computes with float16: it is trained, and saved, in float32", t.Backbone.Name)
+		return nil, hint.With(fmt.Errorf("finetune: %s computes with numbers of 16 bits", t.Backbone.Name),
+			"export it in float32; with this one, train a head alone")
 	}
 	t.model = gradient.Plain(m)
 	norm, fresh := normStatistics(t.model.Graph)
@@ -87,20 +80,16 @@ func New(cfg Config) (*Live, error) {
 			t.Note("batch normalization learns its statistics: those of %s are as drawn", t.Backbone.Name)
 		}
 	}
-	if n := t.Cut.Batch; n > 0 {
-		takes := fmt.Sprintf("%s takes batches of exactly %d images", t.Backbone.Name, n)
-		if n == 1 {
-			takes = t.Backbone.Name + " takes one image at a time"
-		}
-		if norm && t.Settings.BatchNorm == config.TrainNorm {
-			return nil, hint.With(fmt.Errorf("finetune: %s, and batch normalization cannot learn its statistics from "+
-				"such batches", takes), "export it with a free batch, or leave the statistics as they are: %s",
-				config.Key("finetune.batch_norm=frozen"))
-		}
-		if n > 1 {
-			takes += ": smaller batches are filled up"
-		}
-		t.Note("%s: the gradients of a batch are added up", takes)
+	switch n := t.Cut.Batch; {
+	case n > 1:
+		return nil, hint.With(fmt.Errorf("finetune: %s takes batches of exactly %d images", t.Backbone.Name, n),
+			"export it with a free batch, or for one image")
+	case n == 1 && norm && t.Settings.BatchNorm == config.TrainNorm:
+		return nil, hint.With(fmt.Errorf("finetune: %s takes one image at a time, and batch normalization cannot "+
+			"learn its statistics from such batches", t.Backbone.Name), "export it with a free batch, or leave the "+
+			"statistics as they are: %s", config.Key("finetune.batch_norm=frozen"))
+	case n == 1:
+		t.Note("%s takes one image at a time: the gradients of a batch are added up", t.Backbone.Name)
 	}
 	return t, t.chooseWeights()
 }

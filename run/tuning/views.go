@@ -10,7 +10,6 @@ import (
 	"winnow/backbone/live"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/internal/interrupt"
 	"winnow/run/config"
 	"winnow/run/trial"
 )
@@ -42,7 +41,7 @@ func (t *Live) CompareViews(ctx context.Context, set features.Set) (v Views, err
 		paths[i] = t.Paths[set.IDs[rows[i]]]
 	}
 	p, rng := t.Backbone.Preprocessing, rand.New(rand.NewPCG(1, 1))
-	cache := backbone.NewImageCache(interrupt.FS(ctx, t.Root), paths, 0, p.DecodeOptions(t.Augment))
+	cache := backbone.NewImageCache(t.Root, paths, 0, p.DecodeOptions())
 	pixels, err := live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment,
 		Source: func(int) *rand.Rand { return rng }})
 	if err != nil {

@@ -1,8 +1,6 @@
 // Package pgvector uploads named vectors into a table of a PostgreSQL database with the pgvector extension and asks it
 // for nearest neighbours.
 //
-// # What is stored
-//
 // One row per image; the primary key is the image's path:
 //
 //	path text PRIMARY KEY, model text, digest text, embedding vector(N), label text, split text, …
@@ -11,25 +9,15 @@
 // content of the row, and the other columns hold what the manifest knows about the image. An existing table is
 // accepted if it has the first four columns; missing text columns are added, other columns are left alone.
 //
-// # Resuming after a break
-//
 // The server is asked what it has; no local file is trusted. If the table already held rows, the digests of each batch
 // are read first and only missing or different rows are sent. So the same call resumes an upload that died at any
-// moment, on either side; repeated with the same points it sends nothing; with a longer list it sends the new points.
-// At the end the rows are counted, and a sample is read back and compared, vectors included.
+// moment, on either side; repeated with the same points it sends nothing. At the end the rows are counted.
 //
-// # Indexing
+// The HNSW index, by cosine, is built after all rows are in. pgvector indexes vectors of at most 2,000 values; longer
+// ones, up to 16,000 values, are searched without an index.
 //
-// The HNSW index is built after all rows are in, which takes a fraction of the time of building it row by row. A
-// table that already has an index keeps it. pgvector indexes vectors of at most 2,000 values, or 4,000 as halfvec;
-// in that case the index is on a cast of the column, and the column keeps its full precision. Longer vectors, up to
-// 16,000 values, are searched without an index.
-//
-// # What this was tested against
-//
-// PostgreSQL 18 with pgvector 0.8 as WebAssembly behind a socket (npm's @electric-sql/pglite-socket): uploads,
-// killed connections, changes, deletion, search. Rows are sent by INSERT … SELECT FROM unnest(…), one statement and
-// one transaction per batch.
+// This was tested against PostgreSQL 18 with pgvector 0.8 as WebAssembly behind a socket (npm's
+// @electric-sql/pglite-socket): uploads, killed connections, changes, search.
 package pgvector
 
 import (
@@ -37,6 +25,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -45,18 +37,69 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
+// Address is the address of a database.
+type Address struct {
+	Table  string // "" if the address does not name one
+	config *pgx.ConnConfig
+}
+
+// connectTime is how long to wait for a connection if the address does not say.
+const connectTime = 30 * time.Second
+
+// ParseAddress parses postgres://user:password@host:port/database?table=NAME. All other options (sslmode,
+// connect_timeout, search_path, …) and the PG… environment variables are read as libpq does. Errors do not quote the
+// text, which may hold a password.
+func ParseAddress(text string) (*Address, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return nil, errors.New("pgvector: the address cannot be read, expected " +
+			"postgres://USER@HOST:5432/DATABASE?table=NAME")
+	}
+	q := u.Query()
+	a := &Address{Table: q.Get("table")}
+	q.Del("table")
+	u.RawQuery = q.Encode()
+	if a.config, err = pgx.ParseConfig(u.String()); err != nil {
+		for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+			err = inner // the outer ones quote the address
+		}
+		reason := err.Error()
+		for _, secret := range []string{q.Get("password"), passwordOf(u)} {
+			if secret != "" {
+				reason = strings.ReplaceAll(reason, secret, "…")
+			}
+		}
+		return nil, fmt.Errorf("pgvector: the address cannot be read: %s", reason)
+	}
+	a.config.ConnectTimeout = cmp.Or(a.config.ConnectTimeout, connectTime)
+	return a, nil
+}
+
+func passwordOf(u *url.URL) string {
+	word, _ := u.User.Password()
+	return word
+}
+
+// String returns the address without user and password.
+func (a *Address) String() string {
+	host := net.JoinHostPort(a.config.Host, strconv.Itoa(int(a.config.Port)))
+	if strings.HasPrefix(a.config.Host, "/") {
+		host = a.config.Host
+	}
+	return "postgres://" + host + "/" + url.PathEscape(a.config.Database)
+}
+
 // Server is a table on a server, and the connection to it.
 type Server struct {
 	address *Address
 	table   string // as the user writes it
 	config  *pgx.ConnConfig
-	tries   Tries
 
-	mu      sync.Mutex // of all fields below: one request at a time
-	conn    *pgx.Conn  // nil: not connected
-	ext     extension
-	version string
-	told    bool // pass the server's notices on
+	mu       sync.Mutex // of all fields below: one request at a time
+	conn     *pgx.Conn  // nil: not connected
+	version  string
+	answered bool // the server has answered at least once
+	note     func(text string)
 
 	options Options // of the upload
 	there   *table  // nil: no table, or not looked for yet
@@ -68,24 +111,15 @@ const maxName = 63
 // Dial prepares a connection to the table named by the address or, if it names none, by tableName. It sends nothing
 // yet. If password is empty, it is taken from the address, PGPASSWORD or ~/.pgpass.
 func Dial(a *Address, password, tableName string) (*Server, error) {
-	s := &Server{address: a, table: cmp.Or(a.Table, tableName), config: a.config.Copy()}
-	for _, name := range []string{s.table, a.Schema, a.Column} {
-		if len(name) > maxName || strings.ContainsRune(name, 0) {
-			return nil, fmt.Errorf("pgvector: %s: the name %.70q has %d bytes, expected %d at most", a, name,
-				len(name), maxName)
-		}
+	s := &Server{address: a, table: cmp.Or(a.Table, tableName), config: a.config.Copy(), note: func(string) {}}
+	if len(s.table) > maxName || strings.ContainsRune(s.table, 0) {
+		return nil, fmt.Errorf("pgvector: %s: the name %.70q has %d bytes, expected %d at most", a, s.table,
+			len(s.table), maxName)
 	}
-	if password != "" {
-		s.config.Password = password
-	}
+	s.config.Password = cmp.Or(password, s.config.Password)
 	// Statement descriptions are cached on this side and no statement is prepared on the server, so that poolers
 	// can share connections.
 	s.config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
-	s.config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
-		if s.told {
-			s.tries.Note("%s says: %s", s.address, n.Message)
-		}
-	}
 	return s, nil
 }
 
@@ -98,8 +132,8 @@ func (s *Server) Collection() string { return s.table }
 // String names the server and the table.
 func (s *Server) String() string { return fmt.Sprintf("pgvector: %s: table %s", s.address, s.table) }
 
-// Tries returns what repeats the requests.
-func (s *Server) Tries() *Tries { return &s.tries }
+// Notify sets the function that receives notes for the user.
+func (s *Server) Notify(note func(text string)) { s.note = note }
 
 // closing is how long closing may take: an unfinished request is first cancelled on the server.
 const closing = 3 * time.Second
@@ -127,38 +161,18 @@ func (s *Server) Hello(ctx context.Context) (string, error) {
 	return s.version, err
 }
 
-// Time limits of requests.
-const (
-	pointsTime = time.Minute
-	tableTime  = 30 * time.Minute // for requests over the whole table; building an index has no limit
-)
-
 // NoExtension means that a database cannot store vectors.
-type NoExtension struct {
-	Found     string // a version that is too old; "" if there is none
-	Installed bool   // the server has the extension, the database does not
-}
-
-// oldest is the first version of pgvector with HNSW indexes.
-const oldest = "0.5.0"
+type NoExtension struct{ Found string } // the version of pgvector; "": none
 
 // Error implements error.
 func (e *NoExtension) Error() string {
-	if e.Found != "" {
-		return fmt.Sprintf("found pgvector %s, expected %s or later", e.Found, oldest)
-	}
-	return "the database has no extension vector, expected pgvector " + oldest + " or later"
+	return fmt.Sprintf("found pgvector %q in the database, expected 0.5 or later", e.Found)
 }
 
 // Remedy says what to do.
 func (e *NoExtension) Remedy() string {
-	switch {
-	case e.Found != "":
-		return "install a later pgvector on the server, then run in the database: ALTER EXTENSION vector UPDATE"
-	case e.Installed:
-		return "run in the database, as its owner: CREATE EXTENSION vector"
-	}
-	return "install pgvector on the server, then run in the database: CREATE EXTENSION vector"
+	return "install pgvector on the server, then run in the database, as its owner: CREATE EXTENSION vector; or " +
+		"ALTER EXTENSION vector UPDATE"
 }
 
 // connectServer connects to the server if there is no open connection.
@@ -171,29 +185,90 @@ func (s *Server) connectServer(ctx context.Context) error {
 		return err
 	}
 	s.conn = conn
-	if s.ext, err = registerVector(ctx, conn); err != nil {
-		return err
+	version := ""
+	err = conn.QueryRow(ctx, "SELECT extversion FROM pg_extension WHERE extname = 'vector'").Scan(&version)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && isBeforeHNSW(version) {
+		return &NoExtension{version}
 	}
-	s.version = fmt.Sprintf("PostgreSQL %s, pgvector %s", conn.PgConn().ParameterStatus("server_version"),
-		s.ext.version)
-	return nil
+	s.version = fmt.Sprintf("PostgreSQL %s, pgvector %s", conn.PgConn().ParameterStatus("server_version"), version)
+	return err
 }
 
-// tryRequest makes a request and repeats it if that may help. Each try may take limit (0: forever).
-func (s *Server) tryRequest(
-	ctx context.Context,
-	what string,
-	limit time.Duration,
-	request func(context.Context) error,
-) error {
+// isBeforeHNSW reports whether a version of pgvector is older than 0.5, the first with HNSW indexes.
+func isBeforeHNSW(version string) bool {
+	for _, old := range []string{"0.1.", "0.2.", "0.3.", "0.4."} {
+		if strings.HasPrefix(version, old) {
+			return true
+		}
+	}
+	return false
+}
+
+// RequestError describes a request that a server refused, or did not answer after all tries.
+type RequestError struct {
+	Message  string // the server, the request and the answer
+	Refused  bool   // the key or password was rejected
+	NoAnswer bool   // the server could not be reached
+	Err      error
+}
+
+// Error implements error.
+func (e *RequestError) Error() string { return e.Message }
+
+// Unwrap returns the client's error.
+func (e *RequestError) Unwrap() error { return e.Err }
+
+// Time limits of requests.
+const (
+	pointsTime = time.Minute
+	tableTime  = 30 * time.Minute // for requests over the whole table; building an index has no limit
+)
+
+// The pause between tries doubles from the first to the longest; 15 tries span two minutes, enough for a server to
+// restart. Before its first answer a server is tried four times: a wrong address should not cost minutes.
+const (
+	firstPause, longestPause = 200 * time.Millisecond, 15 * time.Second
+	mostTries, firstTries    = 15, 4
+)
+
+// tryRequest makes a request and repeats it if that may help. Each try may take limit (0: forever). Every request is
+// safe to repeat: it says what the state should be, not what to add.
+func (s *Server) tryRequest(ctx context.Context, what string, limit time.Duration,
+	request func(context.Context) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.tries.Do(ctx, limit, func(ctx context.Context) error {
-		if err := s.connectServer(ctx); err != nil {
-			return err
+	pause := firstPause
+	for tries := 1; ; tries++ {
+		within, cancel := ctx, context.CancelFunc(func() {})
+		if limit > 0 {
+			within, cancel = context.WithTimeout(ctx, limit)
 		}
-		return request(ctx)
-	}, func(err error) *RequestError { return s.requestFailure(what, err) })
+		err := s.connectServer(within)
+		if err == nil {
+			err = request(within)
+		}
+		cancel()
+		if err == nil {
+			s.answered = true
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		failure := s.requestFailure(what, err)
+		if !failure.NoAnswer || tries >= mostTries || !s.answered && tries >= firstTries {
+			return failure
+		}
+		if tries == firstTries {
+			s.note(failure.Message + "; retrying")
+		}
+		select { // half of the pause is random, so that several uploads do not all return at once
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause/2 + rand.N(pause/2+1)):
+		}
+		pause = min(2*pause, longestPause)
+	}
 }
 
 // requestFailure explains an error.

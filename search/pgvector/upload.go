@@ -3,171 +3,237 @@ package pgvector
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
 )
+
+// Point is an image's vector and what is known about the image. Payload holds none of winnow's own fields.
+type Point struct {
+	Path    string
+	Vector  []float32
+	Payload map[string]string
+}
+
+// Source yields points in order, some per call, and io.EOF after the last.
+type Source interface {
+	Len() int // an upper bound on the points that Next will give
+	Width() int
+	Next() ([]Point, error)
+}
+
+// Options are the settings of an upload.
+type Options struct {
+	Model    string   // sha256 of what made the vectors: a collection does not mix models
+	Batch    int      // most points per request
+	Recreate bool     // delete the collection first
+	Columns  []string // the fields of the payloads
+	Observe  func(done, total int)
+	Note     func(text string) // receives notes for the user
+}
+
+// Result describes a finished upload.
+type Result struct {
+	Collection string `json:"collection"`
+	Server     string `json:"server_version"`
+	Rows       int    `json:"rows"`
+	Dim        int    `json:"dim"`
+	Sent       int    `json:"sent"`
+	Kept       int    `json:"there_already"`
+	Points     int    `json:"points_in_collection"`
+	Created    bool   `json:"created"`
+}
 
 // requestBytes bounds the size of a request with long vectors.
 const requestBytes = 8 << 20
 
-// upload is the state of one call of Upload.
-type upload struct {
-	s   *Server
-	src Source
-	o   Options
-
-	empty      bool // the table held nothing at the start
-	batch      int  // points per request
-	rows       int  // points the source gave
-	seen       map[[16]byte]struct{}
-	samples    []Stored
-	sent, kept int
-}
-
-// Upload writes the points of src into the table and checks that they have arrived.
-func (s *Server) Upload(ctx context.Context, src Source, o Options) (Result, error) {
-	if err := o.checkUpload(s, src); err != nil {
-		return Result{}, err
+// Upload writes the points of src into the table, and counts what has arrived.
+func (s *Server) Upload(ctx context.Context, src Source, o Options) (r Result, err error) {
+	switch {
+	case s.table == "":
+		return r, errors.New("pgvector: the collection has no name, expected one")
+	case o.Batch < 1 || src.Len() < 1 || src.Width() < 1:
+		return r, fmt.Errorf("pgvector: %d points of %d values, %d a request: expected at least one of each", src.Len(),
+			src.Width(), o.Batch)
 	}
-	s.tries.Notify(o.Note)
-	u := &upload{s: s, src: src, o: o, seen: map[[16]byte]struct{}{}}
-	u.batch = min(o.Batch, max(requestBytes/(4*src.Width()), 1))
-	r := Result{Collection: s.Collection(), Dim: src.Width()}
-	var err error
+	if o.Note != nil {
+		s.note = o.Note
+	}
+	o.Batch = min(o.Batch, max(requestBytes/(4*src.Width()), 1))
+	r = Result{Collection: s.table, Dim: src.Width()}
 	if r.Server, err = s.Hello(ctx); err != nil {
 		return r, err
 	}
-	if r.Created, u.empty, err = s.openTable(ctx, src.Width(), o); err != nil {
+	empty := false
+	if r.Created, empty, err = s.openTable(ctx, src.Width(), o); err != nil {
 		return r, err
 	}
-	if err := u.sendAll(ctx); err != nil {
+	if err := s.sendAll(ctx, src, o, empty, &r); err != nil {
 		return r, err
 	}
-	r.Rows, r.Sent, r.Kept = u.rows, u.sent, u.kept
-	if o.Delete && !u.empty {
-		if r.Deleted, err = u.pruneDeleted(ctx); err != nil {
-			return r, err
-		}
-	}
-	if r.Points, err = u.verifySample(ctx); err != nil {
+	if r.Points, err = s.countRows(ctx); err != nil {
 		return r, err
 	}
-	r.Compared = len(u.samples)
+	if r.Points < r.Rows {
+		return r, fmt.Errorf("%s: found %d points at the end, expected %d", s, r.Points, r.Rows)
+	}
+	if more := r.Points - r.Rows; more > 0 {
+		s.note(fmt.Sprintf("collection %s holds %d points that are not in this export: removed images, or another "+
+			"export; --recreate begins anew", s.table, more))
+	}
 	return r, s.buildIndex(ctx)
 }
 
-func (o Options) checkUpload(s *Server, src Source) error {
-	switch {
-	case s.Collection() == "":
-		return errors.New("pgvector: the collection has no name, expected one")
-	case o.Batch < 1:
-		return fmt.Errorf("pgvector: %d points a request, expected at least 1", o.Batch)
-	case src.Len() < 1 || src.Width() < 1:
-		return fmt.Errorf("pgvector: %d points of %d values, expected at least one of each", src.Len(), src.Width())
-	}
-	return nil
-}
-
 // sendAll reads the source and sends its points in batches.
-func (u *upload) sendAll(ctx context.Context) error {
-	every := max(u.src.Len()/sampleSize, 1)
+func (s *Server) sendAll(ctx context.Context, src Source, o Options, empty bool, r *Result) error {
+	seen := map[string]bool{}
 	for {
-		points, err := u.src.Next()
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
+		points, end := src.Next()
+		if end != nil && !errors.Is(end, io.EOF) {
+			return end
 		}
 		for _, p := range points {
-			if err := p.checkPoint(u.src.Width()); err != nil {
+			if err := p.checkPoint(src.Width()); err != nil {
 				return err
 			}
-			at := keyOf(p.Path)
-			if _, twice := u.seen[at]; twice {
+			if seen[p.Path] {
 				return fmt.Errorf("pgvector: %s: appears twice, expected once: the path identifies a point", p.Path)
 			}
-			u.seen[at] = struct{}{}
-			if u.rows%every == every/2 {
-				u.samples = append(u.samples, Point{p.Path, slices.Clone(p.Vector), p.Payload}.storedPoint(u.o.Model))
-			}
-			u.rows++
+			seen[p.Path] = true
 		}
-		for b := range slices.Chunk(points, u.batch) {
-			if err := u.sendBatch(ctx, b); err != nil {
+		for b := range slices.Chunk(points, o.Batch) {
+			missing, err := s.findMissing(ctx, b, o.Model, empty)
+			if err == nil && len(missing) > 0 {
+				err = s.putPoints(ctx, missing)
+			}
+			if err != nil {
 				return err
 			}
+			r.Rows, r.Sent, r.Kept = r.Rows+len(b), r.Sent+len(missing), r.Kept+len(b)-len(missing)
+			if o.Observe != nil {
+				o.Observe(r.Rows, src.Len())
+			}
 		}
-		if err != nil {
+		if end != nil {
 			break
 		}
 	}
-	if u.rows < 1 || u.rows > u.src.Len() {
-		return fmt.Errorf("pgvector: the source gave %d points, expected 1 to %d", u.rows, u.src.Len())
-	}
-	return nil
-}
-
-// keyOf identifies a path in little memory.
-func keyOf(path string) [16]byte {
-	sum := sha256.Sum256([]byte(path))
-	return [16]byte(sum[:16])
-}
-
-// sendBatch sends the points of a batch that the server lacks.
-func (u *upload) sendBatch(ctx context.Context, b []Point) error {
-	missing, err := u.findMissing(ctx, b)
-	if err != nil {
-		return err
-	}
-	if len(missing) > 0 {
-		if err := u.s.putPoints(ctx, missing); err != nil {
-			return err
-		}
-	}
-	u.sent, u.kept = u.sent+len(missing), u.kept+len(b)-len(missing)
-	if u.o.Observe != nil {
-		u.o.Observe(u.sent+u.kept, u.src.Len())
+	if r.Rows < 1 || r.Rows > src.Len() {
+		return fmt.Errorf("pgvector: the source gave %d points, expected 1 to %d", r.Rows, src.Len())
 	}
 	return nil
 }
 
 // findMissing returns the points of a batch that the server lacks or holds with other content.
-func (u *upload) findMissing(ctx context.Context, b []Point) ([]Stored, error) {
-	found, paths := map[string]string(nil), make([]string, len(b))
-	if !u.empty {
-		for i, p := range b {
-			paths[i] = p.Path
-		}
-		var err error
-		if found, err = u.s.readDigests(ctx, paths); err != nil {
-			return nil, err
-		}
+func (s *Server) findMissing(ctx context.Context, b []Point, model string, empty bool) (list []Point, err error) {
+	if empty {
+		return b, nil
 	}
-	var list []Stored
+	paths, found := make([]string, len(b)), map[string]string{}
+	for i, p := range b {
+		paths[i] = p.Path
+	}
+	err = s.tryRequest(ctx, fmt.Sprintf("table %s: reading %d digests", s.table, len(b)), pointsTime,
+		func(ctx context.Context) error {
+			rows, err := s.conn.Query(ctx, "SELECT path, digest FROM "+s.quoteTable()+
+				" WHERE path = ANY($1::text[])", paths)
+			if err != nil {
+				return err
+			}
+			var path, digest string
+			_, err = pgx.ForEachRow(rows, []any{&path, &digest}, func() error {
+				found[path] = digest
+				return nil
+			})
+			return err
+		})
 	for _, p := range b {
-		if s := p.storedPoint(u.o.Model); found[p.Path] != s.Digest {
-			list = append(list, s)
+		if found[p.Path] != digestPoint(p, model) {
+			list = append(list, p)
 		}
 	}
-	return list, nil
+	return list, err
 }
 
-// pruneDeleted deletes the points that the source did not give.
-func (u *upload) pruneDeleted(ctx context.Context) (deleted int, err error) {
-	for from := ""; ; {
-		paths, next, err := u.s.listPaths(ctx, from)
-		if err != nil {
-			return deleted, err
-		}
-		gone := slices.DeleteFunc(paths, func(path string) bool { _, here := u.seen[keyOf(path)]; return here })
-		for b := range slices.Chunk(gone, max(u.o.Batch, 1)) {
-			if err := u.s.deleteRows(ctx, b); err != nil {
-				return deleted, err
+// putPoints writes points and replaces those of the same paths, in one statement and one transaction.
+func (s *Server) putPoints(ctx context.Context, points []Point) error {
+	columns := s.options.Columns
+	paths, digests, vectors := make([]string, len(points)), make([]string, len(points)), make([]string, len(points))
+	texts := make([][]*string, len(columns))
+	for j := range columns {
+		texts[j] = make([]*string, len(points))
+	}
+	for i, p := range points {
+		paths[i], digests[i], vectors[i] = p.Path, digestPoint(p, s.options.Model), formatVector(p.Vector)
+		for j, name := range columns {
+			if text, has := p.Payload[name]; has {
+				texts[j][i] = &text
 			}
-			deleted += len(b)
-		}
-		if from = next; from == "" {
-			return deleted, nil
 		}
 	}
+	args := []any{s.options.Model, paths, digests, vectors}
+	var arrays, names, sets strings.Builder
+	for j, name := range columns {
+		fmt.Fprintf(&arrays, ", $%d::text[]", len(args)+1)
+		fmt.Fprintf(&names, ", x%d", j)
+		fmt.Fprintf(&sets, ", %[1]s = excluded.%[1]s", pgx.Identifier{name}.Sanitize())
+		args = append(args, texts[j])
+	}
+	return s.execute(ctx, fmt.Sprintf("table %s: %d rows from %s", s.table, len(points), paths[0]),
+		"INSERT INTO "+s.quoteTable()+" (model, path, digest, embedding"+quoteColumns(columns)+
+			") SELECT $1::text, p, d, v::vector"+names.String()+" FROM unnest($2::text[], $3::text[], $4::text[]"+
+			arrays.String()+") AS given(p, d, v"+names.String()+") ON CONFLICT (path) DO UPDATE SET "+
+			"model = excluded.model, digest = excluded.digest, embedding = excluded.embedding"+sets.String(), args...)
 }
+
+// digestPoint returns a digest of everything stored for a point: the first half of a sha256, in hex.
+func digestPoint(p Point, model string) string {
+	h := sha256.New()
+	for _, text := range []string{model, p.Path, formatVector(p.Vector)} {
+		fmt.Fprintf(h, "%d %s", len(text), text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Payload)) {
+		fmt.Fprintf(h, "%d %s%d %s", len(name), name, len(p.Payload[name]), p.Payload[name])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// checkPoint rejects points that a server would reject, or would store but never find.
+func (p Point) checkPoint(dim int) error {
+	if p.Path == "" || !isText(p.Path) {
+		return fmt.Errorf("pgvector: %q: expected a path of UTF-8 text: it identifies the point", p.Path)
+	}
+	for name, value := range p.Payload {
+		if !isText(name) || !isText(value) || len(name) > maxName ||
+			slices.Contains([]string{PathField, ModelField, DigestField, vectorField}, name) {
+			return fmt.Errorf("pgvector: %s: the field %.70q of its payload, %.80q, cannot be stored: expected UTF-8 "+
+				"text under a name of at most %d bytes, other than winnow's own", p.Path, name, value, maxName)
+		}
+	}
+	if len(p.Vector) != dim {
+		return fmt.Errorf("pgvector: %s: %d values, expected %d", p.Path, len(p.Vector), dim)
+	}
+	zero := true
+	for i, v := range p.Vector {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return fmt.Errorf("pgvector: %s: value %d is %v, expected a finite number", p.Path, i, v)
+		}
+		zero = zero && v == 0
+	}
+	if zero {
+		return fmt.Errorf("pgvector: %s: the vector is all zeros: it has no direction and would be near nothing",
+			p.Path)
+	}
+	return nil
+}
+
+// isText reports whether databases accept a string as text. PostgreSQL rejects NUL.
+func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }

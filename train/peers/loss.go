@@ -32,7 +32,6 @@ type loss struct {
 	exchange   exchange
 	scratch    []float64
 	chosen     []int
-	terms      []float64 // of rows, if recorded
 }
 
 func newLoss(cfg Config, classes int, clock *train.Clock) (*loss, error) {
@@ -48,25 +47,6 @@ func newLoss(cfg Config, classes int, clock *train.Clock) (*loss, error) {
 // Chosen returns the rows that the first network learned from, as chosen by the second; all rows if the method
 // does not choose.
 func (l *loss) Chosen() []int { return l.chosen }
-
-// NoteTerms implements losses.RowWise. F-correction has no terms: its loss is not the cross entropy of the
-// given label, but of the label after correction for the noise.
-func (l *loss) NoteTerms() bool { return l.cfg.Method != FCorrection }
-
-// Terms returns the cross entropies of all rows of the last Eval, before any selection; with two learning
-// networks, their mean. Co-teaching calls this the loss of a sample.
-func (l *loss) Terms() []float64 { return l.terms }
-
-// noteLossRows computes the terms of n rows.
-func (l *loss) noteLossRows(n int) {
-	l.terms = append(l.terms[:0], l.exchange.losses[0][:n]...)
-	if !l.cfg.exchangesRows() {
-		return
-	}
-	for i, v := range l.exchange.losses[1][:n] {
-		l.terms[i] = (l.terms[i] + v) / 2
-	}
-}
 
 // Eval implements losses.Loss.
 func (l *loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float64 {
@@ -85,7 +65,6 @@ func (l *loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 			l.needsDisagreement(),
 		)
 		l.chosen = l.exchange.chosen[1]
-		l.noteLossRows(z.Len())
 		return v1 + v2
 	}
 	l.exchange.growExchange(z.Len())
@@ -107,7 +86,6 @@ func (l *loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 	}
 	e := &l.exchange
 	rowEntropies(e.losses[0], e.sums[0], logits, z.Labels)
-	l.noteLossRows(z.Len())
 	return meanEntropy(g, logits, z.Labels, l.chosen, e.losses[0], e.sums[0])
 }
 

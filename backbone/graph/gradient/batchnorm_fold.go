@@ -66,14 +66,6 @@ func numbersOf(g *graph.Graph, o Options, name string) []float64 {
 	if t == nil || len(t.Dims) != 1 || slices.Contains(o.Weights, name) {
 		return nil
 	}
-	if t.Type == graph.Float64 {
-		list, _ := t.Float64s()
-		return list
-	}
-	short, _ := t.Float32s()
-	list := make([]float64, len(short))
-	for i, v := range short {
-		list[i] = float64(v)
-	}
+	list, _ := t.Float64s() // nil for other types
 	return list
 }

@@ -68,11 +68,8 @@ func (c *call) reducedLate(grad, in string, lead int) string {
 	shape := c.addForward("Shape", []string{in})
 	target := shape
 	if lead > 0 {
-		target = c.addOp(
-			"Concat",
-			[]string{c.constInts(slices.Repeat([]int64{1}, lead)...), shape},
-			graph.Int("axis", 0),
-		)
+		target = c.addOp("Concat", []string{c.constInts(slices.Repeat([]int64{1}, lead)...), shape}, graph.Int("axis",
+			0))
 	}
 	differ := c.addOp("Not", []string{c.addOp("Equal", []string{target, c.addOp("Shape", []string{grad})})})
 	axes := c.addOp("Reshape", []string{c.addOp("NonZero", []string{differ}), c.constInts(-1)})

@@ -131,10 +131,7 @@ func (c *call) constInts(v ...int64) string {
 func (c *call) constScalar(like string, v float64) string {
 	t := c.dtypeOf(like)
 	return c.addConstant(fmt.Sprint("s", t, math.Float64bits(v)), func(name string) *graph.Tensor {
-		if t == graph.Float64 {
-			return graph.NewTensor(name, []float64{v})
-		}
-		return graph.NewTensor(name, []float32{float32(v)})
+		return newFloatTensor(t, name, []float64{v})
 	})
 }
 

@@ -31,9 +31,7 @@ type Options struct {
 	BatchNorm BatchNorm
 	Kernels   Kernels // which operators of [domain] the runtime has; they are used where they are faster
 
-	// Operators names the filters of convolutions whose gradients are nevertheless written in ONNX's operators; see
-	// [Derivative.Convolutions].
-	Operators map[string]bool
+	TF32 bool // products of CUDA may round to TF32
 }
 
 // Kernels says which of winnow's own operators a runtime has.
@@ -70,34 +68,6 @@ type Derivative struct {
 type State struct {
 	Name string // of the initializer, which is an input of Forward
 	Next string // output of Forward: its new value
-}
-
-// Convolution is a convolution whose gradients an operator for CUDA computes.
-type Convolution struct {
-	Filters string  // the tensor of the filters
-	In, Of  []int64 // sizes [C, height, width] of what it reads, [O, C/groups, kernel…] of the filters
-	Input   bool    // the gradient by what it reads is wanted
-	Node    *graph.Node
-}
-
-// Convolutions lists the convolutions that have such an operator.
-func (d *Derivative) Convolutions() (list []Convolution) {
-	facts := graph.Infer(d.Backward)
-	sizes := func(name string, from int) (list []int64) {
-		if v := facts[name]; v != nil {
-			for _, s := range v.Shape[min(from, len(v.Shape)):] {
-				list = append(list, s.Size)
-			}
-		}
-		return list
-	}
-	for _, n := range d.Backward.Graph.Nodes {
-		if n.Domain == domain && (n.Op == "ConvGrad" || n.Op == "DepthwiseGrad") {
-			list = append(list, Convolution{Filters: n.Inputs[2], In: sizes(n.Inputs[1], 1), Of: sizes(n.Inputs[2], 0),
-				Input: n.Outputs[0] != "", Node: n})
-		}
-	}
-	return list
 }
 
 // Differentiate returns the derivative of a model. An operator without a rule on the way from a weight to the

@@ -308,23 +308,6 @@ func TestRefusedOptions(t *testing.T) {
 	}
 }
 
-// TestLostShape: an unknown shape is reported at the node where it was lost.
-func TestLostShape(t *testing.T) {
-	n := newNetwork(17, false, 3, 2, 4, 4)
-	w := n.weight("w", 2, 4)
-	n.b.Model().Opsets = append(n.b.Model().Opsets, graph.Opset{Domain: "com.example", Version: 1})
-	n.b.Add(&graph.Node{Name: "guess", Op: "Guess", Domain: "com.example", Inputs: []string{n.x},
-		Outputs: []string{"to"}})
-	n.b.Add(&graph.Node{Name: "pads", Op: "Cast", Inputs: []string{"to"}, Outputs: []string{"pads"},
-		Attributes: []*graph.Attribute{graph.Int("to", int64(graph.Int64))}})
-	padded := n.node("Relu", n.node("Pad", n.node("Mul", n.x, w), "pads"))
-	n.b.Output(n.node("GlobalAveragePool", padded))
-	_, err := gradient.Differentiate(n.b.Model(), gradient.Options{Weights: []string{w}})
-	if err == nil || !strings.Contains(err.Error(), `lost at Guess of node "guess"`) {
-		t.Errorf("found %v", err)
-	}
-}
-
 // A row of zeros has no direction: its gradient is 0, not NaN, which one step would spread to every weight.
 func TestNormOfZero(t *testing.T) {
 	n := newNetwork(17, false, 2, 3)

@@ -200,10 +200,12 @@ func (v *convolution) kernelGrad(op string, windows []*graph.Attribute) {
 	}
 }
 
-// cudaGrad gives all gradients of a convolution by one operator for CUDA, and reports whether it could. An operator
-// before it cuts what follows the convolution, and sums the cut gradient up for the bias.
+// cudaGrad gives all gradients of a convolution by one operator for CUDA, and reports whether it does. An operator
+// before it cuts what follows the convolution, and sums the cut gradient up for the bias. Convolutions of 1×1 in
+// float32 are left to ONNX's products: on an H200 these are 2 to 6 times as fast as cuDNN, which wins in TF32.
 func (v *convolution) cudaGrad() bool {
-	if v.r.o.Kernels != ForCUDA || v.r.o.Operators[v.call.inputName(1)] || !v.planes(v.call.inputName(0)) {
+	if v.r.o.Kernels != ForCUDA || !v.planes(v.call.inputName(0)) ||
+		v.countTaps() == 1 && v.groups == 1 && !v.r.o.TF32 {
 		return false
 	}
 	windows, op := v.window.attributes(), "DepthwiseGrad"

@@ -103,25 +103,10 @@ func (r *reverse) runRules() error {
 			err = fmt.Errorf("a graph inside it reads %q, through which no gradient passes", inside)
 		}
 		if err != nil {
-			return fmt.Errorf("gradient: %s%w", r.findLostShape(n), fmt.Errorf("operator %s of node %q (making %q): %w",
-				opKey(n), n.Name,
-				n.Outputs[0], err))
+			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", opKey(n), n.Name, n.Outputs[0], err)
 		}
 	}
 	return nil
-}
-
-// findLostShape returns the node at which a shape was lost that the derivative of another one needs, as the beginning
-// of an error; "" if there is none.
-func (r *reverse) findLostShape(n *graph.Node) string {
-	for _, tensor := range slices.Concat(n.Inputs, n.Outputs) {
-		at := graph.Lost(r.f.b.Model(), tensor)
-		if at != nil && at.Outputs[0] != n.Outputs[0] && rules[opKey(n)] != nil {
-			return fmt.Sprintf("the shape of %q is not known: it is lost at %s; behind it ", tensor,
-				graph.Describe([]*graph.Node{at}))
-		}
-	}
-	return ""
 }
 
 // readInside returns a tensor that depends on a weight and that a graph inside the node (a branch of If, the

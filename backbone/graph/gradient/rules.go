@@ -9,17 +9,14 @@ var rules = map[string]rule{
 	"PRelu": deriveRule("Where(x > 0, dy, dy*b)", "dy*Min(x, 0)"),
 
 	// Element by element. The output is used where it would do: the node after it needs it anyway.
-	"Neg": deriveRule(
-		"-dy",
-	), "Abs": deriveRule("dy*Sign(x)"), "Sqrt": deriveRule("0.5*dy/y"), "Exp": deriveRule("dy*y"),
-	"Log": deriveRule(
-		"dy/x",
-	), "Reciprocal": deriveRule("-(dy*(y*y))"), "Erf": deriveRule("dy*(1.1283791670955126*Exp(-(x*x)))"),
+	"Neg": deriveRule("-dy"), "Abs": deriveRule("dy*Sign(x)"), "Sqrt": deriveRule("0.5*dy/y"),
+	"Exp": deriveRule("dy*y"),
+	"Log": deriveRule("dy/x"), "Reciprocal": deriveRule("-(dy*(y*y))"),
+	"Erf":  deriveRule("dy*(1.1283791670955126*Exp(-(x*x)))"),
 	"Tanh": deriveRule("dy - dy*(y*y)"), "Sigmoid": deriveRule("dy*(y - y*y)"), "Softplus": deriveRule("dy*Sigmoid(x)"),
 	"Sin": deriveRule("dy*Cos(x)"), "Cos": deriveRule("-(dy*Sin(x))"), "Tan": deriveRule("dy*(1 + y*y)"),
-	"Asin": deriveRule(
-		"dy/Sqrt(1 - x*x)",
-	), "Acos": deriveRule("-(dy/Sqrt(1 - x*x))"), "Atan": deriveRule("dy/(1 + x*x)"),
+	"Asin": deriveRule("dy/Sqrt(1 - x*x)"), "Acos": deriveRule("-(dy/Sqrt(1 - x*x))"),
+	"Atan": deriveRule("dy/(1 + x*x)"),
 	"Sinh": deriveRule("dy*Cosh(x)"), "Cosh": deriveRule("dy*Sinh(x)"), "Atanh": deriveRule("dy/(1 - x*x)"),
 	"Asinh": deriveRule("dy/Sqrt(1 + x*x)"), "Acosh": deriveRule("dy/Sqrt(x*x - 1)"),
 	"LeakyRelu": deriveRule("Where(s > 0, dy, alpha*dy)"), "Elu": deriveRule("Where(s > 0, dy, dy*(y + alpha))"),
@@ -41,10 +38,9 @@ var rules = map[string]rule{
 	"Gemm": deriveGemm, "MatMul": matMul, "Einsum": deriveEinsum,
 
 	// Over axes.
-	"ReduceSum": reduceRule(
-		"spread(dy)",
-	), "ReduceMean": reduceRule("spread(dy/count)"), "ReduceSumSquare": overSome("x*(2*dy)"),
-	"ReduceL1": overSome("Sign(x)*dy"), "ReduceL2": overSome("x*Where(y > 0, dy/y, 0)"), // 0 where y is 0, as in torch
+	"ReduceSum": reduceRule("spread(dy)"), "ReduceMean": reduceRule("spread(dy/count)"),
+	"ReduceSumSquare": overSome("x*(2*dy)"),
+	"ReduceL1":        overSome("Sign(x)*dy"), "ReduceL2": overSome("x*Where(y > 0, dy/y, 0)"),
 	"ReduceLogSum": overSome("spread(dy/Exp(y))"), "ReduceLogSumExp": overSome("dy*Exp(x - y)"),
 	// shared among all elements that are the largest, or smallest, as torch's amax does
 	"ReduceMax": reduceRule("t := cast(Equal(x, y)); t*(dy/total(t))"),

@@ -22,17 +22,8 @@ func (v *convolution) inputGrad() string {
 		return v.inputByColumns()
 	case dense && v.isPointwise():
 		filters := v.addOp("Reshape", []string{v.call.inputName(1), v.constInts(v.to, v.from)})
-		return v.reshapeLike(
-			v.call.emitProduct(
-				filters,
-				2,
-				true,
-				v.addOp("Reshape", []string{v.dy, v.constInts(0, v.to, v.countPlaces())}),
-				2,
-				false,
-			),
-			v.call.inputName(0),
-		)
+		return v.reshapeLike(v.call.emitProduct(filters, 2, true, v.addOp("Reshape", []string{v.dy, v.constInts(0,
+			v.to, v.countPlaces())}), 2, false), v.call.inputName(0))
 	case v.isDense() && v.isTurnable():
 		return v.inputByConv()
 	}
@@ -78,18 +69,13 @@ func (v *convolution) inputByConv() string {
 	taps, g := v.countTaps(), v.groups
 	filters := v.call.inputName(1)
 	if v.to/g > 1 && v.from/g > 1 {
-		filters = v.addOp(
-			"Transpose",
-			[]string{v.addOp("Reshape", []string{filters, v.constInts(g, v.to/g, v.from/g, taps)})},
-			graph.Ints("perm", 0, 2, 1, 3),
-		)
+		filters = v.addOp("Transpose", []string{v.addOp("Reshape", []string{filters, v.constInts(g, v.to/g, v.from/g,
+			taps)})}, graph.Ints("perm", 0, 2, 1, 3))
 	}
 	filters = v.addOp("Reshape", []string{filters, v.constInts(v.from*v.to/g, taps)})
 	if taps > 1 {
-		filters = v.addOp(
-			"Slice",
-			[]string{filters, v.constInts(-1), v.constInts(-taps - 1), v.constInts(1), v.constInts(-1)},
-		)
+		filters = v.addOp("Slice", []string{filters, v.constInts(-1), v.constInts(-taps - 1), v.constInts(1),
+			v.constInts(-1)})
 	}
 	filters = v.addOp("Reshape", []string{filters, v.constInts(slices.Concat([]int64{v.from, v.to / g}, v.kernel)...)})
 	before, after := v.turnedPads()

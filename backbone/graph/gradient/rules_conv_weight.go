@@ -8,22 +8,16 @@ import (
 
 // weightGrad returns ∂L/∂W: what the windows read of X, times ∂L/∂Y, summed over windows and batch. In order of
 // preference:
-//   - depthwise: an elementwise product for each tap, summed
 //   - 1×1: ∂L/∂Y·Xᵀ, image by image or, where that leaves much to sum, over the whole batch at once
 //   - two axes and few channels (a network's first layer): columns with the places last
-//   - two axes, stride 1, many places, few channels: the width's taps of X times the height's taps of ∂L/∂Y
 //   - else columns with the channels last, one product over the whole batch
 func (v *convolution) weightGrad() string {
 	x := v.call.inputName(0)
 	switch {
-	case v.groups > 1 && v.from == v.groups && v.to == v.groups:
-		return v.weightsByTap()
 	case v.countTaps() == 1 && v.groups == 1 && v.isUnpadded():
 		return v.reshapeLike(v.pointwiseGrad(v.takeTap(x, v.window, make([]int64, len(v.kernel)))), v.call.inputName(1))
 	case len(v.kernel) == 2 && v.groups == 1 && v.from <= 8 && v.countTaps() > 1:
 		return v.weightsByRows()
-	case v.prefersTaps():
-		return v.weightsCrosswise()
 	}
 	return v.weightsByColumns()
 }
@@ -70,60 +64,13 @@ func (v *convolution) weightsByColumns() string {
 // channelsFirst converts the gradient [O, taps·C/g] to [O, C/g, kernel…]. Its last node moves the numbers: a
 // node that only reshapes them would need another copy into the output memory.
 func (v *convolution) channelsFirst(sum string) string {
-	sum = v.addOp(
-		"Reshape",
-		[]string{sum, v.constInts(slices.Concat([]int64{v.to}, v.kernel, []int64{v.from / v.groups})...)},
-	)
+	sum = v.addOp("Reshape", []string{sum, v.constInts(slices.Concat([]int64{v.to}, v.kernel,
+		[]int64{v.from / v.groups})...)})
 	perm := []int64{0, int64(len(v.kernel)) + 1}
 	for i := range v.kernel {
 		perm = append(perm, int64(i)+1)
 	}
 	return v.addOp("Transpose", []string{sum}, graph.Ints("perm", perm...))
-}
-
-// prefersTaps reports whether splitting the taps is better: with few output channels whole columns would be read
-// for little computation.
-func (v *convolution) prefersTaps() bool {
-	return len(v.kernel) == 2 && v.kernel[0] > 1 && v.groups == 1 && v.isDense() && v.to <= 128 && v.countPlaces() > few
-}
-
-// weightsCrosswise returns Σ_N [O·kh, h·ow]·[h·ow, kw·C] for images of h rows. On the right is what each tap of
-// a window's row reads, on the left the gradients of the windows that read the row with each of their rows. It
-// makes kw + kh copies instead of kw·kh, and the product is closer to a square.
-func (v *convolution) weightsCrosswise() string {
-	kh, kw, h, ow := v.kernel[0], v.kernel[1], v.window.in[0], v.window.out[1]
-	line := &window{in: v.window.in[1:], out: v.window.out[1:], kernel: v.kernel[1:], stride: v.stride[1:],
-		dilation: v.dilation[1:], before: v.window.before[1:], after: v.after[1:]}
-	var index []int32
-	for y := range h {
-		for _, x := range line.tapPlaces() {
-			if x >= 0 {
-				x += int32(y * v.window.in[1])
-			}
-			index = append(index, x)
-		}
-	}
-	columns := v.gatherColumns(v.call.inputName(0), v.from, multiplyAll(v.window.in), index, kw)
-	columns = v.addOp("Reshape", []string{columns, v.constInts(0, h*ow, kw*v.from)})
-
-	rows, outside := make([]int32, 0, kh*h), false
-	for t := range kh {
-		for y := range h {
-			at := placeWithin(y+v.window.before[0]-t*v.dilation[0], v.window.out[0])
-			if at < 0 {
-				at, outside = v.window.out[0], true
-			}
-			rows = append(rows, int32(at))
-		}
-	}
-	dy := v.dy
-	if outside {
-		dy = v.addOp("Pad", []string{dy, v.constInts(0, 0, 0, 0, 0, 0, 1, 0)})
-	}
-	dy = v.addOp("Gather", []string{dy, v.constIndices(rows, h)}, graph.Int("axis", 2))
-	sum := v.addOp("MatMul", []string{v.addOp("Reshape", []string{dy, v.constInts(0, v.to*kh, h*ow)}), columns})
-	sum = v.addOp("ReduceSum", []string{sum, v.constInts(0)}, graph.Int("keepdims", 0))
-	return v.channelsFirst(sum)
 }
 
 // weightsByRows returns Σ_N [N, kw·C·kh, out]·[N, O, out]ᵀ: it takes a slice for each tap along the width, then
@@ -155,45 +102,4 @@ func (v *convolution) weightsByRows() string {
 	sum = v.addOp("Transpose", []string{v.addOp("Reshape", []string{sum, v.constInts(kw, v.from, kh, v.to)})},
 		graph.Ints("perm", 3, 1, 2, 0))
 	return sum
-}
-
-// weightsByTap returns Σ_{n,p} ∂L/∂Y[n,c,p]·X[n,c,…] for each tap of a depthwise convolution.
-func (v *convolution) weightsByTap() string {
-	tap := v.tapTaker(v.call.inputName(0))
-	var parts []string
-	v.eachTap(func(at []int64) {
-		sum := v.overPlaces(v.emitMul(v.dy, tap(at)), 2+len(v.kernel))
-		parts = append(parts, v.addOp("Reshape", []string{sum, v.constInts(v.to, 1)}))
-	})
-	if len(parts) == 1 {
-		return v.reshapeLike(parts[0], v.call.inputName(1))
-	}
-	return v.reshapeLike(v.addOp("Concat", parts, graph.Int("axis", 1)), v.call.inputName(1))
-}
-
-// tapTaker returns a function that takes a tap of the windows from x. Slice with a step copies number by number.
-// With the same stride s along two axes, the image is therefore first split into s·s smaller ones, in which
-// steps are 1.
-func (v *convolution) tapTaker(x string) func(at []int64) string {
-	s := v.stride[0]
-	if len(v.kernel) != 2 || s == 1 || v.stride[1] != s {
-		padded := v.addPadding(x, v.window, "")
-		return func(at []int64) string { return v.takeTap(padded, v.window, at) }
-	}
-	pads := make([]int64, 8)
-	for i := range 2 {
-		pads[2+i], pads[6+i] = v.window.before[i], max(v.window.after[i], 0)
-		pads[6+i] += (s - (v.window.in[i]+pads[2+i]+pads[6+i])%s) % s
-	}
-	dealt := v.addOp(
-		"SpaceToDepth",
-		[]string{v.addOp("Pad", []string{x, v.constInts(pads...)})},
-		graph.Int("blocksize", s),
-	)
-	return func(at []int64) string {
-		y, x := at[0]*v.dilation[0], at[1]*v.dilation[1]
-		part := (y%s*s + x%s) * v.from
-		return v.addOp("Slice", []string{dealt, v.constInts(part, y/s, x/s),
-			v.constInts(part+v.from, y/s+v.window.out[0], x/s+v.window.out[1]), v.constInts(1, 2, 3)})
-	}
 }

@@ -88,10 +88,8 @@ func depthToSpace(c *call) error {
 		return errFree(c, c.inputName(0))
 	}
 	apart := c.addOp("Reshape", []string{c.grad[0], c.constInts(-1, s[1].Size/(b*b), s[2].Size, b, s[3].Size, b)})
-	c.giveGrad(
-		0,
-		c.reshapeLike(c.addOp("Transpose", []string{apart}, graph.Ints("perm", 0, 1, 3, 5, 2, 4)), c.inputName(0)),
-	)
+	c.giveGrad(0, c.reshapeLike(c.addOp("Transpose", []string{apart}, graph.Ints("perm", 0, 1, 3, 5, 2, 4)),
+		c.inputName(0)))
 	return nil
 }
 
@@ -155,10 +153,8 @@ func convTranspose(c *call) error {
 	turn[0], turn[1] = 1, 0
 	cut := func(t string, group, channels int64) string { // [channels,N,…] of one group
 		if groups > 1 {
-			t = c.addOp(
-				"Slice",
-				[]string{t, c.constInts(group * channels), c.constInts((group + 1) * channels), c.constInts(1)},
-			)
+			t = c.addOp("Slice", []string{t, c.constInts(group * channels), c.constInts((group + 1) * channels),
+				c.constInts(1)})
 		}
 		return c.addOp("Transpose", []string{t}, graph.Ints("perm", turn...))
 	}

@@ -77,13 +77,8 @@ func matMul(c *call) error {
 		}
 	}
 	if c.wantsGrad(1) {
-		return c.giveMatrix(
-			1,
-			c.emitProduct(a, len(as), true, dy, len(full)+countTrue(row, column), false),
-			lead,
-			bs,
-			column,
-		)
+		return c.giveMatrix(1, c.emitProduct(a, len(as), true, dy, len(full)+countTrue(row, column), false), lead, bs,
+			column)
 	}
 	return nil
 }

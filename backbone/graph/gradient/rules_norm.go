@@ -86,10 +86,8 @@ func (c *call) acrossChannels(t string, channels, below, above int64) string {
 	padded := c.addOp("Pad", []string{t, c.constInts(pads...)})
 	var parts []string
 	for i := range below + above + 1 {
-		parts = append(
-			parts,
-			c.addOp("Slice", []string{padded, c.constInts(i), c.constInts(i + channels), c.constInts(1)}),
-		)
+		parts = append(parts, c.addOp("Slice", []string{padded, c.constInts(i), c.constInts(i + channels),
+			c.constInts(1)}))
 	}
 	return c.addOp("Sum", parts)
 }

@@ -63,11 +63,8 @@ func (c *call) readIntList(i int, attribute string) ([]int64, error) {
 	}
 	v, ok := c.knownInts(c.inputName(i))
 	if !ok {
-		return nil, fmt.Errorf(
-			"%s: %q is computed when the network runs, expected a constant",
-			attribute,
-			c.inputName(i),
-		)
+		return nil, fmt.Errorf("%s: %q is computed when the network runs, expected a constant", attribute,
+			c.inputName(i))
 	}
 	return v, nil
 }

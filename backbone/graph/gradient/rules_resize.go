@@ -97,10 +97,7 @@ func (c *resizing) writeProducts() error {
 }
 
 func (c *resizing) resizeConstant(m []float64, t graph.DataType, rows, cols int) string {
-	if t == graph.Float64 {
-		return c.b.Constant(graph.NewTensor("resizing", m, int64(rows), int64(cols)))
-	}
-	return c.b.Constant(graph.NewTensor("resizing", float32s(m), int64(rows), int64(cols)))
+	return c.b.Constant(newFloatTensor(t, "resizing", m, int64(rows), int64(cols)))
 }
 
 // scaleOf returns the scale of an axis: that which the node states, or the ratio of the sizes that it states.
@@ -192,25 +189,26 @@ func (c *resizing) textMode(attribute, otherwise, old string) string {
 
 // sourcePlace returns where the i-th of out samples lies among in.
 func (c *resizing) sourcePlace(i float64, in, out int, scale float64) (float64, error) {
-	switch how := c.textMode("coordinate_transformation_mode", "half_pixel", "asymmetric"); how {
-	case "half_pixel":
+	how := c.textMode("coordinate_transformation_mode", "half_pixel", "asymmetric")
+	switch {
+	case (how == "pytorch_half_pixel" || how == "align_corners") && out == 1:
+		return 0, nil
+	case how == "half_pixel" || how == "pytorch_half_pixel":
 		return (i+0.5)/scale - 0.5, nil
-	case "pytorch_half_pixel":
-		if out == 1 {
-			return 0, nil
-		}
-		return (i+0.5)/scale - 0.5, nil
-	case "asymmetric":
+	case how == "asymmetric":
 		return i / scale, nil
-	case "align_corners":
-		if out == 1 {
-			return 0, nil
-		}
+	case how == "align_corners":
 		return i * float64(in-1) / float64(out-1), nil
-	default:
-		return 0, fmt.Errorf("found coordinate_transformation_mode %q, expected half_pixel, pytorch_half_pixel, "+
-			"asymmetric or align_corners", how)
 	}
+	return 0, fmt.Errorf("found coordinate_transformation_mode %q, expected half_pixel, pytorch_half_pixel, "+
+		"asymmetric or align_corners", how)
+}
+
+// roundings are the functions of nearest_mode.
+var roundings = map[string]func(at float64) float64{
+	"round_prefer_floor": func(at float64) float64 { return math.Ceil(at - 0.5) },
+	"round_prefer_ceil":  func(at float64) float64 { return math.Floor(at + 0.5) },
+	"floor":              math.Floor, "ceil": math.Ceil,
 }
 
 // roundPlace rounds a place as the node says.
@@ -219,18 +217,11 @@ func (c *resizing) roundPlace(at, scale float64) (int, error) {
 	if scale < 1 {
 		old = "ceil"
 	}
-	switch how := c.textMode("nearest_mode", "round_prefer_floor", old); how {
-	case "round_prefer_floor":
-		return int(math.Ceil(at - 0.5)), nil
-	case "round_prefer_ceil":
-		return int(math.Floor(at + 0.5)), nil
-	case "floor":
-		return int(math.Floor(at)), nil
-	case "ceil":
-		return int(math.Ceil(at)), nil
-	default:
+	how := c.textMode("nearest_mode", "round_prefer_floor", old)
+	if roundings[how] == nil {
 		return 0, fmt.Errorf("found nearest_mode %q", how)
 	}
+	return int(roundings[how](at)), nil
 }
 
 // turnedMatrix transposes a matrix of rows×cols.
@@ -242,12 +233,4 @@ func turnedMatrix(m []float64, rows, cols int) []float64 {
 		}
 	}
 	return t
-}
-
-func float32s(list []float64) []float32 {
-	out := make([]float32, len(list))
-	for i, v := range list {
-		out[i] = float32(v)
-	}
-	return out
 }

@@ -157,15 +157,8 @@ func deriveGather(c *call) error {
 func gatherElements(c *call) error {
 	axis, _, err := c.readAxis(c.inputName(0), 0)
 	if err == nil {
-		c.giveGrad(
-			0,
-			c.addOp(
-				"ScatterElements",
-				[]string{c.emitZeros(c.inputName(0)), c.inputName(1), c.grad[0]},
-				graph.Int("axis", axis),
-				graph.String("reduction", "add"),
-			),
-		)
+		c.giveGrad(0, c.addOp("ScatterElements", []string{c.emitZeros(c.inputName(0)), c.inputName(1), c.grad[0]},
+			graph.Int("axis", axis), graph.String("reduction", "add")))
 	}
 	return err
 }
@@ -209,10 +202,6 @@ func (c *call) scatterGrad(axis int64, shape graph.Shape, rank int) string {
 		c.constInts(column...)})
 	at = c.addOp("Expand", []string{at, c.addOp("Shape", []string{rows})})
 	zeros := c.addOp("Expand", []string{c.constScalar(x, 0), whole})
-	return c.addOp(
-		"ScatterElements",
-		[]string{zeros, at, rows},
-		graph.Int("axis", axis),
-		graph.String("reduction", "add"),
-	)
+	return c.addOp("ScatterElements", []string{zeros, at, rows}, graph.Int("axis", axis), graph.String("reduction",
+		"add"))
 }

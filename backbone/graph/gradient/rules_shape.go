@@ -77,13 +77,8 @@ func deriveConcat(c *call) error {
 		}
 	}
 	if wanted == 1 && known {
-		c.giveGrad(
-			only,
-			c.addOp(
-				"Slice",
-				[]string{c.grad[0], c.constInts(ends[only]), c.constInts(ends[only+1]), c.constInts(axis)},
-			),
-		)
+		c.giveGrad(only, c.addOp("Slice", []string{c.grad[0], c.constInts(ends[only]), c.constInts(ends[only+1]),
+			c.constInts(axis)}))
 		return nil
 	}
 	list := c.addOp("Concat", sizes, graph.Int("axis", 0))
@@ -184,10 +179,8 @@ func derivePad(c *call) error {
 	case len(along) == 0:
 		c.giveGrad(0, c.grad[0])
 	default:
-		c.giveGrad(
-			0,
-			c.addOp("Slice", []string{c.grad[0], c.constInts(starts...), c.constInts(ends...), c.constInts(along...)}),
-		)
+		c.giveGrad(0, c.addOp("Slice", []string{c.grad[0], c.constInts(starts...), c.constInts(ends...),
+			c.constInts(along...)}))
 	}
 	return nil
 }
@@ -222,13 +215,8 @@ func (c *call) foldPadding(before, after []int64) error {
 			}
 			m[i*d.Size+at] = 1
 		}
-		matrix := c.constNumbers(
-			fmt.Sprint("padding", mode, before[a], after[a], d.Size),
-			c.inputName(0),
-			m,
-			[]int64{out, d.Size},
-			func(v float64) float64 { return v },
-		)
+		matrix := c.constNumbers(fmt.Sprint("padding", mode, before[a], after[a], d.Size), c.inputName(0), m,
+			[]int64{out, d.Size}, func(v float64) float64 { return v })
 		swap := allAxes(len(shape))
 		swap[a], swap[len(swap)-1] = swap[len(swap)-1], swap[a]
 		turn := func(t string) string {

@@ -36,10 +36,10 @@ func softmaxRule(formula string) rule {
 		if err != nil {
 			return err
 		}
-		c.giveGrad(
-			0,
-			c.addFormula(formula, map[string]any{"total": func(t string) string { return c.emitTotal(t, axes) }}),
-		)
+		c.giveGrad(0, c.addFormula(formula, map[string]any{"total": func(t string) string {
+			return c.emitTotal(t,
+				axes)
+		}}))
 		return nil
 	}
 }

@@ -89,20 +89,6 @@ func multiplyAll(list []int64) int64 {
 	return p
 }
 
-// eachTap calls visit for every place in a window, the last axis fastest.
-func (w *window) eachTap(visit func(tap []int64)) {
-	tap := make([]int64, len(w.kernel))
-	for range w.countTaps() {
-		visit(tap)
-		for i := len(tap) - 1; i >= 0; i-- {
-			if tap[i]++; tap[i] < w.kernel[i] {
-				break
-			}
-			tap[i] = 0
-		}
-	}
-}
-
 // addPadding adds the padding around x [N, C, in…], so that every window is inside.
 func (c *call) addPadding(x string, w *window, value string) string {
 	n := len(w.in)
@@ -136,10 +122,8 @@ func (c *call) takeTap(padded string, w *window, at []int64) string {
 	if axes == nil {
 		return padded
 	}
-	return c.addOp(
-		"Slice",
-		[]string{padded, c.constInts(starts...), c.constInts(ends...), c.constInts(axes...), c.constInts(steps...)},
-	)
+	return c.addOp("Slice", []string{padded, c.constInts(starts...), c.constInts(ends...), c.constInts(axes...),
+		c.constInts(steps...)})
 }
 
 // channelCount returns the known size of axis 1.

@@ -32,11 +32,9 @@ func maxPool(c *call) error {
 		return nil
 	}
 	batch := c.addOp("Shape", []string{dy}, graph.Int("start", 0), graph.Int("end", 1))
-	zeros := c.addOp(
-		"ConstantOfShape",
-		[]string{c.addOp("Mul", []string{batch, c.constInts(channels * multiplyAll(w.in))})},
-		graph.TensorValue("value", c.zeroTensor(c.inputName(0))),
-	)
+	zeros := c.addOp("ConstantOfShape", []string{c.addOp("Mul", []string{batch,
+		c.constInts(channels * multiplyAll(w.in))})}, graph.TensorValue("value",
+		newFloatTensor(c.dtypeOf(c.inputName(0)), "zero", []float64{0}, 1)))
 	sum := c.addOp("ScatterElements", []string{zeros, c.addOp("Reshape", []string{indices, flat}),
 		c.addOp("Reshape", []string{dy, flat})},
 		graph.String("reduction", "add"))
@@ -70,14 +68,6 @@ func (r *reverse) reluBefore(n *graph.Node) bool {
 	return relu && readers == 1 && x != r.o.Output
 }
 
-// zeroTensor returns a tensor with one zero of the element type of a forward tensor.
-func (c *call) zeroTensor(like string) *graph.Tensor {
-	if c.dtypeOf(like) == graph.Float64 {
-		return graph.NewTensor("zero", []float64{0}, 1)
-	}
-	return graph.NewTensor("zero", []float32{0}, 1)
-}
-
 // globalMaxPool gives a channel's gradient to the first place of its maximum.
 func globalMaxPool(c *call) error {
 	x := c.inputName(0)
@@ -100,11 +90,8 @@ func globalMaxPool(c *call) error {
 	for i := range order {
 		order[i] = int64(i)
 	}
-	first := c.addOp(
-		"ArgMax",
-		[]string{c.addOp("Reshape", []string{x, c.constInts(0, channels, places)})},
-		graph.Int("axis", 2),
-	)
+	first := c.addOp("ArgMax", []string{c.addOp("Reshape", []string{x, c.constInts(0, channels, places)})},
+		graph.Int("axis", 2))
 	mask := c.addOp("Equal", []string{first, c.constInts(order...)})
 	dy := c.addOp("Reshape", []string{c.grad[0], c.constInts(0, channels, 1)})
 	c.giveGrad(0, c.reshapeLike(c.addOp("Where", []string{mask, dy, c.constScalar(x, 0)}), x))

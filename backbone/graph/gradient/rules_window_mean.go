@@ -68,14 +68,11 @@ func (c *call) windowShares(w *window) string {
 func (c *call) constNumbers(key, like string, values []float64, dims []int64, f func(float64) float64) string {
 	t := c.dtypeOf(like)
 	return c.addConstant(fmt.Sprint(key, t), func(name string) *graph.Tensor {
-		double, single := make([]float64, len(values)), make([]float32, len(values))
+		list := make([]float64, len(values))
 		for i, v := range values {
-			double[i], single[i] = f(v), float32(f(v))
+			list[i] = f(v)
 		}
-		if t == graph.Float64 {
-			return graph.NewTensor(name, double, dims...)
-		}
-		return graph.NewTensor(name, single, dims...)
+		return newFloatTensor(t, name, list, dims...)
 	})
 }
 

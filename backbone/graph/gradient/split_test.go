@@ -181,20 +181,3 @@ func TestSplitModel(t *testing.T) {
 		})
 	}
 }
-
-func TestSplitModelRefuses(t *testing.T) {
-	m, out := splitCases()[0].model()
-	for _, c := range []struct{ output, weight, want string }{
-		{out, "nothing", `weight "nothing"`},
-		{"b_relu", "c", `no initializer of that name`},
-		{"nowhere", "c", `tensor "nowhere"`},
-	} {
-		if _, _, _, err := gradient.Split(m, c.output, []string{c.weight}); err == nil ||
-			!strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s by %s: %v, expected %q", c.output, c.weight, err, c.want)
-		}
-	}
-	if _, _, _, err := gradient.Split(m, out, nil); err == nil {
-		t.Error("no weight at all was accepted")
-	}
-}

@@ -87,14 +87,14 @@ func runAudit(ctx context.Context, p *term.Program, o Options) error {
 	h, watch := inspect.Host{Host: p.Host()}, p.Watch
 	if !p.Quiet {
 		line := progress.New(p.Err, "steps", time.Now)
-		h.Stage = func(name string, expected time.Duration) {
-			line.Stage(name, map[string]string{"extract": "images", "judge": "steps"}[name], expected, 0)
+		h.Stage = func(name string, _ time.Duration) {
+			line.Stage(name, map[string]string{"extract": "images", "judge": "steps"}[name])
 		}
 		h.Images = func() (func(backbone.Progress), func()) {
 			return func(at backbone.Progress) { line.At(at.Done, at.Total, at.Resumed, "") }, line.End
 		}
 		watch = func(string) (func(done, total int), func()) {
-			line.Stage("write", "pictures", 0, 0)
+			line.Stage("write", "pictures")
 			return func(done, total int) { line.At(done, total, 0, "") }, line.End
 		}
 		h.Told = func(done, total int, where string) { line.At(done, total, 0, "  "+where) }

@@ -50,7 +50,7 @@ func readCheck(c *cli.Context) (o CheckOptions, err error) {
 func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {
 	progress, end := p.Watch("images")
 	defer end()
-	o.Shard, o.Winnow = p.Dealt(o.Shard), term.Version()
+	o.Winnow = term.Version()
 	var notes []string
 	note := p.Note
 	if o.JSON { // which holds them

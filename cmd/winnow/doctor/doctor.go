@@ -1,15 +1,22 @@
-// Package doctor implements the "winnow doctor" command: it checks what winnow needs on this machine.
+// Package doctor implements the "winnow doctor" command: it checks what winnow needs on this machine, and names the
+// command that provides what is missing.
 package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
-	"winnow/internal/diagnosis"
 	"winnow/internal/hint"
+	"winnow/internal/ortlib"
 )
 
 // Options choose the output format.
@@ -19,31 +26,135 @@ type Options struct{ JSON bool }
 func Command() *cli.Command { return newDoctorCommand(runDoctor) }
 
 func newDoctorCommand(call term.Call[Options]) *cli.Command {
+	var o Options
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "check this machine, and name the command that installs what is missing",
 		Description: "Exit code 0: networks run on this machine's CPU, so the main job can be done. Everything\n" +
 			"else that is missing is listed with the command that installs it.",
-		Flags:  []cli.Flag{term.JSONFlag()},
-		Action: term.Action(readDoctor, call),
+		Flags:  []cli.Flag{term.Flag(&o.JSON, "json", "print the result as JSON")},
+		Action: term.BoundAction(&o, func(c *cli.Context, _ *Options) error { return term.NoArguments(c) }, call),
 	}
 }
 
-func readDoctor(c *cli.Context) (Options, error) { return Options{c.Bool("json")}, term.NoArguments(c) }
+// diagnosis is the result of all checks.
+type diagnosis struct {
+	Winnow  string  `json:"winnow"`
+	System  string  `json:"system"` // OS/processor
+	Threads int     `json:"threads"`
+	OK      bool    `json:"ok"` // the main job can run
+	Checks  []check `json:"checks"`
+}
 
-func runDoctor(_ context.Context, p *term.Program, o Options) error {
-	d, err := diagnosis.Make(diagnosis.Options{Winnow: term.Version(), Compute: p.Compute, Find: p.FindLibrary,
-		LibraryHint: p.LibraryHint})
-	if err != nil {
-		return err
+// check is the result for one thing.
+type check struct {
+	Name     string `json:"name"`
+	OK       bool   `json:"ok"`
+	Required bool   `json:"required"` // the main job needs it
+	Found    string `json:"found"`
+	Fix      string `json:"fix,omitempty"` // the command that fixes it
+}
+
+func runDoctor(_ context.Context, p *term.Program, o Options) (err error) {
+	d := diagnosis{Winnow: term.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, OK: true,
+		Threads: runtime.GOMAXPROCS(0), Checks: append(checkRuntime(p), checkCache())}
+	fix := ""
+	for _, c := range d.Checks {
+		if c.Required && !c.OK && d.OK {
+			d.OK, fix = false, c.Fix
+		}
 	}
 	if o.JSON {
 		err = p.JSON(d)
 	} else {
-		err = d.Write(p.Out)
+		d.writeChecks(p.Out)
 	}
-	if missing := d.Missing(); err == nil && missing != nil {
-		err = hint.With(fmt.Errorf("doctor: the main job cannot run: see %s", missing.Name), "%s", missing.Fix)
+	if err == nil && !d.OK {
+		err = hint.With(errors.New("doctor: the main job cannot run"), "%s", fix)
 	}
 	return err
+}
+
+// checkRuntime finds and loads ONNX Runtime, and multiplies with it on the CPU and on the GPU named, or the first.
+func checkRuntime(p *term.Program) []check {
+	library := check{Name: "onnx runtime", Required: true}
+	found, err := p.FindLibrary()
+	var rt *ort.Runtime
+	if err == nil {
+		cfg := p.Compute
+		cfg.Library, cfg.Device = found.Path, "cpu"
+		rt, err = ort.Load(cfg)
+	}
+	if err != nil {
+		library.Found, library.Fix = err.Error(), p.LibraryHint(err)
+		return []check{library}
+	}
+	library.OK = true
+	library.Found = fmt.Sprintf("%s at %s (%s), %s; products by %s", rt.Version(), found.Path, found.Source,
+		strings.Join(rt.Providers(), ", "), ort.Doctor().String())
+	cpu := check{Name: "cpu", Required: true, OK: true, Found: "a matrix product ran"}
+	if err := rt.Check(); err != nil {
+		cpu.OK, cpu.Found, cpu.Fix = false, err.Error(), ortlib.InstallHint+" --overwrite"
+	}
+	list := []check{library, cpu}
+	if device, _ := ort.ParseDevice(p.Compute.Device); cpu.OK { // checked with the other global flags
+		list = append(list, checkCUDA(rt, device))
+	}
+	return list
+}
+
+// checkCUDA checks whether networks can run on a GPU and, if not, lists the missing libraries.
+func checkCUDA(rt *ort.Runtime, device ort.Device) check {
+	c := check{Name: fmt.Sprintf("cuda:%d", device.Index)}
+	var missing []string
+	for _, m := range rt.MissingCUDA() {
+		missing = append(missing, m.Name)
+	}
+	if len(missing) > 0 {
+		c.Found = "not there: " + strings.Join(missing, ", ")
+		c.Fix = ortlib.InstallHint + " --cuda; install NVIDIA's driver, the CUDA 13 libraries and cuDNN 9, " +
+			"and name their folder in LD_LIBRARY_PATH"
+	} else if err := rt.CheckCUDA(device.Index); err != nil {
+		c.Found, c.Fix = err.Error(), ort.GPUHint(err, "check that nvidia-smi lists a device")
+	} else {
+		c.OK, c.Found = true, "a matrix product ran"
+	}
+	return c
+}
+
+// checkCache checks that the folder for installs can be written.
+func checkCache() check {
+	folder, err := ortlib.CacheFolder()
+	if err == nil {
+		err = os.MkdirAll(folder, 0o755)
+	}
+	if err == nil {
+		var f *os.File
+		if f, err = os.CreateTemp(folder, ".winnow-doctor-*"); err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+	}
+	if err != nil {
+		return check{Name: "cache folder", Found: err.Error(), Fix: "set XDG_CACHE_HOME to a writable folder"}
+	}
+	return check{Name: "cache folder", OK: true, Found: folder}
+}
+
+// writeChecks prints the diagnosis as text.
+func (d diagnosis) writeChecks(w io.Writer) {
+	fmt.Fprintf(w, "winnow %s, %s, %d threads\n", d.Winnow, d.System, d.Threads)
+	for _, c := range d.Checks {
+		mark := "ok     "
+		switch {
+		case !c.OK && c.Required:
+			mark = "MISSING"
+		case !c.OK:
+			mark = "-      "
+		}
+		fmt.Fprintf(w, "%s  %-13s %s\n", mark, c.Name, c.Found)
+		if c.Fix != "" {
+			fmt.Fprintf(w, "%24s %s\n", "→", c.Fix)
+		}
+	}
+	fmt.Fprintln(w, map[bool]string{true: "the main job can run", false: "the main job cannot run"}[d.OK])
 }

@@ -100,7 +100,7 @@ func runEmbed(ctx context.Context, p *term.Program, o Options) error {
 		}
 	}
 	if !o.Shard.Whole() {
-		made, err := e.WritePart(ctx, p.Host(), o.Out, list, o.Options, p.Dealt(o.Shard), o.Unit && !e.Unit)
+		made, err := e.WritePart(ctx, p.Host(), o.Out, list, o.Options, o.Shard, o.Unit && !e.Unit)
 		return p.Result(made, o.JSON, err)
 	}
 	net, err := e.Load(p.Host(), 0, o.Unit && !e.Unit)

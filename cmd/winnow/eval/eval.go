@@ -77,7 +77,7 @@ func runEval(ctx context.Context, p *term.Program, o Options) error {
 	}
 	defer rt.Close()
 	if !o.Shard.Whole() {
-		made, err := measure.RunPart(ctx, r, o.Eval, o.Out, p.Dealt(o.Shard), term.Version())
+		made, err := measure.RunPart(ctx, r, o.Eval, o.Out, o.Shard, term.Version())
 		return p.Result(made, o.JSON, err)
 	}
 	result, err := measure.Run(ctx, r, o.Eval)

@@ -24,9 +24,9 @@ func TestFlagsBecomeOptions(t *testing.T) {
 				Splits: "test", Model: "m", Check: 3, JSON: true,
 				To: embedding.Upload{Payload: "label,split", Batch: 256}}},
 		{[]string{"--to", "postgres://db/photos", "--collection", "c", "--payload", "label", "--batch", "9",
-			"--recreate", "--delete", "ix"},
+			"--recreate", "ix"},
 			Options{Dir: "ix", Run: folder.Options{View: "center", For: "export"}, Splits: "all", Check: 16,
-				To: embedding.Upload{Payload: "label", Chosen: true, Batch: 9, Recreate: true, Delete: true,
+				To: embedding.Upload{Payload: "label", Chosen: true, Batch: 9, Recreate: true,
 					Database: embedding.Database{URL: "postgres://db/photos", Collection: "c"}}}},
 	} {
 		got, err := termtest.Asked(t, newExportCommand, c.args...)

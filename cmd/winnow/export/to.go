@@ -16,8 +16,6 @@ var toFlags = slices.Concat(term.DatabaseFlags("embeddings to the vector databas
 		Usage: "with --to, store `COLUMN,...` of the manifest with each vector; path, model and digest are " +
 			"always stored"},
 	&cli.IntFlag{Name: "batch", Value: 256, Usage: "with --to, `N` rows per request"},
-	&cli.BoolFlag{Name: "delete",
-		Usage: "with --to, delete rows of images that this export does not have"},
 	&cli.BoolFlag{Name: "recreate",
 		Usage: "with --to, delete the table first (leave this out to continue after a break)"},
 })
@@ -25,8 +23,8 @@ var toFlags = slices.Concat(term.DatabaseFlags("embeddings to the vector databas
 // readTo reads --to and its flags.
 func readTo(c *cli.Context) (u embedding.Upload, err error) {
 	u = embedding.Upload{Payload: c.String("payload"), Chosen: c.IsSet("payload"), Batch: c.Int("batch"),
-		Recreate: c.Bool("recreate"), Delete: c.Bool("delete")}
-	if u.Database, err = term.Database(c, "payload", "batch", "recreate", "delete"); err == nil &&
+		Recreate: c.Bool("recreate")}
+	if u.Database, err = term.Database(c, "payload", "batch", "recreate"); err == nil &&
 		u.Batch < 1 {
 		err = term.Misused("--batch: found %d, expected 1 point or more", u.Batch)
 	}

@@ -70,7 +70,6 @@ func newExtractCommand(call term.Call[Options]) *cli.Command {
 				Usage: "pictures of more than `N` pixels are unreadable, and those that take more than 6·N bytes " +
 					"(1 GiB at least) to decode"},
 			term.ShardFlag("images"),
-			&cli.StringFlag{Name: "decoder", DefaultText: backbone.ExactDecoder, Usage: decoderUsage},
 			&cli.BoolFlag{Name: "strict", Usage: "stop at the first unreadable image"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace a store of another model, preprocessing or image list"},
 			&cli.BoolFlag{Name: "dry-run",
@@ -94,16 +93,6 @@ func viewRecipes() string {
 	}
 	return strings.Join(names, ", ")
 }
-
-// decoderUsage says what --decoder fast costs and gains. The numbers are those of TestFastOnPhotographs and
-// BenchmarkDecoder.
-const decoderUsage = "decode JPEG photographs by `NAME`: exact, every pixel as in libjpeg and PIL, or fast, " +
-	"which reduces " +
-	"photographs of at least twice the size needed while decoding, as PIL's draft mode does. On 11 photographs " +
-	"of 768×576 " +
-	"to 4032×2268 and a network of 224, fast reads 1.2 to 1.5 times the images/s; pixels differ by 1.4 of 255 " +
-	"on average " +
-	"(2.9 in the worst), MobileNetV2's features have a cosine of 0.996 (0.991). Smaller photographs do not change"
 
 func readExtract(c *cli.Context) (o Options, err error) {
 	o = Options{
@@ -138,14 +127,6 @@ func readExtract(c *cli.Context) (o Options, err error) {
 	}
 	if o.DType != features.Float32 && o.DType != features.Float16 {
 		return o, term.Misused("--dtype: found %q, expected %s or %s", o.DType, features.Float32, features.Float16)
-	}
-	if c.IsSet("decoder") {
-		decoder, err := backbone.ParseDecoder(c.String("decoder"))
-		if err != nil {
-			return o, term.Misused("--decoder: found %q, expected %s or %s", c.String("decoder"), backbone.ExactDecoder,
-				backbone.FastDecoder)
-		}
-		o.Settings.Decoder = &decoder
 	}
 	return o, nil
 }
@@ -197,7 +178,7 @@ func (o Options) newExtraction(ctx context.Context, p *term.Program) (*extractio
 	if err := e.Fit(ctx, p.Host(), func() (*datasets.Dataset, error) { return d, nil }); err != nil {
 		return nil, err
 	}
-	if err := e.TakeShard(p.Dealt(o.Shard)); err != nil {
+	if err := e.TakeShard(o.Shard); err != nil {
 		return nil, term.Misused("--shard: %w", err)
 	}
 	return e, nil

@@ -26,5 +26,5 @@ func TestOptions(t *testing.T) {
 		},
 	}, []string{"--manifest m --model n --out f more", "--manifest m --model n --out f --batch 0",
 		"--manifest m --model n --out f --dtype int8", "--manifest m --model n --out f --views nix",
-		"--manifest m --model n --out f --decoder nix", "--model n --out f"})
+		"--manifest m --model n --out f --views nix2", "--model n --out f"})
 }

@@ -17,7 +17,7 @@ import (
 
 // Options name the output to join.
 type Options struct {
-	Out, To         location.Source
+	Out             location.Source
 	Overwrite, JSON bool
 }
 
@@ -40,8 +40,6 @@ func newJoinCommand(call term.Call[Options]) *cli.Command {
 			"   winnow extract … --shard 2/2 --out birds.features\n" +
 			"   winnow join birds.features",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "OUT",
-				Usage: "write the result of parts in an object store to `DIR`"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace another feature store at OUT"},
 			term.JSONFlag(),
 		},
@@ -51,13 +49,13 @@ func newJoinCommand(call term.Call[Options]) *cli.Command {
 
 func readJoinOptions(c *cli.Context) (Options, error) {
 	out, err := term.OneArgument(c, "the --out that machines made parts of")
-	return Options{Out: location.At(out), To: location.At(c.String("out")), Overwrite: c.Bool("overwrite"),
+	return Options{Out: location.At(out), Overwrite: c.Bool("overwrite"),
 		JSON: c.Bool("json")}, err
 }
 
 func runJoinParts(ctx context.Context, p *term.Program, o Options) error {
 	at, end := p.Watch("rows")
-	r, err := cluster.Join(ctx, o.Out, jobs, cluster.JoinOptions{Overwrite: o.Overwrite, To: o.To, Progress: at,
+	r, err := cluster.Join(ctx, o.Out, jobs, cluster.JoinOptions{Overwrite: o.Overwrite, Progress: at,
 		Note: p.Note})
 	end()
 	return p.Result(r, o.JSON, err)

@@ -10,7 +10,6 @@ import (
 // The flags become options, and misuse never reaches the call.
 func TestOptions(t *testing.T) {
 	termtest.Check(t, newJoinCommand, map[string]Options{
-		"c --overwrite":    {Out: location.At("c"), Overwrite: true},
-		"s3://b/c --out c": {Out: location.At("s3://b/c"), To: location.At("c")},
-	}, []string{"", "a b", "a --to c", "s3://b/c --out s3://b/d"})
+		"c --overwrite": {Out: location.At("c"), Overwrite: true},
+	}, []string{"", "a b", "a --to c"})
 }

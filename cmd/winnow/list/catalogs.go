@@ -10,7 +10,6 @@ import (
 	filtering "winnow/filters"
 	"winnow/internal/catalog"
 	loss "winnow/losses"
-	"winnow/run/config"
 	recipe "winnow/run/recipes"
 )
 
@@ -55,7 +54,7 @@ func describeLoss(e loss.Entry) Entry {
 		text    string
 	}{
 		{e.Params, "learns parameters of its own (loss_solver, loss_schedule)"},
-		{e.Proxied, "its vectors serve the filters proxysim and sub_center"},
+		{e.Proxied, "its vectors serve the filter proxysim"},
 		{e.Unlabelled, "also learns from images without a label (sampler.unlabelled=N in a batch)"},
 		{e.Weighted, "takes a weight in [0, 1] for each sample"},
 		{e.Draws, "draws at random if its settings ask for it, as a function of seed and step"},
@@ -79,7 +78,6 @@ the step: the share given by --noise-rate, or the one that auto estimates. winno
 filter, --set filter.SETTING=VALUE a setting of it; with --filter none every label takes part.
 
 Other ways to handle noisy labels: --screen leaves out, before training, the labels that winnow audit would flag;
---set correct.visits=3 gives an image that the filter keeps dropping the label on which the memory bank agrees.
 
    winnow train --manifest noisy.csv --features features --filter avgsim --noise-rate 0.3 --out run
 `, fromCatalog(func() []filtering.Entry { return filtering.Catalog }, filtering.Find, describeFilter))
@@ -171,8 +169,7 @@ name alone stands for its main recipe (marked *), and so does a recipe's name th
 
    winnow list recipes prism/mcl-vmf
    winnow train --recipe prism --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds
-`, fromCatalog(recipe.List, recipe.Find, describeRecipe), &cli.BoolFlag{Name: "resolved",
-		Usage: "print NAME without comments, with every default filled in"})
+`, fromCatalog(recipe.List, recipe.Find, describeRecipe))
 }
 
 func describeRecipe(r recipe.Recipe) Entry {
@@ -183,18 +180,6 @@ func describeRecipe(r recipe.Recipe) Entry {
 	return Entry{
 		Fields: []Field{{"name", name, true}, {"what", r.Title, true}, {"source", r.Source, true},
 			{"sha256", r.SHA256(), false}},
-		File: func(o Options) ([]byte, error) {
-			if !o.Resolved {
-				return []byte(r.Text), nil
-			}
-			cfg, err := config.Parse(r.Name, []byte(r.Text), nil)
-			if err == nil {
-				err = cfg.Validate()
-			}
-			if err != nil {
-				return nil, err
-			}
-			return config.Marshal(cfg)
-		},
+		File: r.Text,
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/internal/catalog"
-	"winnow/internal/printable"
 	"winnow/internal/text"
 )
 
@@ -34,7 +33,6 @@ func Command() *cli.Command {
 type Options struct {
 	Name           string // "": all
 	JSON, Markdown bool
-	Resolved       bool // of recipes: without comments, with every default
 }
 
 // Field is a property of an entry; those with Column are the columns of the list.
@@ -47,29 +45,25 @@ type Field struct {
 type Entry struct {
 	Fields   []Field
 	Settings []catalog.Setting
-	File     func(Options) ([]byte, error) // printed as the description, if not nil
+	File     string // printed as the description, unless it is ""
 }
 
 // find returns the entry of a name, and all entries for "".
 type find func(name string) ([]Entry, error)
 
 // newCommand returns the command that lists the entries of one catalog.
-func newCommand(name, usage, description string, find find, more ...cli.Flag) *cli.Command {
+func newCommand(name, usage, description string, find find) *cli.Command {
+	var o Options
 	return &cli.Command{
 		Name: name, Usage: usage, Description: description, ArgsUsage: "[NAME]",
-		Flags: append([]cli.Flag{
-			term.JSONFlag(),
-			&cli.BoolFlag{Name: "markdown", Usage: "print the table of the documentation"},
-		}, more...),
-		Action: term.Action(func(c *cli.Context) (Options, error) {
-			o := Options{Name: c.Args().First(), JSON: c.Bool("json"), Markdown: c.Bool("markdown"),
-				Resolved: c.Bool("resolved")}
-			if c.NArg() > 1 {
-				return o, term.Misused("%s: found %d arguments, expected at most one name", c.Command.HelpName,
-					c.NArg())
+		Flags: []cli.Flag{term.Flag(&o.JSON, "json", "print the result as JSON"),
+			term.Flag(&o.Markdown, "markdown", "print the table of the documentation")},
+		Action: term.BoundAction(&o, func(c *cli.Context, o *Options) error {
+			if o.Name = c.Args().First(); c.NArg() > 1 {
+				return term.Misused("%s: found %d arguments, expected at most one name", c.Command.HelpName, c.NArg())
 			}
 			_, err := find(o.Name)
-			return o, term.AsMisuse(err)
+			return term.AsMisuse(err)
 		}, func(_ context.Context, p *term.Program, o Options) error {
 			entries, err := find(o.Name)
 			if err != nil {
@@ -94,9 +88,9 @@ func printEntries(p *term.Program, o Options, entries []Entry) error {
 	case o.Markdown:
 		return writeMarkdown(p.Data, entries)
 	case o.Name != "":
-		return describeEntry(p.Data, o, entries[0])
+		return describeEntry(p.Data, entries[0])
 	}
-	w := text.NewTable(printable.Fitted(p.Out))
+	w := text.NewTable(p.Out)
 	for i, e := range entries {
 		var head, cells []string
 		for _, f := range e.Fields {
@@ -137,12 +131,9 @@ func writeMarkdown(w io.Writer, entries []Entry) error {
 }
 
 // describeEntry writes all that is recorded of an entry.
-func describeEntry(out io.Writer, o Options, e Entry) error {
-	if e.File != nil {
-		text, err := e.File(o)
-		if err == nil {
-			_, err = out.Write(text)
-		}
+func describeEntry(out io.Writer, e Entry) error {
+	if e.File != "" {
+		_, err := io.WriteString(out, e.File)
 		return err
 	}
 	w := text.NewTable(out)

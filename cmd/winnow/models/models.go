@@ -10,7 +10,6 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/internal/hint"
-	"winnow/internal/printable"
 	"winnow/models"
 	"winnow/run/fetching"
 	"winnow/run/trial"
@@ -92,7 +91,7 @@ func listModels(_ context.Context, p *term.Program, r *models.Registry, o Option
 	if o.JSON {
 		return p.JSON(r.List())
 	}
-	return models.WriteList(printable.Fitted(p.Out), r.List())
+	return models.WriteList(p.Out, r.List())
 }
 
 func showModel(_ context.Context, p *term.Program, r *models.Registry, o Options) error {

@@ -3,12 +3,12 @@ package models
 import (
 	"context"
 	"fmt"
+	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
 	"winnow/internal/hint"
-	"winnow/internal/printable"
 	"winnow/models"
 	"winnow/models/architecture"
 )
@@ -16,16 +16,13 @@ import (
 func newCommand(call term.Call[NewOptions]) *cli.Command {
 	return &cli.Command{
 		Name:      "new",
-		Usage:     "make an untrained network from a description, with random weights by a seed",
+		Usage:     "make an untrained network with random weights by a seed",
 		ArgsUsage: "NAME",
-		Description: "Writes an ONNX file and records it as NAME. --arch names a network of winnow models\n" +
-			"architectures, or a YAML file like those that it prints. The same description and seed give the\n" +
-			"same file.\n\n" +
+		Description: "Writes an ONNX file and records it as NAME. The same network and seed give the same file.\n\n" +
 			"   winnow models new digits --arch lenet --seed 1\n" +
 			"   winnow train --model digits --finetune all ...",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "arch", Required: true,
-				Usage: "`NETWORK`: a name, or a file that ends in .yaml or .yml"},
+			&cli.StringFlag{Name: "arch", Required: true, Usage: "`NETWORK` of winnow models architectures"},
 			term.SeedFlag("`SEED` of the weights"),
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "NAME.onnx next to the registry",
 				Usage: "ONNX `FILE` to write"},
@@ -37,11 +34,10 @@ func newCommand(call term.Call[NewOptions]) *cli.Command {
 
 func architecturesCommand() *cli.Command {
 	return &cli.Command{
-		Name:      "architectures",
-		Usage:     "list the networks that models new knows, or print the description of one",
-		ArgsUsage: "[NAME]",
-		Flags:     []cli.Flag{term.JSONFlag()},
-		Action:    term.Action(readArchitectures, listArchitectures),
+		Name:   "architectures",
+		Usage:  "list the networks that models new knows",
+		Flags:  []cli.Flag{term.JSONFlag()},
+		Action: term.Action(readArchitectures, listArchitectures),
 	}
 }
 
@@ -59,7 +55,7 @@ func readNew(c *cli.Context) (NewOptions, error) {
 }
 
 func makeNew(_ context.Context, p *term.Program, r *models.Registry, o NewOptions) error {
-	net, err := architecture.Open(o.Architecture)
+	net, err := architecture.Find(o.Architecture)
 	if err != nil {
 		return hint.With(err, "winnow models architectures lists them")
 	}
@@ -80,28 +76,19 @@ func makeNew(_ context.Context, p *term.Program, r *models.Registry, o NewOption
 	return err
 }
 
-func readArchitectures(c *cli.Context) (o Options, err error) {
-	o.JSON = c.Bool("json")
-	if c.NArg() > 0 {
-		o.Argument, err = term.OneArgument(c, "one name")
-	}
-	return o, err
+func readArchitectures(c *cli.Context) (Options, error) {
+	return Options{JSON: c.Bool("json")}, term.NoArguments(c)
 }
 
 func listArchitectures(_ context.Context, p *term.Program, o Options) error {
-	if o.Argument != "" {
-		text, err := architecture.Text(o.Argument)
-		if err == nil {
-			_, err = p.Data.Write(text)
-		}
-		return err
-	}
-	list, err := architecture.List()
-	if err != nil {
-		return err
-	}
+	list := architecture.List()
 	if o.JSON {
 		return p.JSON(list)
 	}
-	return architecture.WriteList(printable.Fitted(p.Out), list)
+	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tIMAGES\tFEATURES\tPARAMETERS\tWHAT")
+	for _, a := range list {
+		fmt.Fprintf(w, "%s\t%d×%d×%d\t%d\t%d\t%s\n", a.Name, a.Channels, a.Side, a.Side, a.Dim, a.Parameters, a.About)
+	}
+	return w.Flush()
 }

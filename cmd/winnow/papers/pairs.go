@@ -29,44 +29,39 @@ compared with symmetric noise of the same rate on the same vectors. No run of wi
 `
 
 func pairsCommand(call term.Call[PairsOptions]) *cli.Command {
+	o := PairsOptions{Options: pairs.Options{Most: 50_000_000}}
 	return &cli.Command{
 		Name:        "pairs",
 		Usage:       "compare true and false pairs of training images, and how much of what a loss learns is wrong",
 		ArgsUsage:   "[RUN]",
 		Description: pairsDescription,
 		Flags: append([]cli.Flag{
-			&cli.Float64Flag{Name: "synthetic", DefaultText: "the share of wrong labels",
-				Usage: "`RATE` of the symmetric noise to compare with the given labels"},
+			term.Flag(&o.Synthetic, "synthetic", "`RATE` of the symmetric noise to compare with the given labels",
+				"the share of wrong labels"),
 			&cli.StringFlag{Name: "loss", DefaultText: "the run's, or supcon,scl_rhe",
 				Usage: "`LIST` of losses of pairs, with their default settings"},
-			&cli.IntFlag{Name: "batches", DefaultText: "those of one epoch", Usage: "use `N` batches"},
-			&cli.StringFlag{Name: "batch", DefaultText: "the run's, or 512",
-				Usage: "`PxK` or N: classes and images of each in a batch, or images"},
-			&cli.IntFlag{Name: "pairs", Value: 50_000_000,
-				Usage: "compare at most `N` pairs: of more, those among images drawn at random"},
-			&cli.Uint64Flag{Name: "seed", DefaultText: "the run's, or 1",
-				Usage: "seed `N` of the batches, the symmetric noise and what is drawn"},
-			term.OutFlag("`DIR` for the drawings"),
-			term.JSONFlag(),
+			term.Flag(&o.Batches, "batches", "use `N` batches", "those of one epoch"),
+			term.Flag(&o.Batch, "batch", "`PxK` or N: classes and images of each in a batch, or images",
+				"the run's, or 512"),
+			term.Flag(&o.Most, "pairs", "compare at most `N` pairs: of more, those among images drawn at random"),
+			term.Flag(&o.Seed, "seed", "seed `N` of the batches, the symmetric noise and what is drawn",
+				"the run's, or 1"),
+			term.Flag(&o.Out, "out,o", "`DIR` for the drawings"),
+			term.Flag(&o.JSON, "json", "print the result as JSON"),
 		}, term.DataFlags...),
-		Action: term.Action(readPairs, call),
+		Action: term.BoundAction(&o, readPairs, call),
 	}
 }
 
-func readPairs(c *cli.Context) (o PairsOptions, err error) {
-	o = PairsOptions{Out: c.String("out"), JSON: c.Bool("json")}
-	if o.Most = c.Int("pairs"); o.Most < 1 {
-		return o, term.Misused("--pairs: found %d, expected 1 or more", o.Most)
-	}
-	if o.Options.BatchOptions, err = term.Embedded(c); err != nil {
-		return o, err
+func readPairs(c *cli.Context, o *PairsOptions) error {
+	if o.Most < 1 {
+		return term.Misused("--pairs: found %d, expected 1 or more", o.Most)
 	}
 	if c.IsSet("loss") {
 		names := strings.FieldsFunc(c.String("loss"), func(r rune) bool { return r == ',' || r == ' ' })
 		o.Losses = pairs.Named(names...)
 	}
-	o.Synthetic = term.Given(c, "synthetic", c.Float64)
-	return o, nil
+	return readData(c, &o.BatchOptions)
 }
 
 func runPairs(ctx context.Context, p *term.Program, o PairsOptions) error {

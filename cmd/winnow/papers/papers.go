@@ -4,6 +4,9 @@ package papers
 
 import (
 	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/papers/pairs"
 )
 
 const description = `
@@ -19,4 +22,16 @@ func Command() *cli.Command {
 		Description: description,
 		Subcommands: []*cli.Command{theoryCommand(runTheory), skewCommand(measureSkew), pairsCommand(runPairs)},
 	}
+}
+
+// readData reads what a command that examines a training's images and batches works on: [RUN] or DataFlags. The flags
+// of its batches are bound to o.
+func readData(c *cli.Context, o *pairs.BatchOptions) (err error) {
+	if c.IsSet("batches") && o.Batches < 1 {
+		return term.Misused("--batches: found %d, expected 1 or more", o.Batches)
+	}
+	if o.Data, err = term.RunOptions(c); err == nil {
+		o.Run, err = term.RunOrStore(c)
+	}
+	return err
 }

@@ -31,30 +31,24 @@ r of the positives.
 `
 
 func skewCommand(call term.Call[SkewOptions]) *cli.Command {
+	var o SkewOptions
 	return &cli.Command{
 		Name:        "skew",
 		Usage:       "measure how unevenly mining selects the pairs of batches, and which bounds follow",
 		ArgsUsage:   "[RUN]",
 		Description: skewDescription,
 		Flags: append([]cli.Flag{
-			&cli.IntFlag{Name: "batches", DefaultText: "those of one epoch", Usage: "use `N` batches"},
-			&cli.StringFlag{Name: "batch", DefaultText: "the run's, or 12x5",
-				Usage: "`PxK`: classes and images of each in a batch"},
-			&cli.Float64Flag{Name: "margin", DefaultText: "the run's, or 0.2",
-				Usage: "`α` of the triplet and the marginal loss"},
-			&cli.Float64Flag{Name: "beta", DefaultText: "the run's, or 1.4", Usage: "`β` of the marginal loss"},
-			&cli.Uint64Flag{Name: "seed", DefaultText: "the run's, or 1",
-				Usage: "seed `N` of the batches and of what mining draws"},
-			term.JSONFlag(),
+			term.Flag(&o.Batches, "batches", "use `N` batches", "those of one epoch"),
+			term.Flag(&o.Batch, "batch", "`PxK`: classes and images of each in a batch", "the run's, or 12x5"),
+			term.Flag(&o.Margin, "margin", "`α` of the triplet and the marginal loss", "the run's, or 0.2"),
+			term.Flag(&o.Beta, "beta", "`β` of the marginal loss", "the run's, or 1.4"),
+			term.Flag(&o.Seed, "seed", "seed `N` of the batches and of what mining draws", "the run's, or 1"),
+			term.Flag(&o.JSON, "json", "print the result as JSON"),
 		}, term.DataFlags...),
-		Action: term.Action(readSkew, call),
+		Action: term.BoundAction(&o, func(c *cli.Context, o *SkewOptions) error {
+			return readData(c, &o.BatchOptions)
+		}, call),
 	}
-}
-
-func readSkew(c *cli.Context) (o SkewOptions, err error) {
-	o.JSON, o.Margin, o.Beta = c.Bool("json"), term.Given(c, "margin", c.Float64), term.Given(c, "beta", c.Float64)
-	o.BatchOptions, err = term.Embedded(c)
-	return o, err
 }
 
 func measureSkew(ctx context.Context, p *term.Program, o SkewOptions) error {

@@ -27,51 +27,49 @@ winnow papers skew measures the skews η and γ of a run.
 `
 
 func theoryCommand(call term.Call[TheoryOptions]) *cli.Command {
+	var o TheoryOptions
 	return &cli.Command{
 		Name: "theory",
 		Usage: "compute the effect of a rate of label noise on pairs and triplets, and how much of it losses " +
 			"withstand",
 		Description: theoryDescription,
 		Flags: []cli.Flag{
-			&cli.Float64Flag{Name: "noise-rate", Usage: "label noise `P` in [0, 1)"},
+			term.Flag(&o.Setting.Rate, "noise-rate", "label noise `P` in [0, 1)"),
 			&cli.Float64Flag{Name: "pair-rate",
 				Usage: "instead of --noise-rate: the share `Q` of truly similar pairs with different labels"},
-			&cli.IntFlag{Name: "classes", Usage: "number `K` of classes; required"},
-			&cli.IntFlag{Name: "each", Usage: "images `N` of each class, for the exact weights of 1-1 sampling"},
+			term.Flag(&o.Setting.Classes, "classes", "number `K` of classes; required"),
+			term.Flag(&o.Setting.Each, "each", "images `N` of each class, for the exact weights of 1-1 sampling"),
 			&cli.StringFlag{Name: "eta", Value: "1,1.25,1.5,2,3,5,10",
 				Usage: "skews η ≥ 1 of mining, how much too often it selects hard negatives: `LIST`"},
 			&cli.StringFlag{Name: "gamma", Value: "0.1,0.25,0.5,0.75,0.9,1",
 				Usage: "skews γ in (0, 1] of the marginal loss's weights: `LIST`"},
-			term.JSONFlag(),
+			term.Flag(&o.JSON, "json", "print the result as JSON"),
 		},
-		Action: term.Action(readTheory, call),
+		Action: term.BoundAction(&o, readTheory, call),
 	}
 }
 
-func readTheory(c *cli.Context) (o TheoryOptions, err error) {
+func readTheory(c *cli.Context, o *TheoryOptions) (err error) {
 	switch {
 	case c.Args().Present():
-		return o, term.NoArguments(c)
+		return term.NoArguments(c)
 	case c.IsSet("noise-rate") == c.IsSet("pair-rate"):
-		return o, term.Misused("theory: expected one of --noise-rate and --pair-rate")
+		return term.Misused("theory: expected one of --noise-rate and --pair-rate")
 	case !c.IsSet("classes"):
-		return o, term.Misused("theory: --classes is missing")
-	case c.IsSet("each") && c.Int("each") == 0:
-		return o, term.Misused("--each: found 0, expected 2 or more")
+		return term.Misused("theory: --classes is missing")
+	case c.IsSet("each") && o.Setting.Each == 0:
+		return term.Misused("--each: found 0, expected 2 or more")
 	}
-	s := theory.Setting{Rate: c.Float64("noise-rate"), Classes: c.Int("classes"), Each: c.Int("each")}
-	if s.Eta, err = term.Numbers(c, "eta"); err != nil {
-		return o, err
+	if o.Setting.Eta, err = term.Numbers(c, "eta"); err != nil {
+		return err
 	}
-	if s.Gamma, err = term.Numbers(c, "gamma"); err != nil {
-		return o, err
+	if o.Setting.Gamma, err = term.Numbers(c, "gamma"); err != nil {
+		return err
 	}
 	if c.IsSet("pair-rate") {
-		if s.Rate, err = theory.RateOfPairs(c.Float64("pair-rate"), s.Classes); err != nil {
-			return o, term.AsMisuse(err)
-		}
+		o.Setting.Rate, err = theory.RateOfPairs(c.Float64("pair-rate"), o.Setting.Classes)
 	}
-	return TheoryOptions{s, c.Bool("json")}, nil
+	return term.AsMisuse(err)
 }
 
 func runTheory(_ context.Context, p *term.Program, o TheoryOptions) error {

@@ -19,33 +19,17 @@ type Line struct {
 	every    time.Duration
 	unit     string // what is counted, such as "images"
 
-	stage        string        // name of the current stage, with which the line begins
-	guess, after time.Duration // estimated time of this stage, and of the later ones
+	stage string // name of the current stage, with which the line begins
 
 	start, last time.Time
 	width       int // width of the line on the terminal
 }
 
-// Stage begins one of several stages of work. unit is what is counted. guess is the estimated time of the
-// stage, used until more is known; after is that of the later stages, which the time left includes.
-func (p *Line) Stage(name, unit string, guess, after time.Duration) {
+// Stage begins one of several stages of work. unit is what is counted.
+func (p *Line) Stage(name, unit string) {
 	p.End()
-	p.stage, p.unit, p.guess, p.after, p.start = name+"  ", unit, guess, after, p.now()
-	p.last = p.start
-	if guess >= time.Second {
-		p.showLine(fmt.Sprintf("%sabout %v left", p.stage, (guess + after).Round(time.Second)))
-	}
-}
-
-// timeLeft returns the time left, from the share of the work done since the start. The guess fades out over the
-// first fifth.
-func (p *Line) timeLeft(share float64, took time.Duration) time.Duration {
-	known := 1.0
-	if p.guess > 0 {
-		known = min(1, 5*share)
-	}
-	rest := known*(1-share)/share*float64(took) + (1-known)*(1-share)*float64(p.guess)
-	return (time.Duration(rest) + p.after).Round(time.Second)
+	p.stage, p.unit = name+"  ", unit
+	p.Restart()
 }
 
 // New begins a line on w, past the guard of a printable.Writer, because it prints only numbers and its own
@@ -70,8 +54,9 @@ func (p *Line) At(done, total, earlier int, more string) {
 	text := fmt.Sprintf("%s%d/%d %s", p.stage, done, total, p.unit)
 	if rate := float64(done-earlier) / now.Sub(p.start).Seconds(); rate > 0 {
 		text += fmt.Sprintf("  %.1f %s/s", rate, p.unit)
-		if done-earlier > 1 || p.guess > 0 { // the time of the first one includes all preparation
-			text += fmt.Sprintf("  %v left", p.timeLeft(float64(done-earlier)/float64(total-earlier), now.Sub(p.start)))
+		if done-earlier > 1 { // the time of the first one includes all preparation
+			left := now.Sub(p.start).Seconds() * float64(total-done) / float64(done-earlier)
+			text += fmt.Sprintf("  %v left", (time.Duration(left) * time.Second).Round(time.Second))
 		}
 	}
 	p.showLine(text + more)
@@ -85,6 +70,18 @@ func (p *Line) showLine(text string) {
 	}
 	fmt.Fprintf(p.w, "\r%s%s", text, strings.Repeat(" ", max(p.width-len(text), 0)))
 	p.width = len(text)
+}
+
+// Restart begins to count the time anew.
+func (p *Line) Restart() {
+	p.start = p.now()
+	p.last = p.start
+}
+
+// Print prints text that stays, and clears the line before it.
+func (p *Line) Print(format string, args ...any) {
+	p.End()
+	fmt.Fprintf(p.w, format, args...)
 }
 
 // End clears the line on a terminal.

@@ -25,23 +25,3 @@ func TestLine(t *testing.T) {
 		t.Errorf("%q, expected %q", out.String(), want)
 	}
 }
-
-// The time left covers all stages. Each has its own rate; before it is known, a guess counts.
-func TestStages(t *testing.T) {
-	var out bytes.Buffer
-	now := time.Unix(0, 0)
-	p := New(&out, "", func() time.Time { return now })
-	p.Stage("extract", "images", 0, 30*time.Second)
-	now = now.Add(10 * time.Second)
-	p.At(100, 1000, 0, "")
-	p.Stage("judge", "steps", time.Minute, 0)
-	now = now.Add(20 * time.Second)
-	p.At(1, 1000, 0, "")
-	now = now.Add(20 * time.Second)
-	p.At(500, 1000, 0, "")
-	want := "extract  100/1000 images  10.0 images/s  2m0s left\njudge  about 1m0s left\n" +
-		"judge  1/1000 steps  0.1 steps/s  2m40s left\njudge  500/1000 steps  12.5 steps/s  40s left\n"
-	if out.String() != want {
-		t.Errorf("%q, expected %q", out.String(), want)
-	}
-}

@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/audit"
-	"winnow/cmd/winnow/progress"
+	"winnow/cmd/winnow/progress/training"
 	"winnow/cmd/winnow/review"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
@@ -51,30 +51,24 @@ Without a terminal or a browser the studio is not opened: the last line is the c
 `
 
 func newQuickstartCommand(call term.Call[Options]) *cli.Command {
+	o := Options{Options: quickstart.Options{Dir: "quickstart", Seed: 1, Rate: 0.2, Classes: 120, Images: 30}}
 	return &cli.Command{
 		Name:        "quickstart",
 		Usage:       "show winnow on drawn characters with wrong labels among them, and open the studio",
 		Description: description,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "quickstart", Usage: "`DIR` to write"},
-			&cli.BoolFlag{Name: "no-open", Usage: "do not open the studio: print its command"},
-			term.SeedFlag("`SEED` of noise and training"),
-			&cli.Float64Flag{Name: "noise-rate", Value: 0.2, Usage: "share `P` of the training labels made wrong"},
-			&cli.IntFlag{Name: "classes", Value: 120, Usage: "draw `N` characters, 12 … 240"},
-			&cli.IntFlag{Name: "images", Value: 30, Usage: "draw `N` images of each, 2 … 1000"},
-			&cli.StringSliceFlag{Name: "set",
-				Usage: "one setting of the trainings, `KEY=VALUE` as of winnow train; may be repeated"},
-			term.JSONFlag(),
+			term.Flag(&o.Dir, "out,o", "`DIR` to write"),
+			term.Flag(&o.NoOpen, "no-open", "do not open the studio: print its command"),
+			term.Flag(&o.Seed, "seed", "`SEED` of noise and training"),
+			term.Flag(&o.Rate, "noise-rate", "share `P` of the training labels made wrong"),
+			term.Flag(&o.Classes, "classes", "draw `N` characters, 12 … 240"),
+			term.Flag(&o.Images, "images", "draw `N` images of each, 2 … 1000"),
+			term.Flag(&o.Settings, "set",
+				"one setting of the trainings, `KEY=VALUE` as of winnow train; may be repeated"),
+			term.Flag(&o.JSON, "json", "print the result as JSON"),
 		},
-		Action: term.Action(readQuickstart, call),
+		Action: term.BoundAction(&o, func(c *cli.Context, _ *Options) error { return term.NoArguments(c) }, call),
 	}
-}
-
-func readQuickstart(c *cli.Context) (Options, error) {
-	return Options{JSON: c.Bool("json"), NoOpen: c.Bool("no-open"), Options: quickstart.Options{
-		Dir: c.String("out"), Seed: c.Uint64("seed"), Rate: c.Float64("noise-rate"), Classes: c.Int("classes"),
-		Images: c.Int("images"), Settings: c.StringSlice("set"),
-	}}, term.NoArguments(c)
 }
 
 func runQuickstart(ctx context.Context, p *term.Program, o Options) error {
@@ -142,7 +136,7 @@ func auditByFeatures(ctx context.Context, p *term.Program, s review.Options) err
 
 // watchTraining shows the progress of a training.
 func watchTraining(p *term.Program, plan run.Plan) (show train.Observer, end func()) {
-	line := progress.NewTraining(p.Err, time.Now)
+	line := training.New(p.Err, time.Now)
 	line.Begun(plan)
 	if p.Quiet {
 		return train.Together(), line.End

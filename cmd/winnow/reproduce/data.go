@@ -37,18 +37,11 @@ func parseData(given []string, study studies.Study) (list []runner.Source, err e
 		manifest, store, both := strings.Cut(files, ",")
 		store, root, _ := strings.Cut(store, ",")
 		switch {
-		case !byName && len(given) > 1:
-			return nil, term.Misused("--data %s stands in for every dataset: expected no other --data", text)
-		case byName && files == glyphsData:
-			return nil, term.Misused("--data %s: the drawn characters stand in for every dataset: --data glyphs", text)
-		case slices.ContainsFunc(list, func(s runner.Source) bool { return s.Name == name }):
-			return nil, term.Misused("--data: found %q twice", name)
-		case byName && !slices.Contains(known, name):
-			return nil, term.Misused("--data: %s has no dataset %q, it has %s",
-				study.Name, name, strings.Join(known, ", "))
-		case manifest == "" || both && store == "" && root == "":
-			return nil, term.Misused("--data: found %q, expected MANIFEST,FEATURES or MANIFEST,FEATURES,ROOT; with "+
-				"--model MANIFEST or MANIFEST,,ROOT", files)
+		case !byName && len(given) > 1, byName && (files == glyphsData || !slices.Contains(known, name)),
+			slices.ContainsFunc(list, func(s runner.Source) bool { return s.Name == name }),
+			manifest == "" || both && store == "" && root == "":
+			return nil, term.Misused("--data: found %q, expected NAME=MANIFEST,FEATURES[,ROOT] with a NAME of %s, "+
+				"each once; or MANIFEST,FEATURES[,ROOT] or glyphs alone", text, strings.Join(known, ", "))
 		case strings.Contains(name, "@") && store == "":
 			return nil, term.Misused("--data: found %q without features, expected them: --model makes those of the "+
 				"table's own network", text)

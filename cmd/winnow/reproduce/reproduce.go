@@ -8,7 +8,6 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
-	"winnow/internal/printable"
 	"winnow/papers/runner"
 	"winnow/papers/studies"
 )
@@ -60,8 +59,7 @@ func newReproduceCommand(call term.Call[Options]) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "data", Usage: "`[NAME=]MANIFEST,FEATURES[,ROOT]`, or glyphs; may be repeated"},
 			&cli.StringFlag{Name: "finetune",
-				Usage: "train the network too, in every row: all, a `STAGE` to train from, or a pattern with * " +
-					"over names of weights"},
+				Usage: "train the network too, in every row: all, or a `STAGE` to train from"},
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features",
 				Usage: "`NAME` or ONNX file of the network that is trained, and that makes the features that --data " +
 					"does not name"},
@@ -126,5 +124,5 @@ func listStudies(p *term.Program, o Options) error {
 	case o.JSON:
 		return p.JSON(all)
 	}
-	return studies.WriteItems(printable.Fitted(p.Out), all)
+	return studies.WriteItems(p.Out, all)
 }

@@ -44,12 +44,12 @@ func TestRead(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"prism-table1": "--data is missing",
-		"--data a.csv,b --data c.csv,d prism-table1":         "expected no other --data",
-		"--data nix=a.csv,b prism-table1":                    `has no dataset "nix"`,
+		"--data a.csv,b --data c.csv,d prism-table1":         "found \"a.csv,b\", expected NAME=",
+		"--data nix=a.csv,b prism-table1":                    `found "nix=a.csv,b", expected NAME=`,
 		"--data glyphs --seeds 0 prism-table1":               "--seeds",
-		"--data cars196=a,b --data cars196=a,b prism-table1": "twice",
+		"--data cars196=a,b --data cars196=a,b prism-table1": `found "cars196=a,b", expected NAME=`,
 		"--data pets@vit=p.csv sclrhe-table4":                `found "pets@vit=p.csv" without features, expected them`,
-		"--data pets@beit=p.csv,v sclrhe-table4":             `has no dataset "pets@beit", it has cifar100,`,
+		"--data pets@beit=p.csv,v sclrhe-table4":             `found "pets@beit=p.csv,v", expected NAME=`,
 		"--data pets@vit=p.csv,,img sclrhe-table4":           "without features, expected them",
 		"--finetune all --data a,b finetune-mnist":           "says itself what each",
 		"--finetune all --root r --data glyphs prism-table2": "its own network",

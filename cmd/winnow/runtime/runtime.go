@@ -10,7 +10,6 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
-	"winnow/internal/diagnosis"
 	"winnow/internal/hint"
 	"winnow/internal/ortlib"
 )
@@ -19,6 +18,7 @@ import (
 func Command() *cli.Command { return newRuntimeCommand(installRuntime) }
 
 func newRuntimeCommand(install term.Call[ortlib.InstallOptions]) *cli.Command {
+	var o ortlib.InstallOptions
 	return &cli.Command{
 		Name:  "runtime",
 		Usage: "install or show ONNX Runtime, the library that runs the networks",
@@ -30,16 +30,15 @@ func newRuntimeCommand(install term.Call[ortlib.InstallOptions]) *cli.Command {
 					"given), checks its sha256, unpacks this machine's library and prints its path. An intact\n" +
 					"library is kept. Of all commands, only this one and winnow models get download anything.",
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "from",
-						Usage: "take the library from `PATH` instead of npm: an npm tarball, a release archive " +
-							"of Microsoft " +
-							"(.tgz, .zip), a folder, or the library itself"},
-					&cli.BoolFlag{Name: "cuda",
-						Usage: "also the libraries of the CUDA provider (linux/amd64; the system must have CUDA 13 " +
-							"and cuDNN 9)"},
-					&cli.BoolFlag{Name: "overwrite", Usage: "replace an installed library"},
+					term.Flag(&o.From, "from", "take the library from `PATH` instead of npm: an npm tarball, a "+
+						"release archive of Microsoft (.tgz, .zip), a folder, or the library itself"),
+					term.Flag(&o.CUDA, "cuda", "also the libraries of the CUDA provider (linux/amd64; the system must "+
+						"have CUDA 13 and cuDNN 9)"),
+					term.Flag(&o.Force, "overwrite", "replace an installed library"),
 				},
-				Action: term.Action(readInstall, install),
+				Action: term.BoundAction(&o, func(c *cli.Context, _ *ortlib.InstallOptions) error {
+					return term.NoArguments(c)
+				}, install),
 			},
 			{
 				Name:   "show",
@@ -51,14 +50,6 @@ func newRuntimeCommand(install term.Call[ortlib.InstallOptions]) *cli.Command {
 	}
 }
 
-func readInstall(c *cli.Context) (ortlib.InstallOptions, error) {
-	if c.NArg() > 0 {
-		return ortlib.InstallOptions{}, term.Misused("runtime install: unexpected argument %q: name the path "+
-			"with --from", c.Args().First())
-	}
-	return ortlib.InstallOptions{From: c.String("from"), CUDA: c.Bool("cuda"), Force: c.Bool("overwrite")}, nil
-}
-
 func installRuntime(ctx context.Context, p *term.Program, o ortlib.InstallOptions) error {
 	o.Note = func(fact string) { p.Note("%s", fact) }
 	path, err := ortlib.Install(ctx, o)
@@ -67,6 +58,14 @@ func installRuntime(ctx context.Context, p *term.Program, o ortlib.InstallOption
 	}
 	_, err = fmt.Fprintln(p.Out, path)
 	return err
+}
+
+// library is the ONNX Runtime in use, as winnow runtime show --json prints it.
+type library struct {
+	Path      string   `json:"path"`
+	Source    string   `json:"source"`
+	Version   string   `json:"version"`
+	Providers []string `json:"providers"`
 }
 
 func readShow(c *cli.Context) (asJSON bool, err error) { return c.Bool("json"), term.NoArguments(c) }
@@ -80,7 +79,7 @@ func showRuntime(_ context.Context, p *term.Program, asJSON bool) error {
 	if err != nil {
 		return hint.With(err, "%s", p.LibraryHint(err))
 	}
-	l := diagnosis.Library{Path: found.Path, Source: found.Source, Version: rt.Version(), Providers: rt.Providers()}
+	l := library{Path: found.Path, Source: found.Source, Version: rt.Version(), Providers: rt.Providers()}
 	if asJSON {
 		return p.JSON(l)
 	}

@@ -1,51 +1,41 @@
 package term
 
 import (
-	"encoding/json"
 	"errors"
-	"io"
-	"io/fs"
-	"syscall"
+	"time"
 
 	"winnow/internal/seal"
 )
 
-// adviseByKind returns what to do about an error for which the rooms have no hint, by its kind, or "". An error of a
-// room that may import no hints says it by a method Advice.
+// adviseByKind returns what to do about an error for which the rooms have no hint, or "". An error of a room that may
+// import no hints gives it by a method Advice.
 func adviseByKind(err error) string {
-	for _, kind := range kinds {
-		for _, is := range kind.is {
-			if errors.Is(err, is) {
-				return kind.advice
-			}
-		}
-	}
 	var advised interface {
 		error
 		Advice() string
 	}
-	if errors.As(err, &advised) {
+	switch {
+	case errors.As(err, &advised):
 		return advised.Advice()
-	}
-	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return restore
+	case errors.Is(err, seal.ErrChanged), errors.Is(err, seal.ErrShort):
+		return "restore it from a copy, or make it again with the command that wrote it"
 	}
 	return ""
 }
 
-const restore = "restore it from a copy, or make it again with the command that wrote it"
+// Patience is how long a command may take to end after the first signal, unless it holds work that would be lost. A
+// system call, such as a read from a server that does not answer, can take longer than users wait. Files are written
+// next to their final place, and stores continue after their last rows on disk, so ending the process loses nothing.
+const Patience = 1500 * time.Millisecond
 
-var kinds = []struct {
-	is     []error
-	advice string
-}{
-	{[]error{seal.ErrChanged, seal.ErrShort, io.ErrUnexpectedEOF}, restore},
-	{[]error{syscall.ENOSPC, syscall.EDQUOT}, "free some space, or write elsewhere: the same command can be repeated"},
-	{[]error{syscall.EROFS}, "write elsewhere: nothing can be written there"},
-	{[]error{syscall.ENAMETOOLONG}, "give a shorter name: most systems allow 255 bytes"},
-	{[]error{syscall.ELOOP}, "fix the links: they lead in a circle"},
-	{[]error{syscall.EMFILE, syscall.ENFILE}, "allow more open files (ulimit -n), or end other programs"},
-	{[]error{fs.ErrPermission}, "run as who owns it, or allow it with chmod"},
-	{[]error{syscall.ENOTDIR, syscall.EISDIR}, "give another name, or move what is there out of the way"},
-	{[]error{syscall.EIO}, "check the disk: the system could not read or write it"},
+// saved says what an interrupted command leaves behind, by its name.
+var saved = map[string]string{
+	"train":     "; the work so far is saved: --resume continues it",
+	"extract":   "; the work so far is saved: the same command continues it",
+	"reproduce": "; the work so far is saved: the same command continues it",
+	"sweep":     "; the work so far is saved: the same command continues it",
+	"index":     "; the images so far are in the index: --add continues it",
+	"export":    "; with --to the points so far are in the collection: the same command continues",
+	"audit":     "; features made so far are kept: the same command continues with them",
+	"models":    "; a download so far is kept: the same command continues it",
 }

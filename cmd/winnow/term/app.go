@@ -98,7 +98,7 @@ func FromCommand(groups []Group, args []string) []string {
 
 // Interrupted prints that a command was interrupted, and what it saved. args begin with the command's name.
 func Interrupted(w io.Writer, args []string) {
-	fmt.Fprintln(w, "winnow: interrupted"+describeSaved(args))
+	fmt.Fprintln(w, "winnow: interrupted"+saved[args[0]])
 }
 
 // NewApp returns the program with these commands.
@@ -139,25 +139,16 @@ func globalFlags() []cli.Flag {
 		&cli.StringFlag{Name: "ort-lib",
 			Usage: "shared library `FILE` of ONNX Runtime", EnvVars: []string{"WINNOW_ORT_LIB"}},
 		&cli.StringFlag{Name: "device", Value: "cpu",
-			Usage: "run networks on `DEVICE`: cpu, cuda, cuda:N, auto; several GPUs (cuda:0,1) share extracting " +
-				"and embedding", EnvVars: []string{"WINNOW_DEVICE"}},
+			Usage: "run networks on `DEVICE`: cpu, cuda, cuda:N, auto", EnvVars: []string{"WINNOW_DEVICE"}},
 		&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit",
 			Usage: "limit the GPU memory of one network to `SIZE`: 4GiB, 800MiB"},
 		&cli.BoolFlag{Name: "tf32",
 			Usage: "let the GPU round products to TF32: faster, but vectors differ from the CPU's"},
 		&cli.StringFlag{Name: "precision", Value: features.Float32,
-			Usage: "compute vectors of images in `TYPE`: float32, float16 or bfloat16 (a GPU is twice as fast or " +
-				"more, numbers keep 3 or 2 digits: see extract --check); training stays float32"},
-		&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic),
-			Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary " +
-				"from run to run), default"},
-		&cli.StringFlag{Name: "gpu-gradients", Value: fastestGradients,
-			Usage: "how the GPU computes gradients in training, `WAY`: fastest (each kind of layer is timed first), " +
-				"operators (ONNX's alone, the same in every run)"},
+			Usage: "compute vectors of images in `TYPE`: float32 or float16 (a GPU is twice as fast or more, numbers " +
+				"keep 3 digits: see extract --check); training stays float32"},
 		&cli.IntFlag{Name: "threads", DefaultText: "one per core",
 			Usage: "compute with `N` threads", EnvVars: []string{"WINNOW_THREADS"}},
-		&cli.BoolFlag{Name: "verbose",
-			Usage: "print the times by which the way of each kind of layer's gradients was chosen on a GPU"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no progress and no notes"},
 	}
 }

@@ -30,8 +30,7 @@ func RunFlags() (flags []cli.Flag) {
 		"manifest": {"manifest `FILE`, or folder of photos", ""},
 		"root":     {"`DIR` (or .zip file) that the manifest's paths start from", "the manifest's folder"},
 		"features": {"feature store `DIR`, made by winnow extract", "made from the images"},
-		"finetune": {"train the backbone too: all of it (also without a value), from `STAGE` on, or the weights " +
-			"whose names match a pattern with *", d.Finetune.Weights},
+		"finetune": {"train the backbone too: all (also without a value), or from `STAGE` on", d.Finetune.Weights},
 		"model": {"backbone that makes the features or is fine-tuned: a `NAME` of winnow models list, or an ONNX file",
 			"the best one installed"},
 		"backbone-lr": {"learning rate `RATE` of the backbone, or auto: find it",

@@ -59,8 +59,7 @@ func (p *Program) CheckTargets(files []Target, inputs []string) error {
 	return p.claim()
 }
 
-// keptHere checks the addresses in flags. Only manifests and images are read from object stores, and only parts of
-// extract are written there.
+// keptHere checks the addresses in flags. Only manifests and images are read from object stores.
 func keptHere(c *cli.Context) error {
 	for _, flag := range c.Command.Flags {
 		name := flag.Names()[0]
@@ -71,10 +70,8 @@ func keptHere(c *cli.Context) error {
 				return Misused("--%s: %w", name, err)
 			}
 		case name == "strip-prefix": // is removed from paths, and not opened
-		case name == "out" && c.Command.Name == "extract" && (c.IsSet("shard") || c.Bool("dry-run")):
 		case at.Scheme() == location.S3 || at.Scheme() == location.Google:
-			return Misused("--%s: found %s, expected a path on this machine: manifests and images are read from "+
-				"object stores, and extract alone writes there, with --shard (1/1: all in one part)", name, at)
+			return Misused("--%s: found %s, expected a path on this machine", name, at)
 		}
 	}
 	return nil

@@ -13,7 +13,6 @@ import (
 	"winnow/eval"
 	"winnow/internal/lookup"
 	"winnow/internal/text"
-	"winnow/papers/pairs"
 	"winnow/run/embedding"
 	"winnow/run/extraction"
 	"winnow/run/folder"
@@ -149,29 +148,6 @@ func Numbers(c *cli.Context, flag string) ([]float64, error) {
 		list = append(list, v)
 	}
 	return list, nil
-}
-
-// Embedded reads the options of a command that examines a training's images and batches: [RUN] or DataFlags, --batches,
-// --batch and --seed.
-func Embedded(c *cli.Context) (o pairs.BatchOptions, err error) {
-	if c.IsSet("batches") && c.Int("batches") < 1 {
-		return o, Misused("--batches: found %d, expected 1 or more", c.Int("batches"))
-	}
-	if o.Data, err = RunOptions(c); err != nil {
-		return o, err
-	}
-	o.Batch, o.Batches, o.Seed = c.String("batch"), c.Int("batches"), Given(c, "seed", c.Uint64)
-	if c.Args().Present() {
-		o.Run, err = RunArgument(c)
-		return o, err
-	}
-	for _, flag := range []string{"manifest", "features"} {
-		if !c.IsSet(flag) {
-			return o, Misused("%s: --%s is missing: expected a run folder, or --manifest and --features",
-				commandName(c), flag)
-		}
-	}
-	return o, nil
 }
 
 // JSONFlag returns --json.

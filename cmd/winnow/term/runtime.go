@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,9 +15,6 @@ import (
 
 // LibraryHint says what to do about a library that is missing or does not load.
 func (p *Program) LibraryHint(err error) string {
-	if ort.Short(err) {
-		return ort.ShortHint
-	}
 	if p.Library != "" {
 		return "correct --ort-lib or WINNOW_ORT_LIB, or unset it and " + ortlib.InstallHint
 	}
@@ -73,9 +69,8 @@ func (p *Program) OpenRuntimeThreads(threads int) (*ort.Runtime, error) {
 // readComputing reads --device, --threads and the options of the GPU.
 func readComputing(c *cli.Context) (ort.Config, error) {
 	cfg := ort.Config{Device: c.String("device"), Threads: c.Int("threads")}
-	if _, err := ort.ParseDevices(cfg.Device); err != nil {
-		return cfg, Misused("--device: found %q, expected cpu, cuda, cuda:N or auto, or several GPUs, each once, "+
-			"as cuda:0,1", cfg.Device)
+	if _, err := ort.ParseDevice(cfg.Device); err != nil {
+		return cfg, Misused("--device: found %q, expected cpu, cuda, cuda:N or auto", cfg.Device)
 	}
 	if cfg.Threads < 0 {
 		return cfg, Misused("--threads: found %d, expected 0 (one per core) or more", cfg.Threads)
@@ -97,33 +92,16 @@ func Precision(c *cli.Context) (string, error) {
 	switch p {
 	case features.Float32, "":
 		return "", nil
-	case features.Float16, features.BFloat16:
+	case features.Float16:
 		return p, nil
 	default:
-		return "", Misused("--precision: found %q, expected %s, %s or %s", p, features.Float32, features.Float16,
-			features.BFloat16)
+		return "", Misused("--precision: found %q, expected %s or %s", p, features.Float32, features.Float16)
 	}
 }
 
-// The values of --gpu-gradients.
-const (
-	fastestGradients  = "fastest"
-	operatorGradients = "operators"
-)
-
-// gpuOptions reads --gpu-memory, --tf32, --cudnn-search and --gpu-gradients.
+// gpuOptions reads --gpu-memory and --tf32.
 func gpuOptions(c *cli.Context) (ort.GPU, error) {
-	g := ort.GPU{TF32: c.Bool("tf32"), Tell: c.Bool("verbose"), Search: ort.ConvSearch(c.String("cudnn-search"))}
-	switch way := c.String("gpu-gradients"); way {
-	case fastestGradients, "":
-	case operatorGradients:
-		g.Operators = true
-	default:
-		return g, Misused("--gpu-gradients: found %q, expected %s or %s", way, fastestGradients, operatorGradients)
-	}
-	if !slices.Contains(ort.ConvSearches(), g.Search) {
-		return g, Misused("--cudnn-search: found %q, expected heuristic, exhaustive or default", g.Search)
-	}
+	g := ort.GPU{TF32: c.Bool("tf32")}
 	if text := c.String("gpu-memory"); text != "" {
 		n, err := parseSize(text)
 		if err != nil {
@@ -139,7 +117,7 @@ func gpuOptions(c *cli.Context) (ort.GPU, error) {
 
 // gpuMisused returns an error if options of a GPU are given for the CPU.
 func gpuMisused(c *cli.Context, cfg ort.Config) error {
-	for _, name := range []string{"gpu-memory", "tf32", "cudnn-search", "gpu-gradients"} {
+	for _, name := range []string{"gpu-memory", "tf32"} {
 		if c.IsSet(name) && cfg.Device == "cpu" {
 			return Misused("--%s is about a GPU: add --device cuda, or auto", name)
 		}

@@ -13,8 +13,8 @@ import (
 func ShardFlag(rows string) cli.Flag {
 	return &cli.StringFlag{Name: "shard",
 		Usage: "process only part `I/N` of the " + rows +
-			", into OUT.parts; winnow join OUT joins the parts; auto (or " +
-			"auto/N) takes I and N from a task of Slurm, AWS Batch or Kubernetes"}
+			", into OUT.parts; winnow join OUT joins the parts; auto/N " +
+			"takes I from a task of Slurm or Kubernetes"}
 }
 
 // Shard reads ShardFlag, which needs an --out.
@@ -30,14 +30,6 @@ func Shard(c *cli.Context) (cluster.Shard, error) {
 		return s, Misused("--shard: %w", err)
 	}
 	return s, nil
-}
-
-// Dealt notes a shard that was found in the environment, and returns it.
-func (p *Program) Dealt(s cluster.Shard) cluster.Shard {
-	if s.By != "" {
-		p.Note("%s", s.Note())
-	}
-	return s
 }
 
 // Result prints the result of a part or a join, or returns its error.

@@ -135,7 +135,7 @@ type written struct {
 	paths map[string]bool
 }
 
-// mostWritten bounds the list in bytes; a longer one is written anew with the files that are still there.
+// mostWritten bounds the list in bytes; after it a new one begins.
 const mostWritten = 1 << 20
 
 // ListFile is the file of the list; "": written, in the user's cache folder.
@@ -155,12 +155,8 @@ func readWritten() written {
 			w.paths[path] = line[0] == '+'
 		}
 	}
-	if len(text) > mostWritten && os.Remove(w.file) == nil {
-		for path, is := range w.paths {
-			if _, err := os.Lstat(path); is && err == nil {
-				w.addWritten("+", path)
-			}
-		}
+	if len(text) > mostWritten {
+		_ = os.Remove(w.file) // the next files begin a new list
 	}
 	return w
 }

@@ -11,7 +11,6 @@ import (
 type Reference struct {
 	Location       string
 	Offset, Length int64
-	SHA1           string // "": not stated
 }
 
 // Outside moves the values of a model's large initializers into a file beside it, as PyTorch's exporter does: one
@@ -26,14 +25,14 @@ func Outside(model []byte, location string, spoil func(i int, r *Reference)) (ou
 				out = append(out, field...)
 				return
 			}
-			r := Reference{location, int64(len(data)+63) / 64 * 64, int64(len(content)), ""}
+			r := Reference{location, int64(len(data)+63) / 64 * 64, int64(len(content))}
 			data = append(append(data, make([]byte, int(r.Offset)-len(data))...), content...)
 			if spoil != nil {
 				spoil(count, &r)
 			}
 			count++
 			for _, p := range [][2]string{{"location", r.Location}, {"offset", strconv.FormatInt(r.Offset, 10)},
-				{"length", strconv.FormatInt(r.Length, 10)}, {"checksum", r.SHA1}} {
+				{"length", strconv.FormatInt(r.Length, 10)}} {
 				if p[1] != "" {
 					out = message(out, 13, message(message(nil, 1, []byte(p[0])), 2, []byte(p[1])))
 				}

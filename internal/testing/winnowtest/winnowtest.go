@@ -13,7 +13,6 @@ import (
 
 	"winnow/cmd/winnow/program"
 	"winnow/cmd/winnow/term"
-	"winnow/internal/diagnosis"
 )
 
 // Variable, if set, turns a test program that calls [Main] into winnow itself: the tests' shells start it so.
@@ -54,7 +53,7 @@ func Main(m *testing.M) {
 const room = 2 << 30
 
 func inMemory(folder string, run func() (int, error)) (int, error) {
-	if free, known := diagnosis.FreeDisk(folder); !known || free < room || os.Getenv("TMPDIR") != "" {
+	if free, known := freeDisk(folder); !known || free < room || os.Getenv("TMPDIR") != "" {
 		return run()
 	}
 	dir, err := os.MkdirTemp(folder, "winnow-test-")

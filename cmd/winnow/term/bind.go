@@ -1,0 +1,57 @@
+package term
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Flag declares a flag, once, and binds it to a field of a command's options: a command declares its flags with the
+// options they fill, and reads none. Its default is the field's value. names are the name and, after commas, other
+// names. A pointer to a pointer stays nil unless the flag is given. unset describes a default that the field does not
+// show.
+func Flag(field any, names, usage string, unset ...string) cli.Flag {
+	list := strings.Split(names, ",")
+	name, more, shown := list[0], list[1:], strings.Join(unset, "")
+	switch to := field.(type) {
+	case *string:
+		return &cli.StringFlag{Name: name, Aliases: more, Usage: usage, DefaultText: shown, Value: *to, Destination: to}
+	case *bool:
+		return &cli.BoolFlag{Name: name, Aliases: more, Usage: usage, DefaultText: shown, Value: *to, Destination: to}
+	case *int:
+		return &cli.IntFlag{Name: name, Aliases: more, Usage: usage, DefaultText: shown, Value: *to, Destination: to}
+	case *uint64:
+		return &cli.Uint64Flag{Name: name, Aliases: more, Usage: usage, DefaultText: shown, Value: *to, Destination: to}
+	case *float64:
+		return &cli.Float64Flag{Name: name, Aliases: more, Usage: usage, DefaultText: shown, Value: *to,
+			Destination: to}
+	case *[]string:
+		return &cli.StringSliceFlag{Name: name, Aliases: more, Usage: usage, DefaultText: shown,
+			Action: setGiven(func(v []string) { *to = v })}
+	case **uint64:
+		return &cli.Uint64Flag{Name: name, Aliases: more, Usage: usage, DefaultText: shown,
+			Action: setGiven(func(v uint64) { *to = &v })}
+	case **float64:
+		return &cli.Float64Flag{Name: name, Aliases: more, Usage: usage, DefaultText: shown,
+			Action: setGiven(func(v float64) { *to = &v })}
+	}
+	panic(fmt.Sprintf("term: a flag cannot be bound to a %T", field))
+}
+
+// setGiven returns what the library calls with the value of a flag that is given.
+func setGiven[T any](set func(T)) func(*cli.Context, T) error {
+	return func(_ *cli.Context, v T) error {
+		set(v)
+		return nil
+	}
+}
+
+// BoundAction returns the action of a command whose flags are bound to o: check takes the arguments and finds misuse,
+// call does the work.
+func BoundAction[O any](o *O, check func(*cli.Context, *O) error, call Call[O]) cli.ActionFunc {
+	return Action(func(c *cli.Context) (O, error) {
+		err := check(c, o)
+		return *o, err
+	}, call)
+}
