@@ -95,12 +95,12 @@ func (o reading) findBoxColumns(header, record []string, at places) (*boxColumns
 			odd++
 		}
 	}
-	if size := findPair(columns, sizeNames...); countPairs(columns, record) == 2 ||
-		size != nil && countPairs(columns, record) == 1 {
-		odd = 4
-	}
 	b := &boxColumns{opts: o, sizes: map[string][2]float64{}}
 	size := findPair(columns, sizeNames...)
+	corners, sides := countPairs(columns, record, "x", "y"), countPairs(columns, record, "w", "h")
+	if corners == 2 || corners == 1 && (sides == 1 || size != nil) {
+		odd = 4
+	}
 	_, polygon := columns["x3"]
 	for _, h := range boxHeaders {
 		for _, names := range h.names {
@@ -133,17 +133,16 @@ func (o reading) findBoxColumns(header, record []string, at places) (*boxColumns
 	return b, nil
 }
 
-// countPairs counts the pairs of columns with numbers whose names differ in x and y only: a box has two, or one next to
-// its sides; landmarks have more.
-func countPairs(columns map[string]int, record []string) (n int) {
+// countPairs counts the pairs of columns with numbers whose names differ only in one letter, such as x and y: a box has
+// two, or one next to its sides; landmarks have more.
+func countPairs(columns map[string]int, record []string, a, b string) (n int) {
 	for name, i := range columns {
-		x := max(strings.LastIndexByte(name, 'x'), 0)
-		j, ok := columns[name[:x]+strings.Replace(name[x:], "x", "y", 1)]
+		last := max(strings.LastIndex(name, a), 0)
+		j, ok := columns[name[:last]+strings.Replace(name[last:], a, b, 1)]
 		if !ok {
-			j, ok = columns[strings.Replace(name, "x", "y", 1)]
+			j, ok = columns[strings.Replace(name, a, b, 1)]
 		}
-		_, err := strconv.ParseFloat(strings.TrimSpace(record[i]), 64)
-		if ok && i != j && err == nil {
+		if _, err := strconv.ParseFloat(strings.TrimSpace(record[i]), 64); ok && i != j && err == nil {
 			n++
 		}
 	}

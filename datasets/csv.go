@@ -225,7 +225,8 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 	}
 	d := buildDataset(rows, nil)
-	d.Reading = newReading(forms[PRISM], d.Classes, nil)
+	left := d.leaveOutSeveral()
+	d.Reading = newReading(forms[PRISM], d.Classes, left.sorted())
 	opts.noteReading(name, d.Reading)
 	return d, nil
 }

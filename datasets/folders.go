@@ -282,6 +282,12 @@ func isView(name string) bool {
 	return isNoClass(name) || len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !isViewWord(w) })
 }
 
+// isSureView reports whether a folder's name is that of no class of pictures.
+func isSureView(name string) bool {
+	return isNoClass(name) || slices.Contains([]string{"rgb", "depth", "gt", "ground_truth", "groundtruth", "label",
+		"labels", "annotations", "disparity", "segmentation"}, strings.ToLower(name))
+}
+
 // nameScene returns the words of a picture's name that the other views of its scene share: those that name no view.
 func nameScene(name, folder string) string {
 	words := strings.FieldsFunc(strings.TrimSuffix(name, path.Ext(name)), func(r rune) bool {
@@ -314,16 +320,20 @@ func (c *classFolders) refuseViews(at string) error {
 	return nil
 }
 
-// compareViews returns an error for two of the folders at a place that hold pictures of the same names.
+// compareViews returns an error for two of the folders at a place that hold pictures of the same names and are named
+// after views, or one of them after what is no class.
 func (c *classFolders) compareViews(at string, tops []string) error {
-	tops = slices.DeleteFunc(slices.Clone(tops), func(top string) bool { return !isView(top) })
+	if !slices.ContainsFunc(tops, isView) {
+		return nil
+	}
 	scenes := map[string]map[string]bool{} // by folder
 	for _, p := range c.images {
-		rest, _ := cutFolder(p, at)
-		if top, below, _ := strings.Cut(rest, "/"); slices.Contains(tops, top) {
-			if scenes[top] == nil {
-				scenes[top] = map[string]bool{}
-			}
+		rest, ok := cutFolder(p, at)
+		top, below, _ := strings.Cut(rest, "/")
+		if ok && scenes[top] == nil {
+			scenes[top] = map[string]bool{}
+		}
+		if ok {
 			scenes[top][nameScene(below, top)] = true
 		}
 	}
@@ -335,7 +345,8 @@ func (c *classFolders) compareViews(at string, tops []string) error {
 					same++
 				}
 			}
-			if 2*same > min(len(scenes[a]), len(scenes[b])) {
+			sure := (isSureView(a) || isSureView(b)) && 10*same >= 9*max(len(scenes[a]), len(scenes[b]))
+			if sure || isView(a) && isView(b) && 2*same > min(len(scenes[a]), len(scenes[b])) {
 				return fmt.Errorf("found the folders %s and %s with pictures of the same names, as views of one scene "+
 					"or its masks: put the pictures of each class into a folder, or write a list with the columns path "+
 					"and label. %sclasses reads the folders as classes", path.Join(at, a), path.Join(at, b), byFormat)

@@ -79,12 +79,14 @@ func TestFoldersFound(t *testing.T) {
 		"amazon/images/cat/1.jpg amazon/images/dog/2.jpg web/images/cat/3.jpg web/images/dog/4.jpg": "! lower folders are the " +
 			"classes (amazon/images/cat/1.jpg is of class \"cat\"), or the upper ones (of class \"amazon\")",
 		"fold1/train/a/1.jpg fold1/test/b/2.jpg fold2/train/a/3.jpg fold2/test/b/4.jpg": "! a, b below several others",
-		"a/p1/neg/1.jpg a/p1/pos/2.jpg b/p2/neg/3.jpg b/p2/pos/4.jpg": "! neg, pos below several others",
+		"a/p1/neg/1.jpg a/p1/pos/2.jpg b/p2/neg/3.jpg b/p2/pos/4.jpg":                   "! neg, pos below several others",
 		"dog/poodle/1.jpg dog/beagle/2.jpg cat/siamese/3.jpg":                           "cat/siamese/3.jpg cat train,dog/beagle/2.jpg dog train,dog/poodle/1.jpg dog train",
 		"cat/old/1.jpg dog/old/2.jpg":                                                   "cat/old/1.jpg cat train,dog/old/2.jpg dog train",
 		"bbox_train/0001/1.jpg bbox_train/0003/2.jpg bbox_test/0002/3.jpg": "bbox_test/0002/3.jpg 0002 test," +
 			"bbox_train/0001/1.jpg 0001 train,bbox_train/0003/2.jpg 0003 train",
-		"img/1.jpg img/2.jpg annotation/1_mask.png annotation/2_mask.png": "! of the same names",
+		"img/1.jpg img/2.jpg annotation/1_mask.png annotation/2_mask.png":                   "! of the same names",
+		"JPEGImages/1.jpg JPEGImages/2.jpg SegmentationClass/1.png SegmentationClass/2.png": "! of the same names",
+		"mask/1.jpg nomask/1.jpg": "mask/1.jpg mask train,nomask/1.jpg nomask train",
 		"sick/images/1.png sick/masks/1.png well/images/2.png well/masks/2.png": "! sick/images and sick/masks with pictures " +
 			"of the same names",
 		"cars_train/1.jpg cars_test/2.jpg devkit/cars_meta.mat": "! It has the files of a published data set: winnow data " +
