@@ -161,7 +161,8 @@ func TestFixCOCO(t *testing.T) {
 		return out.String()
 	}
 	for _, text := range []string{cocoFile, "\ufeff" + cocoFile, strings.ReplaceAll(cocoFile, `"category_id": 18`, `"category_id": "18"`)} {
-		got, did, err := fixText(t, text, ReadOptions{}, map[string]Decision{first: {Label: "car, red"}, third: {Label: "dog"}})
+		got, did, err := fixText(t, text, ReadOptions{}, map[string]Decision{first: {Label: "car, red"},
+			third: {Label: "dog"}})
 		want := strings.NewReplacer(`"category_id": 18, "bbox": [10.2`, `"category_id": 3, "bbox": [10.2`,
 			`"category_id": "18", "bbox": [10.2`, `"category_id": "3", "bbox": [10.2`,
 			`{"category_id" : 3, "id": 3`, `{"category_id" : 18, "id": 3`).Replace(text)

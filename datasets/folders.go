@@ -13,11 +13,11 @@ import (
 
 // ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, if a file of COCO or FiftyOne
 // describes the pictures, or if pictures without class folders have files of boxes (YOLO, Pascal VOC, LabelMe), it
-// reads the boxes. If it holds metadata.csv, .jsonl or .parquet, it reads what that lists, as Hugging Face's imagefolder
-// does; with _classes.csv, as Roboflow writes it, those labels. If folders are named after splits (train, val, test, …),
-// the class folders are one level below. Folders that wrap all images, such as images/, are entered. Reading lists what
-// was left out: other files, folders of services, pictures in no class folder. Nested folders belong to their class
-// folder.
+// reads the boxes. If it holds metadata.csv, .jsonl or .parquet, it reads what that lists, as Hugging Face's
+// imagefolder does; with _classes.csv, as Roboflow writes it, those labels. If folders are named after splits (train,
+// val, test, …), the class folders are one level below. Folders that wrap all images, such as images/, are entered.
+// Reading lists what was left out: other files, folders of services, pictures in no class folder. Nested folders belong
+// to their class folder.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to "+
@@ -43,7 +43,8 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 			return nil, fmt.Errorf("datasets: %w", err)
 		}
 		if d != nil {
-			opts.noteReading(name, d.Reading, "read as "+d.Reading.Form+" ("+byFormat+"folders takes the folders' names)")
+			opts.noteReading(name, d.Reading,
+				"read as "+d.Reading.Form+" ("+byFormat+"folders takes the folders' names)")
 			return d, nil
 		}
 	}
@@ -104,8 +105,8 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 	}
 	switch {
 	case len(deep) > 0 && len(others) > 0 && len(named) == 1 && c.format != Folders:
-		return nil, fmt.Errorf("found the folder %s, named after a split, next to %s: two readings are possible. Choose "+
-			"with %sfolders (splits) or %[3]sclasses", named[0], others[0], byFormat)
+		return nil, fmt.Errorf("found the folder %s, named after a split, next to %s: two readings are possible. "+
+			"Choose with %sfolders (splits) or %[3]sclasses", named[0], others[0], byFormat)
 	case len(tops) == 0, len(deep) == 0 && len(named) > 0 && (len(others) == 0 || len(named) > 1):
 		return nil, c.explainLoose(cmp.Or(strings.Join(named, " and "), strings.TrimPrefix(at, "."), "it"))
 	}
@@ -133,7 +134,8 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 		}
 		for _, n := range rows {
 			read[n.path] = true
-			if dir := path.Dir(n.path); len(columns) == 0 && !slices.Contains([]string{n.label, n.split}, path.Base(dir)) {
+			if dir := path.Dir(n.path); len(columns) == 0 &&
+				!slices.Contains([]string{n.label, n.split}, path.Base(dir)) {
 				r.Within++
 				r.First = cmp.Or(r.First, dir)
 			}
@@ -164,8 +166,8 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 }
 
 // listClassRows returns a row for each image in a class folder. A folder in it that is named after a split is one.
-// Folders of the same names below several others may be the classes (of domains, years, folds): that is an error, unless
-// the format decides. If it is [Folders], the lower ones are the classes, and the upper ones become a column.
+// Folders of the same names below several others may be the classes (of domains, years, folds): that is an error,
+// unless the format decides. If it is [Folders], the lower ones are the classes, and the upper ones become a column.
 func (c *classFolders) listClassRows(at, split string) (rows []row, columns []string, err error) {
 	lower, times, seen := map[string][2]string{}, map[string]int{}, map[[2]string]bool{} // upper and lower, of a path
 	direct, example := 0, ""
@@ -201,8 +203,8 @@ func (c *classFolders) listClassRows(at, split string) (rows []row, columns []st
 		return rows, nil, nil
 	case c.format != Folders:
 		return nil, nil, fmt.Errorf("found the folders %s below several others. Two readings are possible: the lower "+
-			"folders are the classes (%s is of class %q), or the upper ones (of class %q). Choose with %sfolders (lower) "+
-			"or %[5]sclasses (upper)", shortList(slices.Sorted(maps.Keys(times))), example, lower[example][1],
+			"folders are the classes (%s is of class %q), or the upper ones (of class %q). Choose with %sfolders "+
+			"(lower) or %[5]sclasses (upper)", shortList(slices.Sorted(maps.Keys(times))), example, lower[example][1],
 			strings.Split(lower[example][0], "/")[0], byFormat)
 	}
 	rows = slices.DeleteFunc(rows, func(r row) bool { return lower[r.path] == [2]string{} })
@@ -226,7 +228,8 @@ func splitFolders(tops []string) map[string]string {
 			splits[top] = s
 		} else if split != "" {
 			var words []string
-			for word := range strings.FieldsFuncSeq(strings.ToLower(top), func(r rune) bool { return !unicode.IsLetter(r) }) {
+			for word := range strings.FieldsFuncSeq(strings.ToLower(top),
+				func(r rune) bool { return !unicode.IsLetter(r) }) {
 				if _, err := ParseSplit(word); err != nil {
 					words = append(words, word)
 				}
@@ -279,7 +282,8 @@ func isViewWord(word string) bool { return slices.Contains(viewWords, strings.To
 
 func isView(name string) bool {
 	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
-	return isNoClass(name) || len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !isViewWord(w) })
+	return isNoClass(name) || len(words) > 0 && !slices.ContainsFunc(words,
+		func(w string) bool { return !isViewWord(w) })
 }
 
 // isSureView reports whether a folder's name is that of no class of pictures.
@@ -348,8 +352,9 @@ func (c *classFolders) compareViews(at string, tops []string) error {
 			sure := (isSureView(a) || isSureView(b)) && 10*same >= 9*max(len(scenes[a]), len(scenes[b]))
 			if sure || isView(a) && isView(b) && 2*same > min(len(scenes[a]), len(scenes[b])) {
 				return fmt.Errorf("found the folders %s and %s with pictures of the same names, as views of one scene "+
-					"or its masks: put the pictures of each class into a folder, or write a list with the columns path "+
-					"and label. %sclasses reads the folders as classes", path.Join(at, a), path.Join(at, b), byFormat)
+					"or its masks: put the pictures of each class into a folder, or write a list with the columns "+
+					"path and label. %sclasses reads the folders as classes", path.Join(at, a), path.Join(at, b),
+					byFormat)
 			}
 		}
 	}

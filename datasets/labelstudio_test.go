@@ -185,7 +185,8 @@ func TestLabelStudioRegions(t *testing.T) {
 		return fmt.Sprintf(`{"id": %d, "data": {"image": "%[1]d.png"}, "annotations": [{"id": 1, "completed_by": 1, `+
 			`"updated_at": "2024-05-0%[1]d", "result": [%s]}]}`, id, strings.Join(results, ", "))
 	}
-	const box = `{"id": "r", "from_name": "kind", "type": "rectanglelabels", "original_width": 200, "original_height": 100,
+	const box = `{"id": "r", "from_name": "kind", "type": "rectanglelabels", "original_width": 200,
+		"original_height": 100,
 		"value": {"x": 5, "y": 20, "width": 20, "height": 40, "rotation": 0, "rectanglelabels": ["tench"]}}`
 	if _, err := ReadManifest(strings.NewReader("["+task(1, box)+"]"), "m", ReadOptions{}); err == nil ||
 		!strings.Contains(err.Error(), "export the project as COCO or YOLO") {

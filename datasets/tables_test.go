@@ -299,8 +299,9 @@ func TestBoxColumns(t *testing.T) {
 		"width,height,x1,y1,x2,y2": "200,200,10,10,70,60", "x,y,width,height": "10,10,60,50",
 		"bbox": "", "boxes": "", "objects": "", "bbox_xywh": "", "bbox_0,bbox_1,bbox_2,bbox_3": "!10,10,70,60",
 		"x_top_left,y_top_left,x_bottom_right,y_bottom_right": "10,10,70,60", "tlx,tly,brx,bry": "10,10,70,60",
-		"l,t,r,b": "10,10,70,60", "xlo,ylo,xhi,yhi": "!10,10,70,60", "pos_x,pos_y,width,height": "!10,10,60,50", "px,py,pw,ph": "!10,10,60,50",
-		"region": `!"{""x"": 10, ""y"": 10, ""width"": 60, ""height"": 50}"`, "coords": `!"(10, 10, 70, 60)"`,
+		"l,t,r,b": "10,10,70,60", "xlo,ylo,xhi,yhi": "!10,10,70,60", "pos_x,pos_y,width,height": "!10,10,60,50",
+		"px,py,pw,ph": "!10,10,60,50",
+		"region":      `!"{""x"": 10, ""y"": 10, ""width"": 60, ""height"": 50}"`, "coords": `!"(10, 10, 70, 60)"`,
 		"xmin,ymin,dx,dy": "!10,10,60,50", "x1,y1,x2,y2,x3,y3,x4,y4": "!1,1,9,1,9,9,1,9",
 	} {
 		values, refused := strings.CutPrefix(values, "!")
