@@ -195,7 +195,7 @@ func (b *boxColumns) takeRecord(r *row, record []string) bool {
 	if err != nil {
 		b.left.addUnread("rows", fmt.Sprintf("row %d", b.rows), fmt.Errorf("box: %w", err))
 	} else if why != "" {
-		b.left.add(why, "rows")
+		b.left.addOne(why, "rows")
 	}
 	return err == nil && why == ""
 }

@@ -47,7 +47,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 			return nil, fmt.Errorf("datasets: %s: %w", name, err)
 		}
 		if isEmptyRecord(record) {
-			left.add("of empty cells", "rows")
+			left.addOne("of empty cells", "rows")
 			n--
 			continue
 		}
@@ -80,7 +80,7 @@ func (o ReadOptions) describeTable(name string, d *Dataset, form string, boxes *
 		form, left = boxTable, append(left, boxes.left...)
 		said = []string{"read as " + boxTable + ": the image of a row is the crop"}
 	}
-	d.Reading = newReading(form, d.Classes, left.sorted())
+	d.Reading = newReading(form, d.Classes, left.sortReasons())
 	o.noteReading(name, d.Reading, said...)
 }
 
@@ -226,7 +226,7 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 	}
 	d := buildDataset(rows, nil)
 	left := d.leaveOutSeveral()
-	d.Reading = newReading(forms[PRISM], d.Classes, left.sorted())
+	d.Reading = newReading(forms[PRISM], d.Classes, left.sortReasons())
 	opts.noteReading(name, d.Reading)
 	return d, nil
 }

@@ -53,7 +53,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 			"not a table", name)
 	}
 	c := classFolders{listing: t, name: name, split: opts.Split, format: opts.Format}
-	d, err := c.read(at)
+	d, err := c.readClasses(at)
 	published := t.describePublished(name)
 	if err != nil && published != "" {
 		err = fmt.Errorf("%w. It %s", err, published)
@@ -82,8 +82,8 @@ type classFolders struct {
 	format      Format
 }
 
-// read reads the folders at a place.
-func (c *classFolders) read(at string) (*Dataset, error) {
+// readClasses reads the folders at a place.
+func (c *classFolders) readClasses(at string) (*Dataset, error) {
 	tops, loose := c.listTopFolders(at)
 	if len(tops) == 0 && loose == 0 {
 		return nil, errNoImage
@@ -149,18 +149,18 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 		switch {
 		case read[p]:
 		case !ok:
-			left.add("beside the classes", "pictures")
+			left.addOne("beside the classes", "pictures")
 		case len(deep) > 0 && nested && splits[top] == "":
-			left.add("in no split", "pictures in "+top)
+			left.addOne("in no split", "pictures in "+top)
 		default:
-			left.add("in no class folder", "pictures")
+			left.addOne("in no class folder", "pictures")
 		}
 	}
 	if len(read) == 0 {
 		return nil, c.explainLoose(strings.Join(tops, " and "))
 	}
 	d := Merge(parts...)
-	r.Alike, r.Left = lookAlikes(d.Classes), append(left.sorted(), r.Left...)
+	r.Alike, r.Left = lookAlikes(d.Classes), append(left.sortReasons(), r.Left...)
 	d.Reading = r
 	return d, nil
 }
@@ -414,7 +414,7 @@ func (t *listing) readImageFolder(name, at string, opts ReadOptions) (*Dataset, 
 	var left leftList
 	for _, p := range t.images {
 		if !listed[p] {
-			left.add("not listed", "pictures")
+			left.addOne("not listed", "pictures")
 		}
 	}
 	d.Reading.Left = append(d.Reading.Left, left...)

@@ -128,7 +128,7 @@ func (d *Dataset) leaveOutSeveral() (left leftList) {
 			if first[reason] == "" {
 				first[reason] = fmt.Sprintf("%s, such as %.60q", reason, name)
 			}
-			left.add(first[reason], "rows")
+			left.addOne(first[reason], "rows")
 			continue
 		}
 		b.addSample(row{path: s.Path, label: label, truth: labelOf(s.True), split: s.Split, extra: s.Extra,

@@ -259,7 +259,7 @@ func (t *listing) describeListing(form, at string, boxes bool) *Reading {
 	var left leftList
 	for _, p := range t.others {
 		if !boxes {
-			left.add("no picture", cmp.Or(strings.ToLower(path.Ext(p)), "files without an ending"))
+			left.addOne("no picture", cmp.Or(strings.ToLower(path.Ext(p)), "files without an ending"))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.hidden)) {
@@ -268,7 +268,7 @@ func (t *listing) describeListing(form, at string, boxes bool) *Reading {
 	for _, p := range t.unnamed {
 		left.addUnread("folders", strconv.QuoteToASCII(p), errors.New("its name is not UTF-8 text: rename it"))
 	}
-	r.Left = left.sorted()
+	r.Left = left.sortReasons()
 	return r
 }
 
