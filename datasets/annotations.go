@@ -171,7 +171,8 @@ func (o ReadOptions) cropMark(box []float64, shares bool, file, id string, width
 // buildBoxes returns the rows that were read.
 func (b *boxReader) buildBoxes(name, form string, r *Reading, columns ...string) (*Dataset, error) {
 	if len(b.rows) == 0 {
-		return nil, fmt.Errorf("%s: read as %s: found no box, expected at least one%s", name, form, b.left.explainNone())
+		return nil, fmt.Errorf("%s: read as %s: found no box, expected at least one%s",
+			name, form, b.left.explainNone())
 	}
 	d := buildDataset(b.rows, columns)
 	if d.Reading = r; r == nil {
