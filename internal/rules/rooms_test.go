@@ -116,17 +116,16 @@ var rooms = []Room{
 		"audit/judges features filters/leaveout filters/noiserate head losses train"},
 	{"audit/findings", "finds strangers, copies with other labels, and classes that look like one or like two",
 		"eval features filters filters/detectors filters/leaveout internal/spread"},
-	{"audit/learn", "learns from people's decisions which labels are wrong, chooses what to show next, and counts " +
-		"how many are wrong",
+	{"audit/learn", "learns from people's decisions which labels are wrong, and chooses what to show next",
 		"audit/suspects eval features head"},
 	{"audit/suspects", "reads and writes the table of judged images: CSV and JSON",
 		""},
 
 	{"run", "turns a configuration and data into a training run and its folder",
 		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters " +
-			"filters/correction filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
+			"filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
 			"internal/budget internal/hint internal/lookup losses models run/comparison run/config run/folder " +
-			"run/tuning train train/peers train/samples train/selective"},
+			"run/tuning train train/peers train/selective"},
 	{"run/grid", "runs many trainings, of a study or a sweep: several at once, each kept when it is done; estimates " +
 		"and shows their time",
 		"backbone/ort internal/budget internal/hint run"},
@@ -156,10 +155,10 @@ var rooms = []Room{
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/classnames datasets/imageroot eval eval/tsne " +
-			"run/extraction features filters internal/budget internal/hint internal/lookup report/atlas " +
-			"report/chart report/page run/inspect run/comparison run/config run/measure run/folder train"},
-	{"report/atlas", "draws points of a plane that stand for images: page, SVG, table, TensorBoard's projector",
-		"internal/pagestyle internal/vectorfile"},
+			"features filters internal/hint internal/lookup report/atlas report/chart " +
+			"report/page run/inspect run/comparison run/config run/measure run/folder train"},
+	{"report/atlas", "draws points of a plane that stand for images: SVG, table",
+		""},
 	{"report/page", "writes a report as one page that needs nothing else",
 		"eval internal/pagestyle report/chart"},
 	{"report/chart", "draws lines, histograms and box plots as SVG",
@@ -205,7 +204,7 @@ var rooms = []Room{
 	{"report/review", "serves the page on which people look at a set and decide about its images, and writes the " +
 		"corrected list",
 		"audit/learn audit/suspects datasets datasets/classnames datasets/imageroot datasets/shards eval/tsne " +
-			"internal/hint internal/jsontext internal/pagestyle report/atlas report/reply report/review/decisions " +
+			"internal/hint internal/pagestyle report/atlas report/reply report/review/decisions " +
 			"report/review/pictures search"},
 	{"report/live", "answers a page's requests about trainings: which there are, how each goes, its report",
 		"datasets/imageroot report report/chart report/reply run/folder train"},
@@ -214,7 +213,7 @@ var rooms = []Room{
 	{"report/jobs", "runs commands of this program for a page, as processes that outlive it, and says how far they are",
 		"report/reply"},
 	{"report/review/finder", "finds the images that are like another, for the page of a review",
-		"backbone run/embedding features report/review run/folder search"},
+		"backbone run/embedding report/review search"},
 	{"report/review/decisions", "keeps decisions and their history durably; holds SQLite",
 		"datasets"},
 	{"report/review/pictures", "makes and keeps small pictures",
@@ -227,8 +226,6 @@ var rooms = []Room{
 		""},
 	{"internal/catalog", "checks the settings of a catalog's entries and finds entries by name, or the nearest name",
 		""},
-	{"internal/diagnosis", "checks what winnow needs of a machine, and names what mends the rest",
-		"backbone/ort internal/ortlib run/config"},
 	{"internal/document", "parses YAML of bounded size and depth",
 		""},
 	{"internal/exif", "reads how a camera was turned",

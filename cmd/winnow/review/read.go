@@ -23,6 +23,7 @@ type Options struct {
 	review.Files
 	Features, Model string   // what finds similar images; "": not named
 	Export, JSON    bool     // Export: write the corrected manifest and serve nothing
+	Simulate        bool     // play the review of a list whose true labels are known
 	Listen          string   // HOST:PORT
 	Hosts           []string // other names that the server answers to
 	Token           string   // "": make one
@@ -32,6 +33,9 @@ type Options struct {
 // readOptions converts the flags of either command to options. The argument names the images, or, with --manifest, the
 // list of their audit. A list that is not named is looked for.
 func readOptions(c *cli.Context, home review.View) (Options, error) {
+	if c.Bool("simulate") {
+		return readSimulation(c)
+	}
 	o := Options{
 		Files: review.Files{
 			Audit: c.String("audit"), Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
@@ -47,15 +51,15 @@ func readOptions(c *cli.Context, home review.View) (Options, error) {
 	}
 	switch arg := c.Args().First(); {
 	case c.NArg() > 1 || arg != "" && c.IsSet("manifest") && o.Audit != "":
-		return o, term.Misused("winnow %s takes one argument, the images or, with --manifest, the list of their audit: "+
-			"found %q", c.Command.Name, c.Args().Slice())
+		return o, term.Misused("winnow %s takes one argument, the images or, with --manifest, the list of their "+
+			"audit: found %q", c.Command.Name, c.Args().Slice())
 	case c.IsSet("manifest"):
 		o.Audit = cmp.Or(o.Audit, arg)
 	case arg == "":
 		o.Manifest = location.At(".")
 	case isList(arg):
-		return o, term.Misused("%s is the list of an audit: name its images too: winnow %s %[1]s --manifest PHOTOS", arg,
-			c.Command.Name)
+		return o, term.Misused("%s is the list of an audit: name its images too: winnow %s %[1]s --manifest PHOTOS",
+			arg, c.Command.Name)
 	default:
 		o.Manifest = location.At(arg)
 	}
