@@ -89,8 +89,7 @@ func TestFoldersFound(t *testing.T) {
 		"mask/1.jpg nomask/1.jpg": "mask/1.jpg mask train,nomask/1.jpg nomask train",
 		"sick/images/1.png sick/masks/1.png well/images/2.png well/masks/2.png": "! sick/images and sick/masks with pictures " +
 			"of the same names",
-		"cars_train/1.jpg cars_test/2.jpg devkit/cars_meta.mat": "! It has the files of a published data set: winnow data " +
-			"import --preset cars196",
+		"cars_train/1.jpg cars_test/2.jpg devkit/cars_meta.mat":     "! splits by the preset cars196, with the root ",
 		"train/1.jpg test/2.jpg":                                    "! found pictures directly in test and train and no class folder",
 		"1.jpg 2.jpg labels.csv":                                    "! found pictures directly in it and no class folder: put those of each class into a folder, or write a list with the columns path and label, or give the list that holds its labels, if that is labels.csv",
 		"train/cat/1.jpg cat/2.jpg":                                 "! two readings are possible",
@@ -144,7 +143,7 @@ func TestFoldersRepeat(t *testing.T) {
 	cub := fstest.MapFS{"CUB_200_2011/images/001.a/1.jpg": {}, "CUB_200_2011/images/002.b/2.jpg": {},
 		"CUB_200_2011/image_class_labels.txt": {}}
 	if _, err := ReadFolders(cub, "m", opts); err != nil ||
-		!strings.Contains(strings.Join(*told, "\n"), "--preset cub200 --root m/CUB_200_2011 ") {
+		!strings.Contains(strings.Join(*told, "\n"), "by the preset cub200, with the root m/CUB_200_2011") {
 		t.Errorf("CUB: %v, noted %q", err, *told)
 	}
 }

@@ -24,8 +24,8 @@ func (t *listing) describePublished(name string) string {
 	for _, p := range slices.Concat(t.others, t.folders) {
 		for file, preset := range publishedFiles {
 			if root, ok := strings.CutSuffix("/"+p, "/"+file); ok && strings.Count(root, "/") < 3 {
-				return fmt.Sprintf("has the files of a published data set: winnow data import --preset %s --root %s "+
-					"reads it with its own classes and splits", preset, path.Join(cmp.Or(name, "."), root))
+				return fmt.Sprintf("has the files of a published data set: winnow data import reads it with its own "+
+					"classes and splits by the preset %s, with the root %s", preset, path.Join(cmp.Or(name, "."), root))
 			}
 		}
 	}
