@@ -78,8 +78,8 @@ type boxReader struct {
 	seen map[string]int                                          // marks of each picture
 }
 
-// where names a part of the file that is read.
-func (b *boxReader) where(part string) string {
+// namePart names a part of the file that is read.
+func (b *boxReader) namePart(part string) string {
 	if b.file == "" {
 		return part
 	}
@@ -89,7 +89,7 @@ func (b *boxReader) where(part string) string {
 // addPhoto adds the rows of a picture.
 func (b *boxReader) addPhoto(p *photo) {
 	if p.odd != nil {
-		b.left.addUnread("pictures", b.where(cmp.Or(p.file, "a picture")), p.odd)
+		b.left.addUnread("pictures", b.namePart(cmp.Or(p.file, "a picture")), p.odd)
 		return
 	}
 	file, found := p.file, true
@@ -97,7 +97,7 @@ func (b *boxReader) addPhoto(p *photo) {
 		file, found = b.find(p.file)
 	}
 	if !found {
-		b.left.add(missingPicture, "pictures")
+		b.left.addOne(missingPicture, "pictures")
 		return
 	}
 	var whole []string
@@ -107,9 +107,9 @@ func (b *boxReader) addPhoto(p *photo) {
 		}
 	}
 	if len(p.marks) == 0 {
-		b.left.add(withoutBox, "pictures")
+		b.left.addOne(withoutBox, "pictures")
 	} else if len(whole) > 1 {
-		b.left.add(severalLabels, "pictures")
+		b.left.addOne(severalLabels, "pictures")
 	}
 	split := p.split
 	if split == "" && b.dirs != nil {
@@ -126,7 +126,7 @@ func (b *boxReader) addPhoto(p *photo) {
 		b.seen[file]++
 		number := strconv.Itoa(b.seen[file])
 		if m.left != "" {
-			b.left.add(m.left, "objects")
+			b.left.addOne(m.left, "objects")
 			continue
 		}
 		if m.box == nil && m.odd == nil && len(whole) > 1 {
@@ -148,9 +148,9 @@ func (b *boxReader) addPhoto(p *photo) {
 			if p.file != "" {
 				part = p.file + ", " + part
 			}
-			b.left.addUnread("objects", b.where(part), err)
+			b.left.addUnread("objects", b.namePart(part), err)
 		} else if why != "" {
-			b.left.add(why, "boxes")
+			b.left.addOne(why, "boxes")
 		}
 	}
 }
@@ -168,17 +168,18 @@ func (o ReadOptions) cropMark(box []float64, shares bool, file, id string, width
 	return c.cropPath(file, id), why, err
 }
 
-// build returns the rows that were read.
-func (b *boxReader) build(name, form string, r *Reading, columns ...string) (*Dataset, error) {
+// buildBoxes returns the rows that were read.
+func (b *boxReader) buildBoxes(name, form string, r *Reading, columns ...string) (*Dataset, error) {
 	if len(b.rows) == 0 {
-		return nil, fmt.Errorf("%s: read as %s: found no box, expected at least one%s", name, form, b.left.explain())
+		return nil, fmt.Errorf("%s: read as %s: found no box, expected at least one%s",
+			name, form, b.left.explainNone())
 	}
 	d := buildDataset(b.rows, columns)
 	if d.Reading = r; r == nil {
 		d.Reading = newReading(form, nil, nil)
 	}
 	d.Reading.Alike = lookAlikes(d.Classes)
-	d.Reading.Left = append(d.Reading.Left, b.left.sorted()...)
+	d.Reading.Left = append(d.Reading.Left, b.left.sortReasons()...)
 	return d, nil
 }
 
@@ -253,7 +254,7 @@ func (t *listing) findBoxFiles(at string) (*boxFiles, error) {
 		var shown []boxFile
 		for _, p := range t.images {
 			if _, ok := cutFolder(p, path.Join(at, vocImages)); standard && !ok {
-				b.left.add("beside "+vocImages, "pictures")
+				b.left.addOne("beside "+vocImages, "pictures")
 				continue
 			}
 			f := boxFile{picture: p, file: a.findSidecar(p, is)}
@@ -321,7 +322,7 @@ func (t *listing) readFolderBoxes(ctx context.Context, at, name string, opts Rea
 			return nil, err
 		}
 		if f.file == "" {
-			r.left.add("without a file of boxes", "pictures")
+			r.left.addOne("without a file of boxes", "pictures")
 			continue
 		}
 		r.file, r.seen = f.file, nil
@@ -335,7 +336,7 @@ func (t *listing) readFolderBoxes(ctx context.Context, at, name string, opts Rea
 			r.addPhoto(&list[i])
 		}
 	}
-	return r.build(name, b.form, t.describeListing(b.form, ".", true), objectColumn)
+	return r.buildBoxes(name, b.form, t.describeListing(b.form, ".", true), objectColumn)
 }
 
 // splitOfFolders returns the split that a folder of a path is named after, or another.
@@ -374,9 +375,8 @@ func (t *listing) readCOCOFolder(name string, opts ReadOptions) (*Dataset, error
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if isFiftyOne(head) {
-			return nil,
-				fmt.Errorf("%s: %s is FiftyOne's file of labels, which winnow does not read: export the dataset "+
-					"as COCO or as folders of classes", name, p)
+			return nil, fmt.Errorf("%s: %s is FiftyOne's file of labels, which winnow does not read: export the "+
+				"dataset as COCO or as folders of classes", name, p)
 		}
 		if !isCOCO(head) || slices.ContainsFunc([]string{"captions", "image_info", "panoptic", "stuff",
 			"person_keypoints"}, func(s string) bool { return strings.HasPrefix(path.Base(p), s) }) {
@@ -389,23 +389,22 @@ func (t *listing) readCOCOFolder(name string, opts ReadOptions) (*Dataset, error
 		for _, r := range b.rows[n:] {
 			picture, _, _ := CutCrop(r.path)
 			if by := listedBy[picture]; by != "" && by != p {
-				return nil,
-					fmt.Errorf("%s: found labels of %s in %s and in %s: two readings are possible: name one of "+
-						"the files, or move the other away", name, picture, by, p)
+				return nil, fmt.Errorf("%s: found labels of %s in %s and in %s: two readings are possible: name one "+
+					"of the files, or move the other away", name, picture, by, p)
 			}
 			listedBy[picture] = p
 		}
-		read = read || len(b.rows) > n || b.left.unread()
+		read = read || len(b.rows) > n || b.left.hasUnread()
 	}
 	if !read {
 		return nil, nil
 	}
 	for _, p := range t.images {
 		if listedBy[p] == "" {
-			b.left.add(withoutBox, "pictures")
+			b.left.addOne(withoutBox, "pictures")
 		}
 	}
-	return b.build(name, cocoFolder, t.describeListing(cocoFolder, ".", true), annotationID, imageID)
+	return b.buildBoxes(name, cocoFolder, t.describeListing(cocoFolder, ".", true), annotationID, imageID)
 }
 
 // readCOCOFile reads a file of COCO's form whose pictures are in the folder.

@@ -31,11 +31,20 @@ var boxHeaders = []struct {
 	kind  boxKind
 	names []string
 }{
-	{centreBox, []string{"xcenter ycenter", "centerx centery", "cx cy", "xc yc"}},
-	{cornerBox, []string{"xmin ymin xmax ymax", "minx miny maxx maxy", "xtl ytl xbr ybr", "startx starty endx endy",
-		"topleftx toplefty bottomrightx bottomrighty", "left top right bottom", "x0 y0 x1 y1", "x1 y1 x2 y2"}},
-	{sideBox, []string{"xmin ymin", "minx miny", "xtl ytl", "topleftx toplefty", "left top", "x0 y0", "x1 y1", "x y"}},
+	{centreBox, []string{"xcenter ycenter", "centerx centery", "xcentre ycentre", "centrex centrey", "cx cy", "xc yc",
+		"xmid ymid", "midx midy"}},
+	{cornerBox, []string{"xmin ymin xmax ymax", "minx miny maxx maxy", "xtl ytl xbr ybr", "tlx tly brx bry",
+		"ulx uly lrx lry", "startx starty endx endy", "xstart ystart xend yend", "colmin rowmin colmax rowmax",
+		"topleftx toplefty bottomrightx bottomrighty", "xtopleft ytopleft xbottomright ybottomright",
+		"upperleftx upperlefty lowerrightx lowerrighty", "xleft ytop xright ybottom", "left top right bottom",
+		"l t r b", "x0 y0 x1 y1", "x1 y1 x2 y2"}},
+	{sideBox, []string{"xmin ymin", "minx miny", "xtl ytl", "tlx tly", "ulx uly", "startx starty", "xstart ystart",
+		"colmin rowmin", "topleftx toplefty", "xtopleft ytopleft", "upperleftx upperlefty", "xleft ytop", "left top",
+		"x0 y0", "x1 y1", "x y"}},
 }
+
+// sizeNames are the names of a box's sides.
+var sizeNames = []string{"w h", "bw bh", "width height", "wid hei"}
 
 // boxColumns are the columns of a table's boxes.
 type boxColumns struct {
@@ -58,7 +67,7 @@ func plainColumn(name string) (plain string, boxed bool) {
 		}
 		return -1
 	}, name)
-	for _, prefix := range []string{"boundingbox", "bndbox", "bbox", "box", "roi"} {
+	for _, prefix := range []string{"boundingbox", "bndbox", "bbox", "box", "bb", "roi", "rect"} {
 		if rest, ok := strings.CutPrefix(plain, prefix); ok {
 			return rest, true
 		}
@@ -78,14 +87,20 @@ func (o reading) findBoxColumns(header, record []string, at places) (*boxColumns
 		if _, twice := columns[plain]; !twice || boxed {
 			columns[plain] = i
 		}
-		if (boxed || plain == "objects" || plain == "xywh" || plain == "xyxy") && countNumbers(record[i]) > 3 {
+		n := countNumbers(record[i])
+		if (boxed || plain == "objects" || plain == "xywh" || plain == "xyxy") && n > 3 ||
+			n == 4 && strings.ContainsAny(strings.TrimSpace(record[i])[:1], "[({") {
 			odd = 4
 		} else if boxed && plain != "" {
 			odd++
 		}
 	}
 	b := &boxColumns{opts: o, sizes: map[string][2]float64{}}
-	size := findPair(columns, "w h", "width height")
+	size := findPair(columns, sizeNames...)
+	corners, sides := countPairs(columns, record, "x", "y"), countPairs(columns, record, "w", "h")
+	if corners == 2 || corners == 1 && (sides == 1 || size != nil) {
+		odd = 4
+	}
 	_, polygon := columns["x3"]
 	for _, h := range boxHeaders {
 		for _, names := range h.names {
@@ -105,9 +120,8 @@ func (o reading) findBoxColumns(header, record []string, at places) (*boxColumns
 		return nil, nil
 	}
 	if b.kind == noBox {
-		return nil,
-			fmt.Errorf("some columns of %.200q look like a box, expected xmin, ymin, xmax, ymax or x, y, w, h: "+
-				"write a box as these, or remove the columns to read whole images", strings.Join(header, ","))
+		return nil, fmt.Errorf("some columns of %.200q look like a box, expected xmin, ymin, xmax, ymax or x, y, w, "+
+			"h: write a box as these, or remove the columns to read whole images", strings.Join(header, ","))
 	}
 	if o.unlabelled != nil {
 		return nil, fmt.Errorf("holds boxes, in the columns %.200q: give this file itself as the source to read them",
@@ -118,6 +132,22 @@ func (o reading) findBoxColumns(header, record []string, at places) (*boxColumns
 		b.dir, _ = root.Dir(context.Background()) // whoever opens the pictures reports it
 	}
 	return b, nil
+}
+
+// countPairs counts the pairs of columns with numbers whose names differ only in one letter, such as x and y: a box has
+// two, or one next to its sides; landmarks have more.
+func countPairs(columns map[string]int, record []string, a, b string) (n int) {
+	for name, i := range columns {
+		last := max(strings.LastIndex(name, a), 0)
+		j, ok := columns[name[:last]+strings.Replace(name[last:], a, b, 1)]
+		if !ok {
+			j, ok = columns[strings.Replace(name, a, b, 1)]
+		}
+		if _, err := strconv.ParseFloat(strings.TrimSpace(record[i]), 64); ok && i != j && err == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // findPair returns the columns of the first of several lists of names whose columns are all there, nil if there is
@@ -165,7 +195,7 @@ func (b *boxColumns) takeRecord(r *row, record []string) bool {
 	if err != nil {
 		b.left.addUnread("rows", fmt.Sprintf("row %d", b.rows), fmt.Errorf("box: %w", err))
 	} else if why != "" {
-		b.left.add(why, "rows")
+		b.left.addOne(why, "rows")
 	}
 	return err == nil && why == ""
 }

@@ -45,8 +45,8 @@ const (
 	vocXML = "<annotation><size><width>200</width><height>100</height></size><object><name>tench</name><bndbox>" +
 		"<xmin>11</xmin><ymin>21</ymin><xmax>50</xmax><ymax>60</ymax></bndbox></object></annotation>"
 	labelMeJSON = `{"shapes": [{"label": "tench", "points": [[10, 20], [50, 60]], "shape_type": "rectangle"},
-		{"label": "horn", "points": [[100, 50], [100, 60]],
-		"shape_type": "circle"}], "imageWidth": 200, "imageHeight": 100}`
+		{"label": "horn",
+		"points": [[100, 50], [100, 60]], "shape_type": "circle"}], "imageWidth": 200, "imageHeight": 100}`
 	cocoJSON = `{"images":[{"id":1,"file_name":"1.png","width":200,"height":100},{"id":2,"file_name":"2.png"}],
 		"annotations":[{"id":1,"image_id":1,"category_id":2,"bbox":[10,20,40,40]},{"id":2,"image_id":1,"category_id":2,
 		"bbox":[900,20,40,40]}],"categories":[{"id":2,"name":"tench"}]}`
@@ -69,9 +69,8 @@ func TestFolderBoxes(t *testing.T) {
 			"y/images/train/1.png" + tench + "train, y/images/val/2.png" + horn + "validation"},
 		"YOLO as Roboflow": {map[string]string{"train/images/1.png": "", "train/labels/1.txt": "0 .15 .4 .2 .4",
 			"data.yaml": "names:\n  0: tench\n  2: horn\n"}, "boxes of YOLO", "train/images/1.png" + tench + "train"},
-		"YOLO as darknet, a polygon": {map[string]string{"obj_train_data/1.png": "",
-			"obj_train_data/1.txt": "1 .05 .2 .25 .2 " +
-				".25 .6", "obj.names": "horn\ntench\n", "train.txt": "x", "obj.data": "x"}, "boxes of YOLO",
+		"YOLO as darknet, a polygon": {map[string]string{"obj_train_data/1.png": "", "obj_train_data/1.txt": "1 .05 " +
+			".2 .25 .2 .25 .6", "obj.names": "horn\ntench\n", "train.txt": "x", "obj.data": "x"}, "boxes of YOLO",
 			"obj_train_data/1.png" + tench + "train"},
 		"YOLO, an unknown class": {map[string]string{"1.png": "", "1.txt": "7 .15 .4 .2 .4\n1 .5 .5 .1 .2\n",
 			"classes.txt": "a\nhorn"},

@@ -129,8 +129,8 @@ func (t *listing) classNames() (names []string, err error) {
 			}
 		}
 		if names != nil && list != nil && !slices.Equal(list, names) {
-			return nil, fmt.Errorf("found other classes in %s than in %s: move the file of other pictures away",
-				file, p)
+			return nil, fmt.Errorf("found other classes in %s than in %s: move the file of other pictures away", file,
+				p)
 		}
 		if list != nil {
 			names, file = list, p
@@ -283,7 +283,7 @@ func (t *listing) readSplitLists(b *boxFiles, at string) error {
 	for _, f := range b.files {
 		f.split = splits[strings.TrimSuffix(path.Base(f.picture), path.Ext(f.picture))]
 		if f.split == "" {
-			b.left.add("not in the lists of "+vocLists, "pictures")
+			b.left.addOne("not in the lists of "+vocLists, "pictures")
 			continue
 		}
 		kept = append(kept, f)

@@ -95,7 +95,7 @@ func readCOCO(r io.Reader, name string, opts reading) (*Dataset, error) {
 	if err := b.readCOCO(r); err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	d, err := b.build(name, forms[COCO], nil, annotationID, imageID)
+	d, err := b.buildBoxes(name, forms[COCO], nil, annotationID, imageID)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
@@ -181,7 +181,7 @@ func (b *boxReader) readCOCO(r io.Reader) error {
 			m.left = withoutBox
 		}
 		if seen[a.ID] = true; !known {
-			b.left.addUnread("objects", b.where(fmt.Sprintf("annotations[%d]", n)), m.odd)
+			b.left.addUnread("objects", b.namePart(fmt.Sprintf("annotations[%d]", n)), m.odd)
 			continue
 		}
 		photos[i].shares = boxed && shares

@@ -63,8 +63,8 @@ func otherDocument(head []byte) string {
 	if rest, ok := bytes.CutPrefix(text, []byte("[")); ok {
 		keys = jsontext.Keys(bytes.TrimLeft(rest, " \t\r\n"))
 		if keys["image_id"] != 0 && (keys["score"] != 0 || keys["caption"] != 0) {
-			return "a list of a model's results in COCO's form: take the annotations they were made for, such as " +
-				"instances_val2017.json"
+			return "a list of a model's results in COCO's form: take the annotations that they were made for, such " +
+				"as instances_val2017.json"
 		}
 		return ""
 	}

@@ -40,14 +40,14 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			d := b.buildSorted(columns)
-			opts.describeTable(name, d, forms[CSV], boxes, append(left, d.leaveOutJSON()...))
+			opts.describeTable(name, d, forms[CSV], boxes, append(left, d.leaveOutSeveral()...))
 			return d, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("datasets: %s: %w", name, err)
 		}
 		if isEmptyRecord(record) {
-			left.add("of empty cells", "rows")
+			left.addOne("of empty cells", "rows")
 			n--
 			continue
 		}
@@ -80,7 +80,7 @@ func (o ReadOptions) describeTable(name string, d *Dataset, form string, boxes *
 		form, left = boxTable, append(left, boxes.left...)
 		said = []string{"read as " + boxTable + ": the image of a row is the crop"}
 	}
-	d.Reading = newReading(form, d.Classes, left.sorted())
+	d.Reading = newReading(form, d.Classes, left.sortReasons())
 	o.noteReading(name, d.Reading, said...)
 }
 
@@ -190,30 +190,6 @@ func joinCells(cells []string, by rune) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// leaveOutJSON leaves out the samples with a list or an object in place of a label, as those with several have, and
-// returns what was left out.
-func (d *Dataset) leaveOutJSON() (left leftList) {
-	isJSON := func(label string) bool {
-		return strings.HasPrefix(label, "[") && strings.HasSuffix(label, "]") || strings.HasPrefix(label, "{")
-	}
-	if !slices.ContainsFunc(d.Classes, isJSON) {
-		return nil
-	}
-	b := builder{}
-	for _, s := range d.Samples {
-		label := d.className(s.Label)
-		if isJSON(label) {
-			left.addMany("with JSON in place of one label", "rows", fmt.Sprintf("%.60q", label), 1)
-			continue
-		}
-		b.addSample(row{path: s.Path, label: label, truth: d.className(s.True), split: s.Split, extra: s.Extra,
-			number: s.Row + 1})
-	}
-	kept := b.buildSorted(d.Columns)
-	d.Samples, d.Classes = kept.Samples, kept.Classes
-	return left
-}
-
 // readPRISM reads lists without a header: path,label as PRISM released them, or path label as those of ImageNet and
 // Caffe. Labels are integers, unless the path has the ending of an image.
 func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
@@ -249,7 +225,8 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 	}
 	d := buildDataset(rows, nil)
-	d.Reading = newReading(forms[PRISM], d.Classes, nil)
+	left := d.leaveOutSeveral()
+	d.Reading = newReading(forms[PRISM], d.Classes, left.sortReasons())
 	opts.noteReading(name, d.Reading)
 	return d, nil
 }

@@ -217,9 +217,12 @@ func (d *Dataset) ReadOnce(row func(sample int) string) (notes []string, err err
 		}
 		switch {
 		case s.Label != old.Label || s.True != old.True:
-			return nil, fmt.Errorf("found an image with two labels: %s, labelled %q and %q (true labels %q and %q): "+
-				"expected one label per image: correct or delete one of the rows", rows, d.LabelName(*old),
-				d.LabelName(*s), d.className(old.True), d.className(s.True))
+			kind, a, b := "label", old.Label, s.Label
+			if a == b {
+				kind, a, b = "true label", old.True, s.True
+			}
+			return nil, fmt.Errorf("found an image with two %ss: %s, with %q and %q: expected one %[1]s per image: "+
+				"correct or delete one of the rows", kind, rows, d.className(a), d.className(b))
 		case known:
 			twice.addMany("", "", rows, 1)
 			d.Repeats, gone[i] = append(d.Repeats, Repeat{same, *s}), true

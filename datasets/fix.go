@@ -41,8 +41,8 @@ type Fixed struct {
 // COCO's JSON only category_id changes, and annotations are left out. Any other source, such as a folder, shards or an
 // export of Label Studio, becomes a CSV manifest of what was read.
 //
-// The copy is in UTF-8. more are columns to add to tables and JSON lines. Lists without a header and COCO's JSON
-// have no place for them.
+// The copy is in UTF-8. more are columns to add to tables and JSON lines. Lists without a header and COCO's JSON have
+// no place for them.
 func Fix(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision, more ...Column) (Fixed, error) {
 	x := &fixer{d: d, decisions: decisions, more: more, did: Fixed{Changed: map[string]int{}}}
 	err := x.checkDecisions()
@@ -291,6 +291,9 @@ func (x *fixer) decideRow(row int, label string) (what Decision, sample int, err
 	}
 	sample = x.rows[row]
 	given := x.d.LabelName(x.d.Samples[sample])
+	if list, _ := listLabels(label); len(list) == 1 {
+		label = list[0]
+	}
 	if label != given {
 		return what, sample, fmt.Errorf("row %d has the label %q, which was %q before: the file has changed", row+1,
 			label, given)

@@ -67,7 +67,8 @@ func TestFix(t *testing.T) {
 		},
 		"a list of objects": {"[\n  {\n    \"path\": \"b.jpg\",\n    \"label\": 1\n  },\n  {\n    \"path\": \"c.jpg\",\n    \"label\": \"2\"\n  }\n]\n",
 			"[\n  {\n    \"path\": \"c.jpg\",\n    \"label\": \"3\"\n  }\n]\n"},
-		"JSON in place of a label": {"path,label\nb.jpg,x\nz,\"[\"\"y\"\"]\"\nc.jpg,x\n", "path,label\nz,\"[\"\"y\"\"]\"\nc.jpg,3\n"},
+		"JSON in place of a label": {"path,label\nb.jpg,x\nz,\"[\"\"y\"\", \"\"x\"\"]\"\nc.jpg,\"[\"\"x\"\"]\"\n",
+			"path,label\nz,\"[\"\"y\"\", \"\"x\"\"]\"\nc.jpg,3\n"},
 		"boxes": {"path,label,xmin,ymin,w,h\na.jpg,x,9,9,0,0\nb.jpg,y,1,1,5,5\nc.jpg,x,1,1,5,5\n",
 			"path,label,xmin,ymin,w,h\na.jpg,x,9,9,0,0\nc.jpg,3,1,1,5,5\n"},
 		"rows of empty cells": {"path,label,,\r\n,,,\r\nb.jpg,x,,\r\nc.jpg,y,,1\r\n,,,\r\n", "path,label,,\r\n,,,\r\nc.jpg,3,,1\r\n,,,\r\n"},
@@ -141,6 +142,10 @@ func TestFixToList(t *testing.T) {
 	if got, _, err := fixAt(source, d, map[int]Decision{1: {Label: "3"}}); err != nil ||
 		got != "path,label,split\na-0.tar/1.jpg,3,train\na-0.tar/2.jpg,3,train\n" {
 		t.Errorf("shards: %s%v", got, err)
+	}
+	got, _, err := fixText(t, export, ReadOptions{}, map[string]Decision{"photos/7.jpg": {Label: "stork"}})
+	if err != nil || !strings.Contains(got, "photos/7.jpg,stork,train,,17\n") {
+		t.Errorf("Label Studio: %q, %v", got, err)
 	}
 }
 

@@ -4,18 +4,20 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 	"unicode"
 )
 
-// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, if a file of COCO describes the
-// pictures, or if pictures without class folders have files of boxes (YOLO, Pascal VOC, LabelMe), it reads the
-// boxes. If it holds metadata.csv or .jsonl, it reads what that lists, as Hugging Face's imagefolder does. If
-// folders are named after splits (train, val, test, …), the class folders are one level below. Folders that wrap all images, such as
-// images/, are entered. Reading lists what was left out: other files, folders of services, pictures in no class folder.
-// Nested folders belong to their class folder.
+// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, if a file of COCO or FiftyOne
+// describes the pictures, or if pictures without class folders have files of boxes (YOLO, Pascal VOC, LabelMe), it
+// reads the boxes. If it holds metadata.csv, .jsonl or .parquet, it reads what that lists, as Hugging Face's
+// imagefolder does; with _classes.csv, as Roboflow writes it, those labels. If folders are named after splits (train,
+// val, test, …), the class folders are one level below. Folders that wrap all images, such as images/, are entered.
+// Reading lists what was left out: other files, folders of services, pictures in no class folder. Nested folders belong
+// to their class folder.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to "+
@@ -51,9 +53,16 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 			"not a table", name)
 	}
 	c := classFolders{listing: t, name: name, split: opts.Split, format: opts.Format}
-	d, err := c.read(at)
+	d, err := c.readClasses(at)
+	published := t.describePublished(name)
+	if err != nil && published != "" {
+		err = fmt.Errorf("%w. It %s", err, published)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	if published != "" {
+		opts.noteLines(name, []string{published})
 	}
 	opts.noteReading(name, d.Reading)
 	return d, nil
@@ -73,8 +82,8 @@ type classFolders struct {
 	format      Format
 }
 
-// read reads the folders at a place.
-func (c *classFolders) read(at string) (*Dataset, error) {
+// readClasses reads the folders at a place.
+func (c *classFolders) readClasses(at string) (*Dataset, error) {
 	tops, loose := c.listTopFolders(at)
 	if len(tops) == 0 && loose == 0 {
 		return nil, errNoImage
@@ -96,9 +105,8 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 	}
 	switch {
 	case len(deep) > 0 && len(others) > 0 && len(named) == 1 && c.format != Folders:
-		return nil,
-			fmt.Errorf("found the folder %s, named after a split, next to %s: two readings are possible. Choose "+
-				"with %sfolders (splits) or %[3]sclasses", named[0], others[0], byFormat)
+		return nil, fmt.Errorf("found the folder %s, named after a split, next to %s: two readings are possible. "+
+			"Choose with %sfolders (splits) or %[3]sclasses", named[0], others[0], byFormat)
 	case len(tops) == 0, len(deep) == 0 && len(named) > 0 && (len(others) == 0 || len(named) > 1):
 		return nil, c.explainLoose(cmp.Or(strings.Join(named, " and "), strings.TrimPrefix(at, "."), "it"))
 	}
@@ -110,7 +118,7 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 		}
 	}
 	r := c.describeListing(form, at, false)
-	var rows []row
+	var parts []*Dataset
 	read := map[string]bool{}
 	for k, place := range places {
 		if err := c.refuseViews(place); err != nil {
@@ -120,9 +128,19 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 		if len(deep) > 0 {
 			split = splits[named[k]]
 		}
-		for _, n := range c.listClassRows(place, split) {
-			rows, read[n.path] = append(rows, n), true
+		rows, columns, err := c.listClassRows(place, split)
+		if err != nil {
+			return nil, err
 		}
+		for _, n := range rows {
+			read[n.path] = true
+			if dir := path.Dir(n.path); len(columns) == 0 &&
+				!slices.Contains([]string{n.label, n.split}, path.Base(dir)) {
+				r.Within++
+				r.First = cmp.Or(r.First, dir)
+			}
+		}
+		parts = append(parts, buildDataset(rows, columns))
 	}
 	var left leftList
 	for _, p := range c.images {
@@ -131,24 +149,28 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 		switch {
 		case read[p]:
 		case !ok:
-			left.add("beside the classes", "pictures")
+			left.addOne("beside the classes", "pictures")
 		case len(deep) > 0 && nested && splits[top] == "":
-			left.add("in no split", "pictures in "+top)
+			left.addOne("in no split", "pictures in "+top)
 		default:
-			left.add("in no class folder", "pictures")
+			left.addOne("in no class folder", "pictures")
 		}
 	}
-	if len(rows) == 0 {
+	if len(read) == 0 {
 		return nil, c.explainLoose(strings.Join(tops, " and "))
 	}
-	d := buildDataset(rows, nil)
-	r.Alike, r.Left = lookAlikes(d.Classes), append(left.sorted(), r.Left...)
+	d := Merge(parts...)
+	r.Alike, r.Left = lookAlikes(d.Classes), append(left.sortReasons(), r.Left...)
 	d.Reading = r
 	return d, nil
 }
 
 // listClassRows returns a row for each image in a class folder. A folder in it that is named after a split is one.
-func (c *classFolders) listClassRows(at, split string) (rows []row) {
+// Folders of the same names below several others may be the classes (of domains, years, folds): that is an error,
+// unless the format decides. If it is [Folders], the lower ones are the classes, and the upper ones become a column.
+func (c *classFolders) listClassRows(at, split string) (rows []row, columns []string, err error) {
+	lower, times, seen := map[string][2]string{}, map[string]int{}, map[[2]string]bool{} // upper and lower, of a path
+	direct, example := 0, ""
 	for _, p := range c.images {
 		rest, ok := cutFolder(p, at)
 		parts := strings.Split(rest, "/")
@@ -156,13 +178,45 @@ func (c *classFolders) listClassRows(at, split string) (rows []row) {
 			continue
 		}
 		r := row{path: p, label: parts[0], split: split}
-		if s, err := ParseSplit(parts[1]); err == nil && len(parts) > 2 && c.format != Classes {
-			r.split = s
+		parts = slices.DeleteFunc(parts[:len(parts)-1], isNoClass)
+		if len(parts) > 1 && c.format != Classes {
+			if s, err := ParseSplit(parts[1]); err == nil {
+				r.split, parts = s, slices.Delete(parts, 1, 2)
+			}
 		}
 		rows = append(rows, r)
+		if len(parts) < 2 {
+			direct++
+			continue
+		}
+		upper, class := strings.Join(parts[:len(parts)-1], "/"), parts[len(parts)-1]
+		if lower[p] = [2]string{upper, class}; !seen[lower[p]] {
+			seen[lower[p]] = true
+			times[class]++
+		}
+		example = cmp.Or(example, p)
 	}
-	return rows
+	all := len(times)
+	maps.DeleteFunc(times, func(_ string, n int) bool { return n < 2 })
+	switch {
+	case c.format == Classes || len(times) < 2 || 2*len(times) < all || 10*direct > len(rows):
+		return rows, nil, nil
+	case c.format != Folders:
+		return nil, nil, fmt.Errorf("found the folders %s below several others. Two readings are possible: the lower "+
+			"folders are the classes (%s is of class %q), or the upper ones (of class %q). Choose with %sfolders "+
+			"(lower) or %[5]sclasses (upper)", shortList(slices.Sorted(maps.Keys(times))), example, lower[example][1],
+			strings.Split(lower[example][0], "/")[0], byFormat)
+	}
+	rows = slices.DeleteFunc(rows, func(r row) bool { return lower[r.path] == [2]string{} })
+	for i := range rows {
+		folders := lower[rows[i].path]
+		rows[i].label, rows[i].extra = folders[1], []string{folders[0]}
+	}
+	return rows, []string{domainColumn}, nil
 }
+
+// domainColumn keeps the folder above the class of an image, where folders of classes repeat below several.
+const domainColumn = "folder"
 
 // splitFolders returns the splits that folders are named after: train, or seg_train next to seg_test, whose names
 // differ in nothing else.
@@ -219,47 +273,88 @@ func (c *classFolders) explainLoose(where string) error {
 
 // viewWords are the words in the names of folders that hold views of the same scenes: pictures, depths, masks.
 var viewWords = []string{"rgb", "depth", "depths", "gt", "ground", "truth", "groundtruth", "mask", "masks", "label",
-	"labels", "image", "images", "img", "imgs", "annotations", "seg", "segmentation", "semantic", "instances",
-	"disparity", "thermal", "infrared", "nir", "input", "target"}
+	"labels", "image", "images", "img", "imgs", "annotation", "annotations", "annot", "seg", "segmentation",
+	"segmentations", "semantic", "instance", "instances", "disparity", "thermal", "infrared", "ir", "nir", "visible",
+	"lidar", "original", "originals", "input", "inputs", "target", "targets", "color", "colour", "edges", "contours",
+	"trimaps", "matte", "alpha", "saliency"}
+
+func isViewWord(word string) bool { return slices.Contains(viewWords, strings.ToLower(word)) }
 
 func isView(name string) bool {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
-	return isNoClass(name) || len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool {
-		return !slices.Contains(viewWords, w)
+	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
+	return isNoClass(name) || len(words) > 0 && !slices.ContainsFunc(words,
+		func(w string) bool { return !isViewWord(w) })
+}
+
+// isSureView reports whether a folder's name is that of no class of pictures.
+func isSureView(name string) bool {
+	return isNoClass(name) || slices.Contains([]string{"rgb", "depth", "gt", "ground_truth", "groundtruth", "label",
+		"labels", "annotations", "disparity", "segmentation"}, strings.ToLower(name))
+}
+
+// nameScene returns the words of a picture's name that the other views of its scene share: those that name no view.
+func nameScene(name, folder string) string {
+	words := strings.FieldsFunc(strings.TrimSuffix(name, path.Ext(name)), func(r rune) bool {
+		return strings.ContainsRune("_-. /", r)
 	})
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool {
+		return strings.EqualFold(w, folder) || isViewWord(w)
+	}), "_")
 }
 
 // refuseViews returns an error for two folders that are named after views of a scene and hold pictures of the same
-// names, and for a single folder called images.
+// names, directly in a place or in a class folder there, and for a single folder called images.
 func (c *classFolders) refuseViews(at string) error {
 	if c.format != Auto && c.format != "" {
 		return nil
 	}
 	tops, _ := c.listTopFolders(at)
-	stems := map[string]map[string]bool{} // names of pictures without their endings, by folder
-	for _, p := range c.images {
-		rest, _ := cutFolder(p, at)
-		top, below, _ := strings.Cut(rest, "/")
-		if stems[top] == nil {
-			stems[top] = map[string]bool{}
-		}
-		stems[top][strings.TrimSuffix(below, path.Ext(below))] = true
-	}
 	if len(tops) == 1 && isNoClass(tops[0]) {
 		return c.explainLoose(tops[0])
+	}
+	if err := c.compareViews(at, tops); err != nil {
+		return err
+	}
+	for _, top := range tops {
+		inner, loose := c.listTopFolders(path.Join(at, top))
+		if err := c.compareViews(path.Join(at, top), inner); err != nil && loose == 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareViews returns an error for two of the folders at a place that hold pictures of the same names and are named
+// after views, or one of them after what is no class.
+func (c *classFolders) compareViews(at string, tops []string) error {
+	if !slices.ContainsFunc(tops, isView) {
+		return nil
+	}
+	scenes := map[string]map[string]bool{} // by folder
+	for _, p := range c.images {
+		rest, ok := cutFolder(p, at)
+		top, below, _ := strings.Cut(rest, "/")
+		if ok && scenes[top] == nil {
+			scenes[top] = map[string]bool{}
+		}
+		if ok {
+			scenes[top][nameScene(below, top)] = true
+		}
 	}
 	for i, a := range tops {
 		for _, b := range tops[i+1:] {
 			same := 0
-			for stem := range stems[a] {
-				if stems[b][stem] {
+			for scene := range scenes[a] {
+				if scenes[b][scene] {
 					same++
 				}
 			}
-			if isView(a) && isView(b) && 2*same > min(len(stems[a]), len(stems[b])) {
+			sure := (isSureView(a) || isSureView(b)) && 10*same >= 9*max(len(scenes[a]), len(scenes[b]))
+			if sure || isView(a) && isView(b) && 2*same > min(len(scenes[a]), len(scenes[b])) {
 				return fmt.Errorf("found the folders %s and %s with pictures of the same names, as views of one scene "+
-					"or its masks: put the pictures of each class into a folder, or write a list with columns path "+
-					"and label. %sclasses reads the folders as classes", a, b, byFormat)
+					"or its masks: put the pictures of each class into a folder, or write a list with the columns "+
+					"path and label. %sclasses reads the folders as classes", path.Join(at, a), path.Join(at, b),
+					byFormat)
 			}
 		}
 	}
@@ -319,7 +414,7 @@ func (t *listing) readImageFolder(name, at string, opts ReadOptions) (*Dataset, 
 	var left leftList
 	for _, p := range t.images {
 		if !listed[p] {
-			left.add("not listed", "pictures")
+			left.addOne("not listed", "pictures")
 		}
 	}
 	d.Reading.Left = append(d.Reading.Left, left...)

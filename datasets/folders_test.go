@@ -3,6 +3,7 @@ package datasets
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -69,12 +70,26 @@ func TestFoldersFound(t *testing.T) {
 			"seg_test/seg_test/ice/3.jpg ice test,seg_train/seg_train/ice/2.jpg ice train,seg_train/seg_train/sea/1.jpg sea train",
 		"training_set/cat/1.jpg training_set/dog/2.jpg test_set/cat/3.jpg": "test_set/cat/3.jpg cat test," +
 			"training_set/cat/1.jpg cat train,training_set/dog/2.jpg dog train",
-		"train2017/a/1.jpg val2017/b/2.jpg":                         "train2017/a/1.jpg a train,val2017/b/2.jpg b validation",
-		"cat/train/1.jpg cat/test/2.jpg dog/train/3.jpg":            "cat/test/2.jpg cat test,cat/train/1.jpg cat train,dog/train/3.jpg dog train",
-		"cat/00.jpg dog/00.jpg":                                     "cat/00.jpg cat train,dog/00.jpg dog train",
-		"blood_test/1.jpg eye_test/2.jpg":                           "blood_test/1.jpg blood_test train,eye_test/2.jpg eye_test train",
-		"photos/1.jpg photos/2.jpg":                                 "photos/1.jpg photos train,photos/2.jpg photos train",
-		"2019/cat/1.jpg 2019/dog/2.jpg 2020/cat/3.jpg":              "2019/cat/1.jpg 2019 train,2019/dog/2.jpg 2019 train,2020/cat/3.jpg 2020 train",
+		"train2017/a/1.jpg val2017/b/2.jpg":                           "train2017/a/1.jpg a train,val2017/b/2.jpg b validation",
+		"cat/train/1.jpg cat/test/2.jpg dog/train/3.jpg":              "cat/test/2.jpg cat test,cat/train/1.jpg cat train,dog/train/3.jpg dog train",
+		"cat/00.jpg dog/00.jpg":                                       "cat/00.jpg cat train,dog/00.jpg dog train",
+		"blood_test/1.jpg eye_test/2.jpg":                             "blood_test/1.jpg blood_test train,eye_test/2.jpg eye_test train",
+		"photos/1.jpg photos/2.jpg":                                   "photos/1.jpg photos train,photos/2.jpg photos train",
+		"2019/cat/1.jpg 2019/dog/2.jpg 2020/cat/3.jpg 2020/dog/4.jpg": "! found the folders cat, dog below several others",
+		"amazon/images/cat/1.jpg amazon/images/dog/2.jpg web/images/cat/3.jpg web/images/dog/4.jpg": "! lower folders are the " +
+			"classes (amazon/images/cat/1.jpg is of class \"cat\"), or the upper ones (of class \"amazon\")",
+		"fold1/train/a/1.jpg fold1/test/b/2.jpg fold2/train/a/3.jpg fold2/test/b/4.jpg": "! a, b below several others",
+		"a/p1/neg/1.jpg a/p1/pos/2.jpg b/p2/neg/3.jpg b/p2/pos/4.jpg":                   "! neg, pos below several others",
+		"dog/poodle/1.jpg dog/beagle/2.jpg cat/siamese/3.jpg":                           "cat/siamese/3.jpg cat train,dog/beagle/2.jpg dog train,dog/poodle/1.jpg dog train",
+		"cat/old/1.jpg dog/old/2.jpg":                                                   "cat/old/1.jpg cat train,dog/old/2.jpg dog train",
+		"bbox_train/0001/1.jpg bbox_train/0003/2.jpg bbox_test/0002/3.jpg": "bbox_test/0002/3.jpg 0002 test," +
+			"bbox_train/0001/1.jpg 0001 train,bbox_train/0003/2.jpg 0003 train",
+		"img/1.jpg img/2.jpg annotation/1_mask.png annotation/2_mask.png":                   "! of the same names",
+		"JPEGImages/1.jpg JPEGImages/2.jpg SegmentationClass/1.png SegmentationClass/2.png": "! of the same names",
+		"mask/1.jpg nomask/1.jpg": "mask/1.jpg mask train,nomask/1.jpg nomask train",
+		"sick/images/1.png sick/masks/1.png well/images/2.png well/masks/2.png": "! sick/images and sick/masks with pictures " +
+			"of the same names",
+		"cars_train/1.jpg cars_test/2.jpg devkit/cars_meta.mat":     "! splits by the preset cars196, with the root ",
 		"train/1.jpg test/2.jpg":                                    "! found pictures directly in test and train and no class folder",
 		"1.jpg 2.jpg labels.csv":                                    "! found pictures directly in it and no class folder: put those of each class into a folder, or write a list with the columns path and label, or give the list that holds its labels, if that is labels.csv",
 		"train/cat/1.jpg cat/2.jpg":                                 "! two readings are possible",
@@ -112,6 +127,24 @@ func TestFoldersFound(t *testing.T) {
 		if d, err := ReadFolders(both, "m", ReadOptions{Format: format}); err != nil || described(d) != want {
 			t.Errorf("%s: found %q, %v; expected %q", format, described(d), err, want)
 		}
+	}
+}
+
+// Folders of classes that repeat below domains are read as the format says, and published data sets are named.
+func TestFoldersRepeat(t *testing.T) {
+	domains := fstest.MapFS{"art/cup/1.jpg": {}, "art/bed/2.jpg": {}, "real/cup/3.jpg": {}, "real/bed/4.jpg": {}}
+	for format, want := range map[Format]string{Folders: "bed cup [folder]", Classes: "art real []"} {
+		d, err := ReadFolders(domains, "m", ReadOptions{Format: format})
+		if err != nil || fmt.Sprint(strings.Join(d.Classes, " "), " ", d.Columns) != want {
+			t.Errorf("%s: %v %v %v, expected %s", format, d.Classes, d.Columns, err, want)
+		}
+	}
+	opts, told := noted()
+	cub := fstest.MapFS{"CUB_200_2011/images/001.a/1.jpg": {}, "CUB_200_2011/images/002.b/2.jpg": {},
+		"CUB_200_2011/image_class_labels.txt": {}}
+	if _, err := ReadFolders(cub, "m", opts); err != nil ||
+		!strings.Contains(strings.Join(*told, "\n"), "by the preset cub200, with the root m/CUB_200_2011") {
+		t.Errorf("CUB: %v, noted %q", err, *told)
 	}
 }
 

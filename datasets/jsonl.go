@@ -47,7 +47,7 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 		}
 	}
 	d := buildDataset(rows, t.columns)
-	opts.describeTable(name, d, forms[JSONL], t.boxes, d.leaveOutJSON())
+	opts.describeTable(name, d, forms[JSONL], t.boxes, d.leaveOutSeveral())
 	return d, nil
 }
 
@@ -122,6 +122,7 @@ func (t *others) findHeadKeys(sorted []string, values map[string]string) error {
 	if err != nil {
 		return err
 	}
+	guessed = t.opts.takeOnlyOther(sorted, &at, guessed)
 	var extra []int
 	for i := range sorted {
 		if !slices.Contains(at[:], i) {

@@ -97,7 +97,8 @@ func (s *studioExport) findDataKeys(t *labelstudio.Task) error {
 		})
 	}
 	if at[pathColumn] < 0 {
-		return fmt.Errorf("found the keys %.200s, expected the image: name it by %s", strings.Join(t.Keys, ", "), naming)
+		return fmt.Errorf("found the keys %.200s, expected the image: name it by %s", strings.Join(t.Keys, ", "),
+			naming)
 	}
 	// Later tasks may have these.
 	s.keys = [len(ownNames)]string{splitColumn: ownNames[splitColumn], trueColumn: ownNames[trueColumn]}

@@ -88,8 +88,73 @@ photos/11.jpg,heron,test,stork,21
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}
-	if len(notes) != 1 || !strings.Contains(notes[0], `labels by the choices of "kind"`) {
-		t.Errorf("noted %q", notes)
+	wantNotes := []string{
+		`export.json: read as tasks of Label Studio, images by "image", labels by the choices of "kind"; without a ` +
+			`label: 1 not annotated, 1 skipped, 1 with several choices, 1 ` +
+			`on which no choice has a majority; left out: 1 that annotators dropped`,
+	}
+	if diff := cmp.Diff(wantNotes, notes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The label control is the only one, one with a usual name, or the named one; a key of the data also works.
+func TestLabelStudioControls(t *testing.T) {
+	of := func(control, value string) string {
+		return strings.Replace(annotated(1, 1, "2024", "", value), `"kind"`, fmt.Sprintf("%q", control), 1)
+	}
+	both := func(a, b string) string { // one annotation with both
+		_, result, _ := strings.Cut(of(b, "good"), `"result": [`)
+		result, _, _ = strings.Cut(result, `], "was_cancelled`)
+		return "[" + exported(1, `{"image": "a.jpg", "species": "stork"}`,
+			strings.Replace(of(a, "heron"), `"result": [`, `"result": [`+result+", ", 1)) + "]"
+	}
+	for _, c := range []struct{ text, named, want, refused string }{
+		{both("choice", "quality"), "", "heron", ""},
+		{both("kind", "quality"), "", "",
+			"found choices of the controls [kind, quality], expected one that holds the labels"},
+		{both("kind", "quality"), "quality", "good", ""},
+		{both("kind", "quality"), "species", "stork", ""},
+		{both("kind", "quality"), "nix", "", `found no choice of a control "nix"`},
+		{"[" + exported(1, pictureTask("a.jpg")) + "]", "", "", "found choices of the controls []"},
+	} {
+		d, err := ReadManifest(strings.NewReader(c.text), "e.json", ReadOptions{Names: Names{Label: c.named}})
+		if c.refused != "" {
+			if err == nil || !strings.Contains(err.Error(), c.refused) {
+				t.Errorf("%q: %v, expected %q", c.named, err, c.refused)
+			}
+			continue
+		}
+		if err != nil || d.className(d.Samples[0].Label) != c.want {
+			t.Errorf("%q: %+v, %v, expected %q", c.named, d, err, c.want)
+		}
+	}
+}
+
+func TestLabelStudioRefuses(t *testing.T) {
+	task := func(value string) string {
+		return "[" + exported(7, pictureTask(value), annotated(1, 1, "2024", "", "a")) + "]"
+	}
+	for text, want := range map[string]string{
+		task("https://example.com/a.jpg"): `task 1 of the list: its image is at ` +
+			`"https://example.com/a.jpg", expected a file: download`,
+		task("s3://bucket/a.jpg"):                     `its image is at "s3://bucket/a.jpg"`,
+		task("data:image/png;base64,AAAA"):            `its image is at "data:image/png;base64,AAAA"`,
+		task("/srv/a.jpg"):                            "is absolute",
+		task("/data/local-files/?d=../../etc/passwd"): "leaves the root",
+		`[{"a": 1}]`:                                  "found the keys a, no key \"label\"",
+		task("a.jpg")[:200]:                           "the file ends early",
+		`[{"data": {"image": "a"}, "annotations": [{"result": [{"type": "choices", "value": {"choices": ` +
+			`3}}]}]}]`: "task 1 of the list: json: cannot unmarshal number",
+	} {
+		if _, err := ReadManifest(strings.NewReader(text), "e.json", ReadOptions{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%.200s: %v, expected %q", text, err, want)
+		}
+	}
+	if d := read(t, task("https://example.com/x/a.jpg"),
+		ReadOptions{StripPrefix: "https://example.com/x/"}); d.Samples[0].Path != "a.jpg" {
+		t.Errorf("%+v", d)
 	}
 }
 
@@ -112,4 +177,19 @@ func FuzzLabelStudio(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Labelled regions are refused with what to do.
+func TestLabelStudioRegions(t *testing.T) {
+	task := func(id int, results ...string) string {
+		return fmt.Sprintf(`{"id": %d, "data": {"image": "%[1]d.png"}, "annotations": [{"id": 1, "completed_by": 1, `+
+			`"updated_at": "2024-05-0%[1]d", "result": [%s]}]}`, id, strings.Join(results, ", "))
+	}
+	const box = `{"id": "r", "from_name": "kind", "type": "rectanglelabels", "original_width": 200,
+		"original_height": 100,
+		"value": {"x": 5, "y": 20, "width": 20, "height": 40, "rotation": 0, "rectanglelabels": ["tench"]}}`
+	if _, err := ReadManifest(strings.NewReader("["+task(1, box)+"]"), "m", ReadOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "export the project as COCO or YOLO") {
+		t.Errorf("regions: %v", err)
+	}
 }

@@ -215,7 +215,7 @@ func (opts reading) readAnyManifest(r io.Reader, name string) (*Dataset, error) 
 	}
 	if len(d.Samples) == 0 {
 		return nil, fmt.Errorf("datasets: %s: no sample found, expected at least one path and label%s", name,
-			leftList(d.Reading.Left).explain())
+			leftList(d.Reading.Left).explainNone())
 	}
 	n, err := fromWindows(d.Samples)
 	if err != nil {

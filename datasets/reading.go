@@ -21,6 +21,9 @@ type Reading struct {
 	At    string     `json:"at,omitempty"` // folder that holds the classes or splits, if not the source itself
 	Left  []Left     `json:"left_out"`     // what was left out
 	Alike [][]string `json:"alike"`        // labels that differ only in case, spaces, accents' encoding or zeros
+
+	Within int    `json:"within,omitempty"` // images in folders within that of their class
+	First  string `json:"first,omitempty"`  // of these folders
 }
 
 // Left counts what was left out for one reason.
@@ -34,7 +37,7 @@ type Left struct {
 // leftList collects what is left out.
 type leftList []Left
 
-func (l *leftList) add(reason, of string) { l.addMany(reason, of, "", 1) }
+func (l *leftList) addOne(reason, of string) { l.addMany(reason, of, "", 1) }
 
 func (l *leftList) addMany(reason, of, first string, n int) {
 	for i := range *l {
@@ -56,24 +59,24 @@ func (l *leftList) addUnread(of, where string, err error) {
 	l.addMany(notReadable, of, fmt.Sprintf("%s: %v", where, jsontext.Fault(err)), 1)
 }
 
-// unread reports whether anything could not be read.
-func (l leftList) unread() bool {
+// hasUnread reports whether anything could not be read.
+func (l leftList) hasUnread() bool {
 	return slices.ContainsFunc(l, func(k Left) bool { return k.Reason == notReadable })
 }
 
-// sorted returns the list by reasons.
-func (l leftList) sorted() []Left {
+// sortReasons returns the list by reasons.
+func (l leftList) sortReasons() []Left {
 	return slices.SortedFunc(slices.Values(append([]Left{}, l...)), func(a, b Left) int {
 		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Of, b.Of))
 	})
 }
 
-// explain describes the list as the reason why nothing was read, "" if it is empty.
-func (l leftList) explain() string {
+// explainNone describes the list as the reason why nothing was read, "" if it is empty.
+func (l leftList) explainNone() string {
 	if len(l) == 0 {
 		return ""
 	}
-	return "; " + strings.Join((&Reading{Left: l.sorted()}).Lines(), "; ")
+	return "; " + strings.Join((&Reading{Left: l.sortReasons()}).Lines(), "; ")
 }
 
 // forms describe the formats of files.
@@ -105,12 +108,16 @@ func (r *Reading) Lines() (list []string) {
 	if r.At != "" {
 		list = append(list, fmt.Sprintf("read as %s below %s", r.Form, r.At))
 	}
+	if r.Within > 0 {
+		list = append(list, fmt.Sprintf("%d images are in folders within those of their classes, such as %s", r.Within,
+			r.First))
+	}
 	var left []string
 	for _, l := range r.Left {
 		of := l.Of
 		if l.Files == 1 {
 			of = strings.NewReplacer("pictures", "picture", "boxes", "box", "objects", "object", "rows",
-				"row", "files", "file").Replace(of)
+				"row", "files", "file", "folders", "folder").Replace(of)
 		}
 		if l.First != "" {
 			l.Reason += ", such as " + l.First

@@ -21,7 +21,7 @@ func TestListedAgain(t *testing.T) {
 		"Windows":         {"m.csv", "path,label\na\\1.jpg,a\na/1.jpg,a\n", "ta/1.jpg", "read once"},
 		"JSON lines":      {"m.jsonl", "{\"path\":\"x\",\"label\":1}\n{\"path\":\"x\",\"label\":1}\n", "tx", "read once"},
 		"a list":          {"m.txt", "a/1.jpg 0\na/1.jpg 0\nb/1.jpg 1\n", "ta/1.jpg tb/1.jpg", "read once"},
-		"other label":     {"m.csv", "path,label\nx.jpg,a\ny.jpg,b\nx.jpg,b\n", "", `row 1 and row 3, labelled "a" and "b"`},
+		"other label":     {"m.csv", "path,label\nx.jpg,a\ny.jpg,b\nx.jpg,b\n", "", `row 1 and row 3, with "a" and "b"`},
 		"other in a list": {"m.txt", "x.jpg 0\nx.jpg 1\n", "", "row 1 and row 2"},
 		"other in JSON":   {"m.jsonl", "{\"path\":\"x\",\"label\":1}\n{\"path\":\"./x\",\"label\":2}\n", "", "two labels"},
 		"no label":        {"m.csv", "path,label\nx.jpg,a\nx.jpg,\n", "", `"a" and ""`},

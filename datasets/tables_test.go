@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -73,28 +74,34 @@ func TestReadManifest(t *testing.T) {
 		"\ufeffPath,Label,Split,True_Label\r\na/1.jpg,10,train,2\r\n\"b,c.jpg\",2,valid,2\r\nd.jpg,,,10\r\n":                               three,
 		"true_label,split,label,path\n2,train,10,a/1.jpg\n2,validation,2,\"b,c.jpg\"\n10,,,d.jpg\n":                                        three,
 		`{"path":"a/1.jpg","label":10}` + "\n\n" + `{"path":"b,c.jpg","label":"2","split":"val"}` + "\n" + `{"path":"d.jpg","label":null}`: three,
-		"filename,class\na.jpg,x\nb.jpg,y\n":                                    ab,
-		"\ufeffFile Name,Class-Name\r\na.jpg,x\r\nb.jpg,y\r\n":                  ab,
-		"file_name\tlabel\na.jpg\tx\n\"b.jpg\"\ty\n":                            ab,
-		"Bild;image;class\r\n1,5;a.jpg;x\r\n\"2;5\";b.jpg;\"y\"\r\n":            ab,
-		"file|species\na.jpg|x\nb.jpg|y\n":                                      ab,
-		"path, label\na.jpg, x\nb.jpg, y\n":                                     ab,
-		`[{"image": "a.jpg", "label": "x"}, {"image": "b.jpg", "label": "y"}]`:  ab,
-		"image,breed\na.jpg,x\nb.jpg,y\n":                                       ab,
-		"a.jpg x\nb.jpg y\n":                                                    ab,
-		"a.jpg;x\r\nb.jpg;y\r\n":                                                ab,
-		"filepaths,labels,data set\na.jpg,x,train\nb.jpg,y,test\n":              "a.jpg x train, b.jpg y test",
-		`{"path": "a.jpg", "label": "x", "subset": "test"}`:                     "a.jpg x test",
-		"path,label,fold\na.jpg,x,3\n":                                          "a.jpg x train",
-		"a b/1.jpg\tcat\n":                                                      "a b/1.jpg cat train",
-		"x, y/a.jpg 1\n":                                                        "x, y/a.jpg 1 train",
-		"x/1.jpg,tabby cat\n":                                                   "x/1.jpg tabby cat train",
-		"ILSVRC2012_val_1.JPEG 65\n":                                            "ILSVRC2012_val_1.JPEG 65 train",
-		"path,label\ncat\\1.jpg,cat\n":                                          "cat/1.jpg cat train",
-		"path,label\ncat/x\\1.jpg,cat\n":                                        `cat/x\1.jpg cat train`,
-		"path,label,,\r\na.jpg,x,,\r\n,,,\r\nb.jpg,y,,1\r\n,,,\r\n":             ab + ", left 2 rows of empty cells",
-		"path,label\na.jpg,x\nb.jpg,\"[\"\"y\"\", \"\"z\"\"]\"\nc.jpg,\"{}\"\n": "a.jpg x train, left 2 rows with JSON in place of one label",
-		"path,label\na.jpg,fl\xfbte\n":                                          "! expected UTF-8: name the table's encoding",
+		"filename,class\na.jpg,x\nb.jpg,y\n":                                   ab,
+		"\ufeffFile Name,Class-Name\r\na.jpg,x\r\nb.jpg,y\r\n":                 ab,
+		"file_name\tlabel\na.jpg\tx\n\"b.jpg\"\ty\n":                           ab,
+		"Bild;image;class\r\n1,5;a.jpg;x\r\n\"2;5\";b.jpg;\"y\"\r\n":           ab,
+		"file|species\na.jpg|x\nb.jpg|y\n":                                     ab,
+		"path, label\na.jpg, x\nb.jpg, y\n":                                    ab,
+		`[{"image": "a.jpg", "label": "x"}, {"image": "b.jpg", "label": "y"}]`: ab,
+		"image,breed\na.jpg,x\nb.jpg,y\n":                                      ab,
+		"a.jpg x\nb.jpg y\n":                                                   ab,
+		"a.jpg;x\r\nb.jpg;y\r\n":                                               ab,
+		"filepaths,labels,data set\na.jpg,x,train\nb.jpg,y,test\n":             "a.jpg x train, b.jpg y test",
+		`{"path": "a.jpg", "label": "x", "subset": "test"}`:                    "a.jpg x test",
+		"image,Id\na.jpg,w_1\n":                                                "a.jpg w_1 train",
+		"path,tags\na.jpg,\"['x']\"\n":                                         "a.jpg x train",
+		"image,caption\na.jpg,a dog\n":                                         "! expected the columns",
+		`[{"image": "a.jpg", "kind": "x"}]`:                                    "a.jpg x train",
+		"a.jpg 3\nb.jpg x;y\nc.jpg x\nd.jpg y\n":                               "a.jpg 3 train, c.jpg x train, d.jpg y train, left 1 rows with several labels, such as \"x;y\"",
+		"path,label,fold\na.jpg,x,3\n":                                         "a.jpg x train",
+		"a b/1.jpg\tcat\n":                                                     "a b/1.jpg cat train",
+		"x, y/a.jpg 1\n":                                                       "x, y/a.jpg 1 train",
+		"x/1.jpg,tabby cat\n":                                                  "x/1.jpg tabby cat train",
+		"ILSVRC2012_val_1.JPEG 65\n":                                           "ILSVRC2012_val_1.JPEG 65 train",
+		"path,label\ncat\\1.jpg,cat\n":                                         "cat/1.jpg cat train",
+		"path,label\ncat/x\\1.jpg,cat\n":                                       `cat/x\1.jpg cat train`,
+		"path,label,,\r\na.jpg,x,,\r\n,,,\r\nb.jpg,y,,1\r\n,,,\r\n":            ab + ", left 2 rows of empty cells",
+		"path,label\na.jpg,x\nb.jpg,\"[1, 2]\"\nc.jpg,\"{}\"\n": "a.jpg x train, left 1 rows with JSON in place of one label, " +
+			`such as "{}", left 1 rows with several labels, such as "[1, 2]"`,
+		"path,label\na.jpg,fl\xfbte\n": "! expected UTF-8: name the table's encoding",
 	} {
 		d, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{})
 		if refused, ok := strings.CutPrefix(want, "! "); ok {
@@ -291,6 +298,10 @@ func TestBoxColumns(t *testing.T) {
 		"left,top,right,bottom": "10,10,70,60", "left,top,width,height": "10,10,60,50",
 		"width,height,x1,y1,x2,y2": "200,200,10,10,70,60", "x,y,width,height": "10,10,60,50",
 		"bbox": "", "boxes": "", "objects": "", "bbox_xywh": "", "bbox_0,bbox_1,bbox_2,bbox_3": "!10,10,70,60",
+		"x_top_left,y_top_left,x_bottom_right,y_bottom_right": "10,10,70,60", "tlx,tly,brx,bry": "10,10,70,60",
+		"l,t,r,b": "10,10,70,60", "xlo,ylo,xhi,yhi": "!10,10,70,60", "pos_x,pos_y,width,height": "!10,10,60,50",
+		"px,py,pw,ph": "!10,10,60,50",
+		"region":      `!"{""x"": 10, ""y"": 10, ""width"": 60, ""height"": 50}"`, "coords": `!"(10, 10, 70, 60)"`,
 		"xmin,ymin,dx,dy": "!10,10,60,50", "x1,y1,x2,y2,x3,y3,x4,y4": "!1,1,9,1,9,9,1,9",
 	} {
 		values, refused := strings.CutPrefix(values, "!")
@@ -306,6 +317,8 @@ func TestBoxColumns(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"image": "a.jpg", "label": "x", "xmin": 10, "ymin": 10, "xmax": 70, "ymax": 60}`: crop,
 		"image,label,box\na.jpg,x,A12\n":                                            "a.jpg x train",
+		"path,label,eye_x,eye_y,nose_x,nose_y,ear_x,ear_y\na.jpg,x,1,2,3,4,5,6\n":   "a.jpg x train",
+		"path,label,lat,lon,year,day,index\na.jpg,x,1,2,2019,4,5\n":                 "a.jpg x train",
 		"path,label,x1,y1\na.jpg,x,1,2\n":                                           "a.jpg x train",
 		"path,label,x1,y1,x2,y2\na.png,a,1,2,3,4\na.png,a,x,2,3,4\n":                "a.png 1,2,2,2 a train, left 1 rows not readable",
 		"path,label,x1,y1,x2,y2\na.png,a,1,2,3,4\na.png,a,,,,\na.png,a,1,2,3,\n":    "a.png 1,2,2,2 a train, left 1 rows not readable, left 1 rows without a box",
@@ -368,4 +381,48 @@ func FuzzReadManifest(f *testing.F) {
 			t.Fatalf("%q was fixed to %q, which is read as %+v, %v", text, fixed, again, err)
 		}
 	})
+}
+
+// Rows with several labels are left out, a JSON list of one is that label, and names of classes that hold separators
+// stay.
+func TestSeveralLabels(t *testing.T) {
+	for _, c := range []struct{ labels, classes, said string }{
+		{`["tench"];["church"];["tench"]`, "church tench", ""},
+		{`['tench'];church`, "church tench", ""},
+		{`["tench", "people"];["church"]`, "church", `1 row (with several labels, such as "[\"tench\", \"people\"]")`},
+		{`[];church;{"a": 1};[{"label": "x"}]`, "church", "3 rows (with JSON in place of one label"},
+		{`[3];4`, "3 4", ""},
+		{`tench|people;church`, "church", "1 row (with several labels"},
+		{`tench,people;tench;church`, "church tench", `such as "tench,people"`},
+		{`tench, people;tench;church`, "church tench", `such as "tench, people"`},
+		{`tench + people;tench`, "tench tench + people", ""},
+		{`crane, bird;crane, machine;stork`, "crane, bird crane, machine stork", ""},
+		{`missile;projectile, missile;tench, Tinca tinca;cock`, "cock missile", "2 rows (with several labels"},
+		{`missile;projectile, missile;tench, Tinca tinca;hen, Gallus;cock`,
+			"cock hen, Gallus missile projectile, missile tench, Tinca tinca", ""},
+		{`a,b;b,c;a,c;d`, "d", "3 rows (with several labels"},
+		{`[PAD];x`, "[PAD] x", ""},
+	} {
+		var table, lines strings.Builder
+		table.WriteString("path,label\n")
+		for i, label := range strings.Split(c.labels, ";") {
+			name := string(rune('a'+i)) + ".jpg"
+			table.WriteString(joinCells([]string{name, label}, ',') + "\n")
+			lines.WriteString(`{"path": "` + name + `", "label": ` + strconv.Quote(label) + "}\n")
+		}
+		for _, text := range []string{table.String(), lines.String(), strings.ReplaceAll(table.String(), ",", "\t")} {
+			if strings.Contains(text, "\t") && strings.Contains(c.labels, ",") {
+				continue
+			}
+			opts, told := noted()
+			d, err := ReadManifest(strings.NewReader(text), "m", opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(d.Classes, " "); got != c.classes ||
+				!strings.Contains(strings.Join(*told, "\n"), c.said) || c.said == "" && len(*told) > 0 {
+				t.Errorf("%s: classes %q, noted %q, expected %q and %q", text, got, *told, c.classes, c.said)
+			}
+		}
+	}
 }

@@ -4,14 +4,17 @@ import (
 	"archive/zip"
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"maps"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"winnow/datasets/location"
 	"winnow/datasets/shards"
@@ -109,6 +112,7 @@ type listing struct {
 	folders []string       // all folders but those of services
 	others  []string       // files that are no images
 	hidden  map[string]int // folders of services by name
+	unnamed []string       // folders that cannot be opened, because their names are not UTF-8
 }
 
 // listTree lists a folder. Links to folders are followed in the two highest levels, where splits and classes are.
@@ -119,6 +123,10 @@ func listTree(ctx context.Context, fsys fs.FS) (*listing, error) {
 
 func (t *listing) walkFolder(ctx context.Context, from string, linked bool) error {
 	return fs.WalkDir(t.fsys, from, func(p string, entry fs.DirEntry, err error) error {
+		if err != nil && !utf8.ValidString(p) {
+			t.unnamed = append(t.unnamed, p)
+			return fs.SkipDir
+		}
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
@@ -183,7 +191,7 @@ func Images(fsys fs.FS, dir string) (paths []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range t.images {
+	for _, p := range slices.Concat(t.images, t.unnamed) { // reading an unnamed one reports it
 		paths = append(paths, path.Join(dir, p))
 	}
 	return paths, nil
@@ -251,13 +259,16 @@ func (t *listing) describeListing(form, at string, boxes bool) *Reading {
 	var left leftList
 	for _, p := range t.others {
 		if !boxes {
-			left.add("no picture", cmp.Or(strings.ToLower(path.Ext(p)), "files without an ending"))
+			left.addOne("no picture", cmp.Or(strings.ToLower(path.Ext(p)), "files without an ending"))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.hidden)) {
 		left.addMany("service folder", name, "", t.hidden[name])
 	}
-	r.Left = left.sorted()
+	for _, p := range t.unnamed {
+		left.addUnread("folders", strconv.QuoteToASCII(p), errors.New("its name is not UTF-8 text: rename it"))
+	}
+	r.Left = left.sortReasons()
 	return r
 }
 

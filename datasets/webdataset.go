@@ -170,9 +170,8 @@ func (o ReadOptions) webDataset(source location.Source, list *shards.List, all [
 		}
 	}
 	if n := count * len(columns); n > max(leastCells, bytes) {
-		return nil,
-			fmt.Errorf("datasets: %s: %d samples with %d different keys make a table of %d values, expected keys "+
-				"that samples share", source, count, len(columns), n)
+		return nil, fmt.Errorf("datasets: %s: %d samples with %d different keys make a table of %d values, expected "+
+			"keys that samples share", source, count, len(columns), n)
 	}
 	ending := o.Names.Path
 	if o.Names.Label == "" && slices.Contains(columns, webClass) && findColumn(columns, ownNames[labelColumn]) < 0 {
@@ -224,7 +223,7 @@ func (o ReadOptions) webDataset(source location.Source, list *shards.List, all [
 	}
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("datasets: %s: found no image, expected files such as KEY.%s next to KEY.cls or "+
-			"KEY.json%s", source, cmp.Or(ending, "jpg"), left.explain())
+			"KEY.json%s", source, cmp.Or(ending, "jpg"), left.explainNone())
 	}
 	d := buildDataset(rows, kept)
 	d.describeShards(source, WebDataset, len(list.Names), left, o)
@@ -279,7 +278,7 @@ func (d *Dataset) describeShards(source location.Source, form Format, files int,
 			first = cmp.Or(first, d.Samples[i].Path)
 		}
 	}
-	d.Reading = newReading(forms[form], d.Classes, left.sorted())
+	d.Reading = newReading(forms[form], d.Classes, left.sortReasons())
 	said := []string{fmt.Sprintf("read as %s: %d images in %d files", forms[form], len(d.Samples), files)}
 	if bare > 0 {
 		said = append(said, fmt.Sprintf("%d of %d images have no label, the first %.200q", bare, len(d.Samples), first))

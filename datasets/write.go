@@ -19,7 +19,7 @@ import (
 )
 
 // WriteCSV writes d as a manifest: path, label, split, true_label if any is known, then the other columns.
-func WriteCSV(w io.Writer, d *Dataset) error { return writeCSV(w, d.named(), ownNames[pathColumn]) }
+func WriteCSV(w io.Writer, d *Dataset) error { return writeCSV(w, d.keepNamed(), ownNames[pathColumn]) }
 
 // makeManifestHeader returns the columns of d, with paths as the name of the first, and whether any true label is
 // known.
@@ -90,7 +90,7 @@ func encodeObject(keys, values []string) ([]byte, error) {
 // WriteFile writes d atomically, in the form that Write chooses by the file's name. note, if not nil, reports what
 // Write leaves out.
 func WriteFile(name string, d *Dataset, note func(format string, args ...any)) error {
-	if n := len(d.Samples) - len(d.named().Samples); n > 0 && note != nil {
+	if n := len(d.Samples) - len(d.keepNamed().Samples); n > 0 && note != nil {
 		k := slices.IndexFunc(d.Samples, func(s Sample) bool { return !utf8.ValidString(s.Path) })
 		first := d.Samples[k].Path
 		note("%s: %s left out, the first is %s: %v", name, text.Plural(n, "image"), first, regular.ErrName)
@@ -107,7 +107,7 @@ func WriteFile(name string, d *Dataset, note func(format string, args ...any)) e
 // any other name as a CSV manifest. It leaves out images, and images of folders, whose names are not UTF-8: no text
 // could name them.
 func Write(w io.Writer, name string, d *Dataset) error {
-	d = d.named()
+	d = d.keepNamed()
 	switch filepath.Base(name) {
 	case metadataCSV:
 		return writeCSV(w, d, fileName)
@@ -119,8 +119,8 @@ func Write(w io.Writer, name string, d *Dataset) error {
 	return writeCSV(w, d, ownNames[pathColumn])
 }
 
-// named returns d without the images that no text can name.
-func (d *Dataset) named() *Dataset {
+// keepNamed returns d without the images that no text can name.
+func (d *Dataset) keepNamed() *Dataset {
 	of := *d
 	of.Samples = slices.DeleteFunc(slices.Clone(d.Samples), func(s Sample) bool { return !utf8.ValidString(s.Path) })
 	return &of

@@ -27,7 +27,6 @@ import (
 	"winnow/internal/regular"
 )
 
-
 // attempts is how often a request is made before it fails.
 const attempts = 5
 

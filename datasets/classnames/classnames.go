@@ -107,8 +107,8 @@ func readNamesColumn(d *datasets.Dataset) (n Names, why string) {
 		}
 		class, name := d.Classes[s.Label], s.Extra[at]
 		if was, ok := n[class]; ok && was != name || !canShow(name) {
-			return nil, fmt.Sprintf("the column %s names class %.80q %.80q and otherwise: labels are shown as they are; a "+
-				"file of names can be given", d.Columns[at], class, name)
+			return nil, fmt.Sprintf("the column %s names class %.80q %.80q and otherwise: labels are shown as they "+
+				"are; a file of names can be given", d.Columns[at], class, name)
 		}
 		n[class] = name
 	}

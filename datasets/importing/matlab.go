@@ -37,8 +37,8 @@ func (a *matArray) fieldOf(element int, name string) *matArray {
 	return &matArray{}
 }
 
-// integer returns the only number of an array, -1 if it has not one.
-func (a *matArray) integer() int {
+// toInteger returns the only number of an array, -1 if it has not one.
+func (a *matArray) toInteger() int {
 	if len(a.numbers) != 1 {
 		return -1
 	}
@@ -125,7 +125,7 @@ func nextMatElement(in []byte) (matElement, []byte, error) {
 // matParser counts the bytes that a file's arrays may still take.
 type matParser struct{ left int }
 
-func (p *matParser) spend(n int) error {
+func (p *matParser) spendBytes(n int) error {
 	if p.left -= n; p.left < 0 {
 		return fmt.Errorf("holds more than the %d MiB that a file's arrays may take", maxMatlab>>20)
 	}
@@ -140,7 +140,7 @@ func (p *matParser) parseVariable(e matElement) (*matArray, error) {
 			return nil, err
 		}
 		data, err := io.ReadAll(io.LimitReader(z, int64(p.left)+1))
-		if err = errors.Join(err, p.spend(len(data))); err != nil {
+		if err = errors.Join(err, p.spendBytes(len(data))); err != nil {
 			return nil, err
 		}
 		if e, _, err = nextMatElement(data); err != nil {
@@ -156,7 +156,7 @@ func (p *matParser) parseArray(e matElement, depth int) (*matArray, error) {
 	if e.kind != matMatrix || depth > 8 {
 		return nil, errors.New("found no array, or arrays in arrays more than 8 deep")
 	}
-	if err := p.spend(200); err != nil || len(e.data) == 0 {
+	if err := p.spendBytes(200); err != nil || len(e.data) == 0 {
 		return a, err
 	}
 	var head [3]matElement
@@ -185,7 +185,7 @@ func (p *matParser) parseArray(e matElement, depth int) (*matArray, error) {
 		err = p.parseStruct(a, in, depth)
 	case class == matChar:
 		if e, _, err = nextMatElement(in); err == nil {
-			err = p.spend(2 * len(e.data))
+			err = p.spendBytes(2 * len(e.data))
 			a.text = decodeMatText(e)
 		}
 	case class >= matDouble && class <= matUint64:
@@ -230,7 +230,7 @@ func (p *matParser) parseStruct(a *matArray, in []byte, depth int) error {
 		name, _, _ := strings.Cut(string(b[:width]), "\x00")
 		a.fields = append(a.fields, name)
 	}
-	if err := p.spend(40 * len(a.fields)); err != nil || a.count > len(in) {
+	if err := p.spendBytes(40 * len(a.fields)); err != nil || a.count > len(in) {
 		return errors.Join(err, errMatCut)
 	}
 	return p.parseCells(a, in, a.count*len(a.fields), depth)
@@ -254,7 +254,7 @@ func (p *matParser) parseNumbers(a *matArray, e matElement) error {
 	if width == 0 || len(e.data) != a.count*width {
 		return errMatCut
 	}
-	if err := p.spend(8 * a.count); err != nil {
+	if err := p.spendBytes(8 * a.count); err != nil {
 		return err
 	}
 	le := binary.LittleEndian

@@ -76,7 +76,7 @@ func TestDevkit(t *testing.T) {
 		t.Fatalf("%+v, %v", names, err)
 	}
 	annos, err := readMatVariable(real, "cars_train_annos.mat", "annotations")
-	if err != nil || annos.count != 8144 || annos.fieldOf(0, "class").integer() != 14 ||
+	if err != nil || annos.count != 8144 || annos.fieldOf(0, "class").toInteger() != 14 ||
 		annos.fieldOf(0, "fname").text != "00001.jpg" {
 		t.Fatalf("%+v, %v", annos.fieldOf(0, "class"), err)
 	}

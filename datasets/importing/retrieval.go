@@ -145,13 +145,13 @@ func readCars(fsys fs.FS) (samples []sample, err error) {
 			return nil, err
 		}
 		for i := range list.count {
-			class := list.fieldOf(i, "class").integer() - 1
+			class := list.fieldOf(i, "class").toInteger() - 1
 			if class < 0 || class >= len(folders) {
 				return nil, fmt.Errorf("%s: annotation %d: its class is not among the %d names", name, i+1,
 					len(folders))
 			}
 			file := list.fieldOf(i, "relative_im_path").text
-			testing := list.fieldOf(i, "test").integer() == 1
+			testing := list.fieldOf(i, "test").toInteger() == 1
 			if len(annos) > 1 {
 				file, testing = path.Join([]string{"cars_train", "cars_test"}[k], list.fieldOf(i, "fname").text), k == 1
 			}

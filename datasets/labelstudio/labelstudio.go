@@ -129,7 +129,7 @@ func (e *element) newTask() *Task {
 				if len(v.Labels) == 1 {
 					b.Label = v.Labels[0]
 				}
-				b.turn(v.Rotation * math.Pi / 180)
+				b.turnBy(v.Rotation * math.Pi / 180)
 				answer.Boxes = append(answer.Boxes, b)
 			}
 		}
@@ -159,8 +159,8 @@ func showValue(v any) string {
 	return fmt.Sprint(v)
 }
 
-// turn replaces a box turned around its upper left corner by the box around it.
-func (b *Box) turn(angle float64) {
+// turnBy replaces a box turned around its upper left corner by the box around it.
+func (b *Box) turnBy(angle float64) {
 	if angle == 0 || b.PictureW <= 0 || b.PictureH <= 0 {
 		return
 	}
