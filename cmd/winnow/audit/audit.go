@@ -19,6 +19,7 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
+	"winnow/filters/noiserate"
 	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/report/review"
@@ -52,7 +53,11 @@ func newAuditCommand(call term.Call[Options]) *cli.Command {
 					"of --labels, a column for each class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", DefaultText: "those that are likely wrong",
 				Usage: "flag this fraction `P` of the labels"},
-			&cli.IntFlag{Name: "top", Value: examples, Usage: "print the `N` most suspect images"},
+			&cli.BoolFlag{Name: "rate-only",
+				Usage: "with --features: estimate only how many labels are wrong, without training; --scorer " +
+					strings.Join(noiserate.Methods(), ", ")},
+			&cli.IntFlag{Name: "top", Value: examples,
+				Usage: "print the `N` most suspect images, or classes with --rate-only"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			term.JSONFlag(),
 			term.NamesFlag(),
@@ -83,6 +88,9 @@ func Photos(ctx context.Context, p *term.Program, in inspect.Input, out, next st
 
 func runAudit(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Audit.MaxMem)()
+	if o.RateOnly {
+		return printRate(ctx, p, o)
+	}
 	end := func() {}
 	h, watch := inspect.Host{Host: p.Host()}, p.Watch
 	if !p.Quiet {
@@ -106,6 +114,17 @@ func runAudit(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	return printAudit(ctx, p, o, a, watch)
+}
+
+// printRate estimates how many labels are wrong, and prints it.
+func printRate(ctx context.Context, p *term.Program, o Options) error {
+	rt, err := p.OpenRuntime()
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	r, err := inspect.EstimateRate(ctx, o.In, o.Audit.Scorer, o.Top, o.Audit.Seed, inspect.Host{Host: p.Host()})
+	return p.Result(r, o.JSON, err)
 }
 
 // judgeInput audits the input.
