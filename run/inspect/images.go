@@ -64,6 +64,9 @@ func (m *material) readImages(ctx context.Context, in Input, h Host) error {
 	if err := e.Fit(ctx, h.Host, func() (*datasets.Dataset, error) { return whole, nil }); err != nil {
 		return err
 	}
+	if err := m.tuneImages(in, e, files, h); err != nil {
+		return err
+	}
 	h.Note("%d images in %d classes, embedded with %s, %s", len(whole.Samples), len(whole.Classes), e.Model.Name, why)
 	if err := m.extractFeatures(ctx, e, h); err != nil {
 		return err

@@ -65,6 +65,7 @@ type Input struct {
 
 	Names   string         // file with names of the classes, as [classnames.Choose] takes it
 	Columns datasets.Names // of Images or Manifest, if they are a table; none: usual names
+	Tuning  Tuning         // of Images or Features
 
 	Checks *datasets.Checks // what people decided about labels before; nil: nothing
 }
@@ -93,6 +94,9 @@ func Judge(ctx context.Context, in Input, o Options, h Host) (*Report, error) {
 	}
 	if o.Scorer != "" {
 		o.Scorer = audit.Named(o.Scorer).Name
+	}
+	if err := in.Tuning.checkTuning(o.Scorer); err != nil {
+		return nil, err
 	}
 	m := &material{options: o, by: audit.Auditor{Told: h.Told}}
 	var err error
@@ -267,8 +271,9 @@ func (m *material) useFilter(r *folder.Run, note func(string, ...any)) error {
 
 // readStored takes the images of a manifest with their stored features, with class probabilities, or with both.
 func (m *material) readStored(ctx context.Context, in Input, h Host) error {
+	root := cmp.Or(in.Root, extraction.PicturesOf(in.Features))
 	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "", Names: in.Columns,
-		Root: cmp.Or(in.Root, extraction.PicturesOf(in.Features)), Note: h.Note})
+		Root: root, Note: h.Note})
 	if err != nil {
 		return err
 	}
@@ -278,6 +283,9 @@ func (m *material) readStored(ctx context.Context, in Input, h Host) error {
 	m.report.from = in.Manifest
 	if in.Features != "" {
 		if err := m.openStore(ctx, in, h.Note); err != nil {
+			return err
+		}
+		if err := m.tuneStored(in, root, h); err != nil {
 			return err
 		}
 		if err := m.joinStore(ctx); err != nil {

@@ -61,6 +61,11 @@ func newAuditCommand(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			term.JSONFlag(),
 			term.NamesFlag(),
+			&cli.StringFlag{Name: "finetune",
+				Usage: "scorers combined and crossfit: judge also by networks fine-tuned on the other folds, and by " +
+					"how they learn each label; all of the network or from `STAGE` on, as in winnow train"},
+			&cli.StringFlag{Name: "augment", DefaultText: "by the images",
+				Usage: "--finetune: vary images by the recipe `NAME`, as in winnow train"},
 			term.SeedFlag("seed `N` of the folds and of the resampling behind the interval"),
 			&cli.StringFlag{Name: "decisions",
 				Usage: "use what people decided in winnow review, `FILE`.decisions.db: checked labels are certain, " +

@@ -109,12 +109,14 @@ type exclusion struct {
 // exclusions lists the flags that do not go together; the first that applies is reported.
 var exclusions = []exclusion{
 	{flags: "rate-only", inputs: []string{images, aRun}, advice: "give --labels FILE and --features DIR"},
-	{flags: "out clean decisions probs noise-rate names", with: "rate-only", advice: "it scores no single label"},
+	{flags: "out clean decisions probs noise-rate names finetune", with: "rate-only", advice: "it scores no single label"},
 	{flags: "manifest features probs view", inputs: []string{images},
 		advice: "for stored data give --labels FILE with --features DIR or --probs FILE"},
 	{flags: "last", inputs: []string{images, stored}, advice: "name a run"},
-	{flags: "root model", inputs: []string{stored}, advice: "it reads no images"},
-	{flags: "split model probs path-column label-column split-column true-column", inputs: []string{aRun},
+	{flags: "root model", inputs: []string{stored}, unless: "finetune", advice: "it reads no images"},
+	{flags: "augment", inputs: []string{images, stored, aRun}, unless: "finetune", advice: "it needs --finetune"},
+	{flags: "finetune", with: "probs", advice: "probabilities are the scores"},
+	{flags: "split model finetune probs path-column label-column split-column true-column", inputs: []string{aRun},
 		advice: "name images, or give --labels FILE and --features DIR"},
 	{flags: "scorer", with: "probs", advice: "probabilities are the scores"},
 	{flags: "drop relabel share precision", inputs: []string{images, stored, aRun}, unless: "clean",
@@ -178,6 +180,10 @@ func (o *Options) readInput(c *cli.Context, what string) (err error) {
 		o.Out = cmp.Or(o.Out, "suspects.csv")
 		o.Page = pageOf(o.Out)
 		o.In.Images, o.In.Features = location.At(c.Args().First()), stemOf(o.Out)+".features"
+	}
+	o.In.Tuning = inspect.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")}
+	if c.IsSet("finetune") && o.Out != "" {
+		o.In.Tuning.Kept = stemOf(o.Out) + ".finetune"
 	}
 	if c.IsSet("split") {
 		for name := range strings.SplitSeq(c.String("split"), ",") {

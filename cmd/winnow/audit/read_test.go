@@ -61,6 +61,9 @@ func TestFlagsBecomeOptions(t *testing.T) {
 				Splits: []string{"test", "validation"}, Features: "out/s.features"}},
 		"--rate-only --labels m.csv --features f --json": {Files: inspect.Files{Top: 3}, Audit: usual, In: stored,
 			JSON: true, RateOnly: true},
+		"photos --finetune stage3 --augment flip": {Files: inspect.Files{Out: "suspects.csv", Top: 3}, Audit: usual,
+			Page: "suspects.html", In: inspect.Input{Images: location.At("photos"), Features: "suspects.features",
+				Tuning: inspect.Tuning{Weights: "stage3", Augment: "flip", Kept: "suspects.finetune"}}},
 		"run --decisions d.db": {Files: inspect.Files{Top: 3}, Audit: usual, Run: "run", Decisions: "d.db", Open: run},
 	} {
 		got, err := termtest.Asked(t, newAuditCommand, strings.Fields(line)...)
@@ -91,6 +94,8 @@ func TestMisuse(t *testing.T) {
 		"photos --scorer proxysim":                              "cannot judge stored features",
 		"photos more":                                           "takes one run folder, found 2 arguments",
 		"photos --out s.foo":                                    "--out: ",
+		"photos --augment digits":                               "needs --finetune",
+		"run --finetune all":                                    "--finetune does not go with a run",
 		"--labels m --features f --root r":                      "--root does not go with stored data",
 		"run --model m":                                         "--model does not go with a run",
 		"--labels m --probs p --scorer vmf":                     "--scorer does not go with --probs",

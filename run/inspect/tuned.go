@@ -1,0 +1,174 @@
+package inspect
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"winnow/audit"
+	"winnow/audit/crossfit"
+	"winnow/backbone"
+	"winnow/datasets/location"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/head"
+	"winnow/internal/atomicfile"
+	"winnow/internal/hint"
+	"winnow/internal/regular"
+	"winnow/internal/text"
+	"winnow/run/config"
+	"winnow/run/extraction"
+	"winnow/run/tuning"
+)
+
+// Tuning says which networks are fine-tuned to judge images that they have not seen. The zero value fine-tunes none.
+type Tuning struct {
+	Weights string // the part of the network to train, as winnow train names it; "": none
+	Augment string // a recipe of package backbone; "": by the images
+	Kept    string // folder where results of finished folds are kept for the next audit of the same images; "": none
+}
+
+// checkTuning refuses a scorer that cannot use networks.
+func (t Tuning) checkTuning(scorer string) error {
+	if t.Weights != "" && !audit.Named(scorer).Trains {
+		return fmt.Errorf("audit: finetune: scorer %s learns nothing, expected combined or crossfit", scorer)
+	}
+	return nil
+}
+
+// tuneStored fine-tunes the network that made the store's features.
+func (m *material) tuneStored(in Input, root location.Source, h Host) error {
+	if in.Tuning.Weights == "" {
+		return nil
+	}
+	data := config.Data{Manifest: in.Manifest.String(), Root: root.String(), Features: m.store.Dir, Model: in.Model}
+	first, err := tuning.Open(config.Run{Data: data, Finetune: m.newFinetuneConfig(in.Tuning)}, m.d.Paths(),
+		tuning.Config{Note: h.Note})
+	if err != nil {
+		return err
+	}
+	return m.setTune(first, in.Tuning, h)
+}
+
+// tuneImages fine-tunes the network that makes the features of images.
+func (m *material) tuneImages(in Input, e *extraction.Extraction, root fs.FS, h Host) error {
+	if in.Tuning.Weights == "" {
+		return nil
+	}
+	first, err := tuning.New(tuning.Config{Backbone: e.Model, Cut: e.Cut, Settings: m.newFinetuneConfig(in.Tuning),
+		Root: root, RootName: e.From.String(), Paths: m.d.Paths(), Batch: extraction.UsualBatch, Note: h.Note})
+	if err != nil {
+		return err
+	}
+	return m.setTune(first, in.Tuning, h)
+}
+
+func (m *material) memory() int64 { return cmp.Or(m.options.MaxMem, eval.DefaultMaxMem) }
+
+func (m *material) newFinetuneConfig(t Tuning) config.Finetune {
+	f := config.Default().Finetune
+	f.Weights, f.CacheLimit = t.Weights, config.Bytes(m.memory()/4)
+	return f
+}
+
+// setTune makes the auditor fine-tune a network with the settings of first for each fold. It decides how many images a
+// network learns from at a time, and how they are augmented.
+func (m *material) setTune(first *tuning.Live, t Tuning, h Host) error {
+	held, room := first.Held(), m.memory()/2
+	if held > room {
+		return hint.With(fmt.Errorf("audit: fine-tuning %s needs about %s for an image, expected at most half of the "+
+			"memory allowed, %s", t.Weights, text.Approx(held), text.Approx(room)),
+			"allow %d MiB of memory, or train less of the network", held>>19+1)
+	}
+	first.Settings.Chunk = int(max(1, room/max(held, 1)))
+	if first.Settings.Augment = t.Augment; t.Augment == "" {
+		grey, err := tuning.Grey(first.Root, first.Paths)
+		if err != nil {
+			return err
+		}
+		if first.Settings.Augment = "adapted_triplet"; grey {
+			first.Settings.Augment = "digits"
+		}
+	}
+	augment, err := backbone.ParseAugmentation(first.Settings.Augment)
+	if err != nil {
+		return err
+	}
+	first.Augment = augment.Fitting(first.Backbone.Preprocessing) // networks judge the features of the store
+	h.Note("%s is fine-tuned for each of %d folds, with images augmented by %s", first.Backbone.Name,
+		crossfit.TunedFolds, first.Settings.Augment)
+	rt, err := h.Runtime()
+	if err != nil {
+		return err
+	}
+	cfg := first.Config
+	m.by.Tune = func(ctx context.Context, l *crossfit.Lesson) (crossfit.Tuned, error) {
+		return keepLesson(t.Kept, l, cfg, func() (crossfit.Tuned, error) {
+			live, err := tuning.New(cfg)
+			if err != nil {
+				return crossfit.Tuned{}, err
+			}
+			cfg.Note = func(string, ...any) {} // notes once are enough
+			live.Use(rt)
+			result, err := l.Fit(ctx, network{live})
+			return result, errors.Join(err, live.Close())
+		})
+	}
+	return nil
+}
+
+// network is a backbone that learns for crossfit.
+type network struct{ *tuning.Live }
+
+func (n network) Encoder(ctx context.Context, h *head.Head, set features.Set, batch int,
+	views func(ahead int) *rand.Rand) (crossfit.Encoder, error) {
+	return n.Live.Encoder(ctx, h, tuning.Input{Train: set, Stored: set, Batch: batch,
+		Resting: func() bool { return false }, Source: views})
+}
+
+// mostKept is the largest size of a kept lesson.
+const mostKept = 8 << 30
+
+// keepLesson returns the result of a lesson that an earlier audit kept in a folder; else it calls learn and keeps the
+// result, behind a sum of everything it depends on and of itself.
+func keepLesson(dir string, l *crossfit.Lesson, cfg tuning.Config,
+	learn func() (crossfit.Tuned, error)) (t crossfit.Tuned, err error) {
+	if dir == "" {
+		return learn()
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, cfg.Backbone.SHA256, cfg.Cut.Tensor, cfg.Backbone.Preprocessing.Key(), cfg.Settings)
+	for _, set := range []features.Set{l.Learned, l.Judged} {
+		for _, id := range set.IDs {
+			fmt.Fprintf(h, "%q\n", cfg.Paths[id])
+		}
+	}
+	l.Sum(h)
+	file, key := filepath.Join(dir, l.Name()), h.Sum(nil)
+	sum := func(content []byte) []byte {
+		s := sha256.Sum256(append(key[:len(key):len(key)], content...))
+		return s[:]
+	}
+	if data, err := regular.ReadFile(file, mostKept); err == nil && len(data) > len(key) &&
+		bytes.Equal(data[:len(key)], sum(data[len(key):])) {
+		err := gob.NewDecoder(bytes.NewReader(data[len(key):])).Decode(&t)
+		t.Kept = true
+		return t, err
+	}
+	if t, err = learn(); err != nil {
+		return t, err
+	}
+	var content bytes.Buffer
+	if err := errors.Join(gob.NewEncoder(&content).Encode(t), os.MkdirAll(dir, 0o777)); err != nil {
+		return t, fmt.Errorf("audit: %w", err)
+	}
+	return t, atomicfile.WriteBytes(file, append(sum(content.Bytes()), content.Bytes()...))
+}
