@@ -3,7 +3,6 @@ package audit
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -14,18 +13,16 @@ import (
 // surest bounds the log odds of an opinion that are averaged with others.
 const surest = 12
 
-// weighNetworks replaces the log odds of an opinion by their mean with those of what fine-tuned networks see, the
+// weighNetworks averages the log odds of an opinion with those of what fine-tuned networks see, the
 // margins x_i1 of the given label by the network that has not learned from the image, and x_i2 while networks learned
 // it, x_i1 if none did:
 //
-//	o_i' = a + b (o_i + Σ_m (a_m + b_m x_im)) / (1 + M),   b_m > 0
+//	o_i' = a + b (o_i + Σ_m (a_m + b_m x_im)),   b_m > 0
 //
 // a_m and b_m maximise the likelihood of the opinion's probabilities, without any truth: the more margins contradict
 // them the less they count, and they are left out if b_m ≤ 0. a and b do the same for the mean, so that as many labels
-// are expected to be right as before. It returns the reason.
+// are expected to be right as before. weighNetworks returns the reason.
 func weighNetworks(v judges.Opinion, labels []int, seen *crossfit.Seen) string {
-	said := []string{fmt.Sprintf("fine-tuned networks in %d of %d folds, which learned for %s epochs", seen.Taken,
-		seen.Folds, strings.ReplaceAll(strings.Trim(fmt.Sprint(seen.Epochs), "[]"), " ", ", "))}
 	if seen.Folds == 0 {
 		return ""
 	}
@@ -35,19 +32,16 @@ func weighNetworks(v judges.Opinion, labels []int, seen *crossfit.Seen) string {
 	for i, o := range v.Order {
 		order[i] = math.Max(-surest, math.Min(o, surest))
 		right[i] = applyLogistic(order[i])
-		if learned[i] = seen.Learned[i]; seen.Times(i) == 0 {
+		if learned[i] = seen.Learned[i]; math.IsNaN(learned[i]) {
 			learned[i] = seen.Unseen[i]
 		}
 		if !math.IsNaN(seen.Unseen[i]) && !math.IsInf(o, 0) {
 			rows = append(rows, i)
 		}
 	}
-	truth, parts := pickRows(right, rows), 1.0
-	for _, w := range []struct {
-		what    string
-		margins []float64
-	}{{"before they learn an image", seen.Unseen}, {"while they learn it", learned}} {
-		x := pickRows(w.margins, rows)
+	truth, parts := pickRows(right, rows), 0
+	for _, margins := range [][]float64{seen.Unseen, learned} {
+		x := pickRows(margins, rows)
 		a, b := fitLogOdds(truth, x)
 		if b <= 0 {
 			continue
@@ -56,17 +50,16 @@ func weighNetworks(v judges.Opinion, labels []int, seen *crossfit.Seen) string {
 			order[row] += a + b*x[i]
 		}
 		parts++
-		said = append(said, fmt.Sprintf("their margins %s, with a spread of %.2g in log odds", w.what,
-			b*stat.PopStdDev(x, nil)))
 	}
-	if parts == 1 {
-		return said[0] + ", whose margins contradict the features and do not count"
+	why := fmt.Sprintf("fine-tuned networks in %d of %d folds", seen.Taken, seen.Folds)
+	if parts == 0 {
+		return why + ", whose margins contradict the features and do not count"
 	}
 	a, b := fitLogOdds(truth, pickRows(order, rows))
 	for _, i := range rows {
 		replaceLogOdds(v, i, labels[i], a+b*order[i], seen)
 	}
-	return strings.Join(said, "; ") + "; all averaged as log odds"
+	return fmt.Sprintf("%s; mean log odds of all this and of %d kinds of their margins", why, parts)
 }
 
 // replaceLogOdds replaces the log odds of a label. The suggested class keeps its share of the probability of all other

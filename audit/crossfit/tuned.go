@@ -51,7 +51,6 @@ func (l *Lesson) Sum(h hash.Hash) {
 type Tuned struct {
 	Z, Directions blas32.General
 	Margins       []float32 // of the labels of the learned images, as [Seen] has them; NaN: no step used the image
-	Epochs        int       // that it learned, about
 	Kept          bool      // from an earlier audit
 }
 
@@ -119,7 +118,6 @@ func (l *Lesson) Fit(ctx context.Context, net Network) (Tuned, error) {
 				if err := features.Normalize(t.Directions); err != nil {
 					return 0, err
 				}
-				t.Epochs++
 				e := evidence{rows: features.AllRows(l.Judged.Len()), classes: t.Directions.Rows, first: blind,
 					kinds: []kind{t.newKind()}}
 				if _, said, err := e.fitWeighings(ctx, l.asked); err != nil {
@@ -163,11 +161,12 @@ func (e *evidence) addTuned(ctx context.Context, l *Lesson, learned []int, c col
 		if s.Folds++; with > without {
 			s.Taken++
 		}
-		s.Epochs = append(s.Epochs, t.Epochs)
 		s.addJudged(t, e.rows, c)
 		for i, row := range learned {
 			if v := float64(t.Margins[i]); !math.IsNaN(v) {
-				s.learned[row]++
+				if s.learned[row]++; s.learned[row] == 1 {
+					s.Learned[row] = 0
+				}
 				s.Learned[row] += (v - s.Learned[row]) / float64(s.learned[row])
 			}
 		}
@@ -179,32 +178,27 @@ func (e *evidence) addTuned(ctx context.Context, l *Lesson, learned []int, c col
 //
 //	z_y - max_{k≠y} z_k
 //
-// where z are the cosines to the classes and y is the given label.
+// where z are the cosines to the classes and y is the given label. NaN: unknown.
 type Seen struct {
-	// Unseen is by the network that has not learned from the row, NaN if there is none; Learned is the mean of the
-	// others, just before each step that used the row: the area under the margin of Pleiss et al., NeurIPS 2020,
-	// equation 1. It is 0 and Times is 0 if there is none.
+	// Unseen is by the network that has not learned from the row; Learned is the mean of the others, just before each
+	// step that used the row: the area under the margin of Pleiss et al., NeurIPS 2020, equation 1.
 	Unseen, Learned []float64
 	// Rival is the likeliest other class by the network of Unseen; RivalShare is its share of the probability of all
 	// other classes.
 	Rival      []int
 	RivalShare []float64
 
-	Folds, Taken int   // networks, and those that made labels likelier
-	Epochs       []int // that each network learned
+	Folds, Taken int // networks, and those that made labels likelier
 
 	learned []int // networks of Learned
 }
-
-// Times returns how many networks learned a row.
-func (s *Seen) Times(row int) int { return s.learned[row] }
 
 // growRows makes room for n rows.
 func (s *Seen) growRows(n int) {
 	s.Unseen, s.Learned, s.RivalShare = make([]float64, n), make([]float64, n), make([]float64, n)
 	s.Rival, s.learned = make([]int, n), make([]int, n)
 	for i := range n {
-		s.Unseen[i], s.Rival[i] = math.NaN(), features.Unlabelled
+		s.Unseen[i], s.Learned[i], s.Rival[i] = math.NaN(), math.NaN(), features.Unlabelled
 	}
 }
 

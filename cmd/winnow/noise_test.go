@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -55,14 +53,9 @@ func TestAuditRateOnly(t *testing.T) {
 			e.High < e.Rate || r.Images != 320 || r.True == nil || math.Abs(*r.True-truth) > 1e-12 {
 			t.Errorf("%+v, the truth is %v", r, truth)
 		}
-		if len(r.Classes) != 20 || !slices.IsSortedFunc(r.Classes, func(a, b inspect.ClassRate) int {
-			return cmp.Compare(b.Rate, a.Rate)
-		}) {
-			t.Errorf("classes: %+v", r.Classes)
-		}
-		stdout := rateOnly(manifest, "--top", "2", "--scorer", noiserate.Ranks)
+		stdout := rateOnly(manifest, "--scorer", noiserate.Ranks)
 		if !strings.HasPrefix(stdout, "wrong labels: about ") || !strings.Contains(stdout, "by the true labels") ||
-			strings.Count(stdout, "\n") != 4 {
+			strings.Count(stdout, "\n") != 2 {
 			t.Errorf("found %s", stdout)
 		}
 		if stdout = rateOnly(w.manifest); strings.Contains(stdout, "by the true labels") {

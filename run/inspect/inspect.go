@@ -28,8 +28,10 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/run"
+	"winnow/run/config"
 	"winnow/run/extraction"
 	"winnow/run/folder"
+	"winnow/run/tuning"
 )
 
 // Options say how labels are judged: how a set is, and the memory of everything. Judging sets Classes, Whiten and
@@ -94,9 +96,6 @@ func Judge(ctx context.Context, in Input, o Options, h Host) (*Report, error) {
 	}
 	if o.Scorer != "" {
 		o.Scorer = audit.Named(o.Scorer).Name
-	}
-	if err := in.Tuning.checkTuning(o.Scorer); err != nil {
-		return nil, err
 	}
 	m := &material{options: o, by: audit.Auditor{Told: h.Told}}
 	var err error
@@ -285,7 +284,10 @@ func (m *material) readStored(ctx context.Context, in Input, h Host) error {
 		if err := m.openStore(ctx, in, h.Note); err != nil {
 			return err
 		}
-		if err := m.tuneStored(in, root, h); err != nil {
+		data := config.Data{Manifest: in.Manifest.String(), Root: root.String(), Features: m.store.Dir, Model: in.Model}
+		if err := m.setTuning(in.Tuning, h, func(f config.Finetune) (*tuning.Live, error) {
+			return tuning.Open(config.Run{Data: data, Finetune: f}, m.d.Paths(), tuning.Config{Note: h.Note})
+		}); err != nil {
 			return err
 		}
 		if err := m.joinStore(ctx); err != nil {

@@ -8,7 +8,6 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 	"winnow/audit"
 	"winnow/audit/crossfit"
 	"winnow/backbone"
-	"winnow/datasets/location"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/head"
@@ -25,7 +23,6 @@ import (
 	"winnow/internal/regular"
 	"winnow/internal/text"
 	"winnow/run/config"
-	"winnow/run/extraction"
 	"winnow/run/tuning"
 )
 
@@ -36,52 +33,24 @@ type Tuning struct {
 	Kept    string // folder where results of finished folds are kept for the next audit of the same images; "": none
 }
 
-// checkTuning refuses a scorer that cannot use networks.
-func (t Tuning) checkTuning(scorer string) error {
-	if t.Weights != "" && !audit.Named(scorer).Trains {
-		return fmt.Errorf("audit: finetune: scorer %s learns nothing, expected combined or crossfit", scorer)
-	}
-	return nil
-}
-
-// tuneStored fine-tunes the network that made the store's features.
-func (m *material) tuneStored(in Input, root location.Source, h Host) error {
-	if in.Tuning.Weights == "" {
-		return nil
-	}
-	data := config.Data{Manifest: in.Manifest.String(), Root: root.String(), Features: m.store.Dir, Model: in.Model}
-	first, err := tuning.Open(config.Run{Data: data, Finetune: m.newFinetuneConfig(in.Tuning)}, m.d.Paths(),
-		tuning.Config{Note: h.Note})
-	if err != nil {
-		return err
-	}
-	return m.setTune(first, in.Tuning, h)
-}
-
-// tuneImages fine-tunes the network that makes the features of images.
-func (m *material) tuneImages(in Input, e *extraction.Extraction, root fs.FS, h Host) error {
-	if in.Tuning.Weights == "" {
-		return nil
-	}
-	first, err := tuning.New(tuning.Config{Backbone: e.Model, Cut: e.Cut, Settings: m.newFinetuneConfig(in.Tuning),
-		Root: root, RootName: e.From.String(), Paths: m.d.Paths(), Batch: extraction.UsualBatch, Note: h.Note})
-	if err != nil {
-		return err
-	}
-	return m.setTune(first, in.Tuning, h)
-}
-
+// memory returns the bytes allowed.
 func (m *material) memory() int64 { return cmp.Or(m.options.MaxMem, eval.DefaultMaxMem) }
 
-func (m *material) newFinetuneConfig(t Tuning) config.Finetune {
+// setTuning makes the auditor fine-tune, for each fold, a network as open returns it for the settings. It decides how
+// many images a network learns from at a time, and how they are augmented.
+func (m *material) setTuning(t Tuning, h Host, open func(config.Finetune) (*tuning.Live, error)) error {
+	if t.Weights == "" {
+		return nil
+	}
+	if !audit.Named(m.options.Scorer).Trains {
+		return fmt.Errorf("audit: finetune: scorer %s learns nothing, expected combined or crossfit", m.options.Scorer)
+	}
 	f := config.Default().Finetune
 	f.Weights, f.CacheLimit = t.Weights, config.Bytes(m.memory()/4)
-	return f
-}
-
-// setTune makes the auditor fine-tune a network with the settings of first for each fold. It decides how many images a
-// network learns from at a time, and how they are augmented.
-func (m *material) setTune(first *tuning.Live, t Tuning, h Host) error {
+	first, err := open(f)
+	if err != nil {
+		return err
+	}
 	held, room := first.Held(), m.memory()/2
 	if held > room {
 		return hint.With(fmt.Errorf("audit: fine-tuning %s needs about %s for an image, expected at most half of the "+

@@ -56,8 +56,7 @@ func newAuditCommand(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "rate-only",
 				Usage: "with --features: estimate only how many labels are wrong, without training; --scorer " +
 					strings.Join(noiserate.Methods(), ", ")},
-			&cli.IntFlag{Name: "top", Value: examples,
-				Usage: "print the `N` most suspect images, or classes with --rate-only"},
+			&cli.IntFlag{Name: "top", Value: examples, Usage: "print the `N` most suspect images"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			term.JSONFlag(),
 			term.NamesFlag(),
@@ -128,7 +127,7 @@ func printRate(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	defer rt.Close()
-	r, err := inspect.EstimateRate(ctx, o.In, o.Audit.Scorer, o.Top, o.Audit.Seed, inspect.Host{Host: p.Host()})
+	r, err := inspect.EstimateRate(ctx, o.In, o.Audit.Scorer, o.Audit.Seed, inspect.Host{Host: p.Host()})
 	return p.Result(r, o.JSON, err)
 }
 
