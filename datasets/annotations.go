@@ -374,8 +374,9 @@ func (t *listing) readCOCOFolder(name string, opts ReadOptions) (*Dataset, error
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if isFiftyOne(head) {
-			return nil, fmt.Errorf("%s: %s is FiftyOne's file of labels, which winnow does not read: export the dataset "+
-				"as COCO or as folders of classes", name, p)
+			return nil,
+				fmt.Errorf("%s: %s is FiftyOne's file of labels, which winnow does not read: export the dataset "+
+					"as COCO or as folders of classes", name, p)
 		}
 		if !isCOCO(head) || slices.ContainsFunc([]string{"captions", "image_info", "panoptic", "stuff",
 			"person_keypoints"}, func(s string) bool { return strings.HasPrefix(path.Base(p), s) }) {
@@ -388,8 +389,9 @@ func (t *listing) readCOCOFolder(name string, opts ReadOptions) (*Dataset, error
 		for _, r := range b.rows[n:] {
 			picture, _, _ := CutCrop(r.path)
 			if by := listedBy[picture]; by != "" && by != p {
-				return nil, fmt.Errorf("%s: found labels of %s in %s and in %s: two readings are possible: name one of "+
-					"the files, or move the other away", name, picture, by, p)
+				return nil,
+					fmt.Errorf("%s: found labels of %s in %s and in %s: two readings are possible: name one of "+
+						"the files, or move the other away", name, picture, by, p)
 			}
 			listedBy[picture] = p
 		}

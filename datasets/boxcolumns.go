@@ -105,14 +105,16 @@ func (o reading) findBoxColumns(header, record []string, at places) (*boxColumns
 		return nil, nil
 	}
 	if b.kind == noBox {
-		return nil, fmt.Errorf("some columns of %.200q look like a box, expected xmin, ymin, xmax, ymax or x, y, w, h: "+
-			"write a box as these, or remove the columns to read whole images", strings.Join(header, ","))
+		return nil,
+			fmt.Errorf("some columns of %.200q look like a box, expected xmin, ymin, xmax, ymax or x, y, w, h: "+
+				"write a box as these, or remove the columns to read whole images", strings.Join(header, ","))
 	}
 	if o.unlabelled != nil {
 		return nil, fmt.Errorf("holds boxes, in the columns %.200q: give this file itself as the source to read them",
 			strings.Join(header, ","))
 	}
-	if root := cmp.Or(o.Root, o.from.Parent()); !root.IsZero() && !o.from.IsPipe() && !root.IsRemote() && !root.IsZip() {
+	if root := cmp.Or(o.Root, o.from.Parent()); !root.IsZero() && !o.from.IsPipe() && !root.IsRemote() &&
+		!root.IsZip() {
 		b.dir, _ = root.Dir(context.Background()) // whoever opens the pictures reports it
 	}
 	return b, nil

@@ -44,8 +44,9 @@ func onDisk(t testing.TB, files map[string]string) string {
 const (
 	vocXML = "<annotation><size><width>200</width><height>100</height></size><object><name>tench</name><bndbox>" +
 		"<xmin>11</xmin><ymin>21</ymin><xmax>50</xmax><ymax>60</ymax></bndbox></object></annotation>"
-	labelMeJSON = `{"shapes": [{"label": "tench", "points": [[10, 20], [50, 60]], "shape_type": "rectangle"}, {"label": "horn",
-		"points": [[100, 50], [100, 60]], "shape_type": "circle"}], "imageWidth": 200, "imageHeight": 100}`
+	labelMeJSON = `{"shapes": [{"label": "tench", "points": [[10, 20], [50, 60]], "shape_type": "rectangle"},
+		{"label": "horn", "points": [[100, 50], [100, 60]],
+		"shape_type": "circle"}], "imageWidth": 200, "imageHeight": 100}`
 	cocoJSON = `{"images":[{"id":1,"file_name":"1.png","width":200,"height":100},{"id":2,"file_name":"2.png"}],
 		"annotations":[{"id":1,"image_id":1,"category_id":2,"bbox":[10,20,40,40]},{"id":2,"image_id":1,"category_id":2,
 		"bbox":[900,20,40,40]}],"categories":[{"id":2,"name":"tench"}]}`
@@ -60,30 +61,39 @@ func TestFolderBoxes(t *testing.T) {
 		form  string
 		want  string // of the samples
 	}{
-		"YOLO as Ultralytics": {map[string]string{"y/images/train/1.png": "", "y/images/val/2.png": "", "y/images/val/3.png": "",
-			"y/labels/train/1.txt": "1 .15 .4 .2 .4\n", "y/labels/val/2.txt": "0 .5 .5 .1 .2\n\n", "y/labels/val/3.txt": "",
-			"y/data.yaml": "path: .\nnames: [horn, tench]\n"}, "boxes of YOLO",
+		"YOLO as Ultralytics": {map[string]string{"y/images/train/1.png": "", "y/images/val/2.png": "",
+			"y/images/val/3.png":   "",
+			"y/labels/train/1.txt": "1 .15 .4 .2 .4\n", "y/labels/val/2.txt": "0 .5 .5 .1 .2\n\n",
+			"y/labels/val/3.txt": "",
+			"y/data.yaml":        "path: .\nnames: [horn, tench]\n"}, "boxes of YOLO",
 			"y/images/train/1.png" + tench + "train, y/images/val/2.png" + horn + "validation"},
 		"YOLO as Roboflow": {map[string]string{"train/images/1.png": "", "train/labels/1.txt": "0 .15 .4 .2 .4",
 			"data.yaml": "names:\n  0: tench\n  2: horn\n"}, "boxes of YOLO", "train/images/1.png" + tench + "train"},
-		"YOLO as darknet, a polygon": {map[string]string{"obj_train_data/1.png": "", "obj_train_data/1.txt": "1 .05 .2 .25 .2 " +
-			".25 .6", "obj.names": "horn\ntench\n", "train.txt": "x", "obj.data": "x"}, "boxes of YOLO",
+		"YOLO as darknet, a polygon": {map[string]string{"obj_train_data/1.png": "",
+			"obj_train_data/1.txt": "1 .05 .2 .25 .2 " +
+				".25 .6", "obj.names": "horn\ntench\n", "train.txt": "x", "obj.data": "x"}, "boxes of YOLO",
 			"obj_train_data/1.png" + tench + "train"},
-		"YOLO, an unknown class": {map[string]string{"1.png": "", "1.txt": "7 .15 .4 .2 .4\n1 .5 .5 .1 .2\n", "classes.txt": "a\nhorn"},
+		"YOLO, an unknown class": {map[string]string{"1.png": "", "1.txt": "7 .15 .4 .2 .4\n1 .5 .5 .1 .2\n",
+			"classes.txt": "a\nhorn"},
 			"boxes of YOLO", "1.png" + horn + "train"},
-		"YOLO, another file": {map[string]string{"1.png": "", "1.txt": "1 .5 .5 .1 .2\n", "2.png": "", "2.txt": "a cat", "3.png": "",
+		"YOLO, another file": {map[string]string{"1.png": "", "1.txt": "1 .5 .5 .1 .2\n", "2.png": "",
+			"2.txt": "a cat", "3.png": "",
 			"classes.txt": "a\nhorn"}, "boxes of YOLO", "1.png" + horn + "train"},
 		"VOC in lower case": {map[string]string{"annotations/1.xml": vocXML, "images/1.png": "", "images/2.png": ""},
 			"boxes of Pascal VOC", "images/1.png" + tench + "train"},
-		"VOC next to the pictures": {map[string]string{"test/1.xml": vocXML, "test/1.png": "", "test/2.xml": "<annotation>", "test/2.png": ""},
+		"VOC next to the pictures": {map[string]string{"test/1.xml": vocXML, "test/1.png": "",
+			"test/2.xml": "<annotation>", "test/2.png": ""},
 			"boxes of Pascal VOC", "test/1.png" + tench + "test"},
-		"VOC with lists": {map[string]string{"V/Annotations/1.xml": vocXML, "V/Annotations/2.xml": vocXML, "V/Annotations/3.xml": vocXML,
-			"V/JPEGImages/1.png": "", "V/JPEGImages/2.png": "", "V/JPEGImages/3.png": "", "V/ImageSets/Main/train.txt": "1\n\n",
-			"V/ImageSets/Main/val.txt": "3\r\n"}, "boxes of Pascal VOC",
+		"VOC with lists": {map[string]string{"V/Annotations/1.xml": vocXML, "V/Annotations/2.xml": vocXML,
+			"V/Annotations/3.xml": vocXML,
+			"V/JPEGImages/1.png":  "", "V/JPEGImages/2.png": "", "V/JPEGImages/3.png": "",
+			"V/ImageSets/Main/train.txt": "1\n\n",
+			"V/ImageSets/Main/val.txt":   "3\r\n"}, "boxes of Pascal VOC",
 			"V/JPEGImages/1.png" + tench + "train, V/JPEGImages/3.png" + tench + "validation"},
 		"LabelMe": {map[string]string{"1.json": labelMeJSON, "1.png": ""}, "shapes of LabelMe",
 			"1.png" + tench + "train, 1.png" + horn + "train"},
-		"COCO as Roboflow": {map[string]string{"train/_annotations.coco.json": cocoJSON, "train/1.png": "", "train/2.png": ""},
+		"COCO as Roboflow": {map[string]string{"train/_annotations.coco.json": cocoJSON, "train/1.png": "",
+			"train/2.png": ""},
 			"boxes of COCO", "train/1.png" + tench + "train"},
 		"COCO as published": {map[string]string{"annotations/instances_train2017.json": cocoJSON,
 			"annotations/captions_train2017.json":         strings.Replace(cocoJSON, `"category_id":2`, `"caption":"x"`, 2),
@@ -91,13 +101,15 @@ func TestFolderBoxes(t *testing.T) {
 			"annotations/instances_val2017.json":          strings.ReplaceAll(cocoJSON, "tench", "horn"),
 			"train2017/1.png":                             "", "train2017/2.png": "", "val2017/1.png": ""}, "boxes of COCO",
 			"train2017/1.png" + tench + "train, val2017/1.png 10,20,40,40 horn validation"},
-		"COCO by other names": {map[string]string{"w/labels.json": cocoJSON, "w/images/test/1.png": "", "w/images/test/2.png": ""},
+		"COCO by other names": {map[string]string{"w/labels.json": cocoJSON, "w/images/test/1.png": "",
+			"w/images/test/2.png": ""},
 			"boxes of COCO", "w/images/test/1.png" + tench + "test"},
 		"COCO's file of other pictures": {map[string]string{"cat/7.png": "", "dog/8.png": "", "coco.json": cocoJSON},
 			"class folders", "cat/7.png cat train, dog/8.png dog train"},
 		"class folders with such files": {map[string]string{"cat/1.png": "", "cat/1.xml": vocXML, "dog/2.png": "",
 			"dog/2.txt": "0 .5 .5 .1 .2"}, "class folders", "cat/1.png cat train, dog/2.png dog train"},
-		"texts that are no boxes": {map[string]string{"a/cat/1.png": "", "a/cat/1.txt": "a cat on a mat", "a/dog/1.png": ""},
+		"texts that are no boxes": {map[string]string{"a/cat/1.png": "", "a/cat/1.txt": "a cat on a mat",
+			"a/dog/1.png": ""},
 			"class folders", "a/cat/1.png cat train, a/dog/1.png dog train"},
 	} {
 		d, err := ReadFile(onDisk(t, c.files), ReadOptions{})
@@ -118,9 +130,10 @@ func TestFolderBoxErrors(t *testing.T) {
 		"found labels of 1.png in a.json and in b.json": {"1.png": "", "2.png": "", "a.json": cocoJSON, "b.json": cocoJSON},
 		"found no box, expected at least one; left out: 1 object (not readable, such as 1.txt: object 1: found the class 3, " +
 			"expected 0 to 1": {"1.png": "", "1.txt": "3 .5 .5 .1 .2", "classes.txt": "a\nb"},
-		"1.txt: object 1: bbox [":                  {"1.png": "", "1.txt": "0 NaN .5 .1 .2"},
-		"read as boxes of YOLO: found no box":      {"1.png": "", "2.png": "", "2.txt": "\n"},
-		"found other classes in":                   {"1.png": "", "1.txt": "0 .5 .5 .1 .2", "data.yaml": "names: [a, b]", "classes.txt": "b\na"},
+		"1.txt: object 1: bbox [":             {"1.png": "", "1.txt": "0 NaN .5 .1 .2"},
+		"read as boxes of YOLO: found no box": {"1.png": "", "2.png": "", "2.txt": "\n"},
+		"found other classes in": {"1.png": "", "1.txt": "0 .5 .5 .1 .2",
+			"data.yaml": "names: [a, b]", "classes.txt": "b\na"},
 		"1.xml: XML syntax error":                  {"1.png": "", "1.xml": vocXML[:100]},
 		"object 1: found no name or no bndbox":     {"1.png": "", "1.xml": strings.Replace(vocXML, "tench", "", 1)},
 		"is FiftyOne's file of labels, which winn": {"data/1.png": "", "labels.json": `{"classes": ["a"], "labels": {"1": 0}}`},
@@ -129,7 +142,8 @@ func TestFolderBoxErrors(t *testing.T) {
 			t.Errorf("%v, %v, expected %q", d, err, want)
 		}
 	}
-	if _, err := ReadFile(onDisk(t, map[string]string{"1.png": "", "1.xml": vocXML}), ReadOptions{CropMargin: -1}); err == nil {
+	if _, err := ReadFile(onDisk(t, map[string]string{"1.png": "", "1.xml": vocXML}),
+		ReadOptions{CropMargin: -1}); err == nil {
 		t.Error("a negative margin passed")
 	}
 }
@@ -165,7 +179,8 @@ func TestReadCOCO(t *testing.T) {
 		t.Error(got)
 	}
 	d = read(t, cocoFile, ReadOptions{CropMargin: 0.5, MinBox: 6})
-	if got := d.Paths(); len(got) != 2 || got[0] != "a/1.jpg#xywh=0:0:56:80&id=1" || got[1] != "a/1.jpg#xywh=80:60:20:20&id=3" {
+	if got := d.Paths(); len(got) != 2 || got[0] != "a/1.jpg#xywh=0:0:56:80&id=1" ||
+		got[1] != "a/1.jpg#xywh=80:60:20:20&id=3" {
 		t.Errorf("with a margin: %q", got)
 	}
 	for text, want := range map[string]string{
@@ -241,7 +256,8 @@ func FuzzFolderBoxes(f *testing.F) {
 	f.Add([]byte("0 .5 .5 .1 .2"), []byte(labelMeJSON), []byte("names: {0: a}"), []byte(vocXML))
 	picture := []byte(gray(f))
 	f.Fuzz(func(t *testing.T, boxes, shapes, names, xml []byte) {
-		for _, files := range []fstest.MapFS{{"1.txt": {Data: boxes}, "data.yaml": {Data: names}}, {"1.json": {Data: shapes}},
+		for _, files := range []fstest.MapFS{{"1.txt": {Data: boxes}, "data.yaml": {Data: names}},
+			{"1.json": {Data: shapes}},
 			{"1.xml": {Data: xml}}} {
 			files["1.png"] = &fstest.MapFile{Data: picture}
 			d, err := ReadFolders(files, "m", ReadOptions{})

@@ -129,7 +129,8 @@ func (t *listing) classNames() (names []string, err error) {
 			}
 		}
 		if names != nil && list != nil && !slices.Equal(list, names) {
-			return nil, fmt.Errorf("found other classes in %s than in %s: move the file of other pictures away", file, p)
+			return nil, fmt.Errorf("found other classes in %s than in %s: move the file of other pictures away",
+				file, p)
 		}
 		if list != nil {
 			names, file = list, p

@@ -55,14 +55,15 @@ func otherDocument(head []byte) string {
 	case "annotation":
 		return "Pascal VOC's file of one picture: name the folder"
 	default:
-		return fmt.Sprintf("XML with the element %.40s, as of CVAT, which winnow does not read: export it as COCO", root)
+		return fmt.Sprintf("XML with the element %.40s, as of CVAT, which winnow does not read: export it as COCO",
+			root)
 	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	keys := jsontext.Keys(text)
 	if rest, ok := bytes.CutPrefix(text, []byte("[")); ok {
 		keys = jsontext.Keys(bytes.TrimLeft(rest, " \t\r\n"))
 		if keys["image_id"] != 0 && (keys["score"] != 0 || keys["caption"] != 0) {
-			return "a list of a model's results in COCO's form: take the annotations that they were made for, such as " +
+			return "a list of a model's results in COCO's form: take the annotations they were made for, such as " +
 				"instances_val2017.json"
 		}
 		return ""

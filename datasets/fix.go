@@ -41,7 +41,8 @@ type Fixed struct {
 // COCO's JSON only category_id changes, and annotations are left out. Any other source, such as a folder, shards or an
 // export of Label Studio, becomes a CSV manifest of what was read.
 //
-// The copy is in UTF-8. more are columns to add to tables and JSON lines. Lists without a header and COCO's JSON have no place for them.
+// The copy is in UTF-8. more are columns to add to tables and JSON lines. Lists without a header and COCO's JSON
+// have no place for them.
 func Fix(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision, more ...Column) (Fixed, error) {
 	x := &fixer{d: d, decisions: decisions, more: more, did: Fixed{Changed: map[string]int{}}}
 	err := x.checkDecisions()

@@ -10,13 +10,12 @@ import (
 	"unicode"
 )
 
-// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, if a file of COCO or FiftyOne
-// describes the pictures, or if pictures without class folders have files of boxes (YOLO, Pascal VOC, LabelMe), it
-// reads the boxes. If it holds metadata.csv, .jsonl or .parquet, it reads what that lists, as Hugging Face's imagefolder
-// does; with _classes.csv, as Roboflow writes it, those labels. If folders are named after splits (train, val, test, …),
-// the class folders are one level below. Folders that wrap all images, such as images/, are entered. Reading lists what
-// was left out: other files, folders of services, pictures in no class folder. Nested folders belong to their class
-// folder.
+// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, if a file of COCO describes the
+// pictures, or if pictures without class folders have files of boxes (YOLO, Pascal VOC, LabelMe), it reads the
+// boxes. If it holds metadata.csv or .jsonl, it reads what that lists, as Hugging Face's imagefolder does. If
+// folders are named after splits (train, val, test, …), the class folders are one level below. Folders that wrap all images, such as
+// images/, are entered. Reading lists what was left out: other files, folders of services, pictures in no class folder.
+// Nested folders belong to their class folder.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to "+
@@ -42,7 +41,8 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 			return nil, fmt.Errorf("datasets: %w", err)
 		}
 		if d != nil {
-			opts.noteReading(name, d.Reading, "read as "+d.Reading.Form+" ("+byFormat+"folders takes the folders' names)")
+			opts.noteReading(name, d.Reading,
+				"read as "+d.Reading.Form+" ("+byFormat+"folders takes the folders' names)")
 			return d, nil
 		}
 	}
@@ -96,8 +96,9 @@ func (c *classFolders) read(at string) (*Dataset, error) {
 	}
 	switch {
 	case len(deep) > 0 && len(others) > 0 && len(named) == 1 && c.format != Folders:
-		return nil, fmt.Errorf("found the folder %s, named after a split, next to %s: two readings are possible. Choose "+
-			"with %sfolders (splits) or %[3]sclasses", named[0], others[0], byFormat)
+		return nil,
+			fmt.Errorf("found the folder %s, named after a split, next to %s: two readings are possible. Choose "+
+				"with %sfolders (splits) or %[3]sclasses", named[0], others[0], byFormat)
 	case len(tops) == 0, len(deep) == 0 && len(named) > 0 && (len(others) == 0 || len(named) > 1):
 		return nil, c.explainLoose(cmp.Or(strings.Join(named, " and "), strings.TrimPrefix(at, "."), "it"))
 	}
@@ -173,7 +174,8 @@ func splitFolders(tops []string) map[string]string {
 			splits[top] = s
 		} else if split != "" {
 			var words []string
-			for word := range strings.FieldsFuncSeq(strings.ToLower(top), func(r rune) bool { return !unicode.IsLetter(r) }) {
+			for word := range strings.FieldsFuncSeq(strings.ToLower(top),
+				func(r rune) bool { return !unicode.IsLetter(r) }) {
 				if _, err := ParseSplit(word); err != nil {
 					words = append(words, word)
 				}
@@ -256,7 +258,7 @@ func (c *classFolders) refuseViews(at string) error {
 			}
 			if isView(a) && isView(b) && 2*same > min(len(stems[a]), len(stems[b])) {
 				return fmt.Errorf("found the folders %s and %s with pictures of the same names, as views of one scene "+
-					"or its masks: put the pictures of each class into a folder, or write a list with the columns path "+
+					"or its masks: put the pictures of each class into a folder, or write a list with columns path "+
 					"and label. %sclasses reads the folders as classes", a, b, byFormat)
 			}
 		}

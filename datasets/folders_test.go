@@ -127,7 +127,8 @@ func TestFoldersReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Reading{Form: "class folders", At: "d/images", Left: []Left{{"in no class folder", "pictures", 1, ""},
-		{"no picture", ".txt", 3, ""}, {"no picture", "files without an ending", 1, ""}, {"service folder", "@eaDir", 1, ""}}, Alike: [][]string{{"Cat ", "cat"}, {"e\u0301", "\u00e9"}}}
+		{"no picture", ".txt", 3, ""}, {"no picture", "files without an ending", 1, ""}, {"service folder", "@eaDir",
+			1, ""}}, Alike: [][]string{{"Cat ", "cat"}, {"e\u0301", "\u00e9"}}}
 	if diff := cmp.Diff(want, d.Reading); diff != "" || len(d.Samples) != 5 {
 		t.Errorf("%d samples (-want +got):\n%s", len(d.Samples), diff)
 	}

@@ -34,7 +34,8 @@ func TestImageFolder(t *testing.T) {
 		{map[string]string{"metadata.csv": "file_name,text\n1.jpg,x\n", "1.jpg": "x"},
 			"! metadata.csv:2: \"1.jpg\" is in no class folder, and there is no column label"},
 		{map[string]string{"metadata.csv": "file_name,label\n../1.jpg,x\n", "1.jpg": "x"}, "! metadata.csv:2: path \"../1.jpg\" leaves the root"},
-		{map[string]string{"metadata.csv": "file_name,label\n1.jpg,x\n", "metadata.jsonl": `{"file_name":"1.jpg"}`, "1.jpg": "x"},
+		{map[string]string{"metadata.csv": "file_name,label\n1.jpg,x\n", "metadata.jsonl": `{"file_name":"1.jpg"}`,
+			"1.jpg": "x"},
 			"! found metadata.csv and metadata.jsonl, expected one"},
 		{map[string]string{"metadata.csv": "key,value\na,b\n", "a/1.jpg": "x"}, "! folders takes the folders' names"},
 	} {

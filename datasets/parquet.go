@@ -125,8 +125,9 @@ func (o ReadOptions) imageColumn(f *shards.ParquetFile, others []string) (string
 			return list[0], nil
 		}
 	}
-	return "", fmt.Errorf("found the columns of images %.200q and the columns %.200q, expected one column image with the "+
-		"parts bytes and path, or one named by winnow data import --path-column", f.Images, others)
+	return "",
+		fmt.Errorf("found the columns of images %.200q and the columns %.200q, expected one column image with the "+
+			"parts bytes and path, or one named by winnow data import --path-column", f.Images, others)
 }
 
 // classNames returns, by position, the class names of the columns that hold class numbers.

@@ -170,8 +170,9 @@ func (o ReadOptions) webDataset(source location.Source, list *shards.List, all [
 		}
 	}
 	if n := count * len(columns); n > max(leastCells, bytes) {
-		return nil, fmt.Errorf("datasets: %s: %d samples with %d different keys make a table of %d values, expected keys "+
-			"that samples share", source, count, len(columns), n)
+		return nil,
+			fmt.Errorf("datasets: %s: %d samples with %d different keys make a table of %d values, expected keys "+
+				"that samples share", source, count, len(columns), n)
 	}
 	ending := o.Names.Path
 	if o.Names.Label == "" && slices.Contains(columns, webClass) && findColumn(columns, ownNames[labelColumn]) < 0 {

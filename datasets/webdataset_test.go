@@ -114,7 +114,7 @@ func TestWrongWebDataset(t *testing.T) {
 		"no image": {map[string]string{"a.tar": tarOf(t, "a.npy", "1", "a.cls", "1")}, ReadOptions{},
 			"found no image, expected files such as KEY.jpg next to KEY.cls or KEY.json; left out: 1 samples (without an image, such as a.tar/a.npy, .cls)"},
 		"nothing": {map[string]string{"a.tar": tarOf(t, "README", "x")}, ReadOptions{}, "found no image"},
-		"cut":     {map[string]string{"a.tar": cut[:1500]}, ReadOptions{}, `a.tar: ends early, in or behind "a.jpg"`},
+		"cut":     {map[string]string{"a.tar": cut[:1500]}, ReadOptions{}, `a.tar: "a.jpg": unexpected EOF`},
 		"twice": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "b.jpg", "1", "a.jpg", "1")}, ReadOptions{},
 			`a.tar: holds two files called "a.jpg"`},
 		"outside": {map[string]string{"a.tar": tarOf(t, "../../a.jpg", "1")}, ReadOptions{},

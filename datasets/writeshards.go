@@ -88,9 +88,10 @@ func (w ShardWriter) Write(ctx context.Context, d *Dataset) (done ShardsWritten,
 			s = nil
 		}
 		if s == nil {
-			name := numberMark.ReplaceAllStringFunc(strings.ReplaceAll(w.Name, splitMark, split), func(mark string) string {
-				return fmt.Sprintf(mark, numbers[split])
-			})
+			name := numberMark.ReplaceAllStringFunc(strings.ReplaceAll(w.Name, splitMark, split),
+				func(mark string) string {
+					return fmt.Sprintf(mark, numbers[split])
+				})
 			s = &openShard{name: name, size: endOfTar}
 			open[split] = s
 			numbers[split]++
@@ -109,7 +110,8 @@ func (w ShardWriter) Write(ctx context.Context, d *Dataset) (done ShardsWritten,
 func (w *ShardWriter) writeShard(ctx context.Context, s *openShard, done *ShardsWritten) error {
 	for _, read := range w.Read {
 		if !read.IsRemote() && isSameFile(s.name, read.Path()) {
-			return fmt.Errorf("datasets: %s: images are read from it, expected another name for what is written", s.name)
+			return fmt.Errorf("datasets: %s: images are read from it, expected another name for what is written",
+				s.name)
 		}
 	}
 	err := os.MkdirAll(filepath.Dir(s.name), 0o777)

@@ -171,7 +171,8 @@ func (all *Map) withClassNames() atlas.Map {
 
 // Print writes a summary of the map.
 func (m *Map) Print(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%d of %d images of %s, t-SNE: perplexity %.3g, %d iterations, KL %.3f, %.1f s\n%s\n", m.Points,
-		m.Of, m.Split, m.TSNE.Perplexity, m.TSNE.Iterations, m.TSNE.KL, m.Took.Seconds(), strings.Join(m.Files, ", "))
+	_, err := fmt.Fprintf(w, "%d of %d images of %s, t-SNE: perplexity %.3g, %d iterations, KL %.3f, %.1f s\n%s\n",
+		m.Points, m.Of, m.Split, m.TSNE.Perplexity, m.TSNE.Iterations, m.TSNE.KL, m.Took.Seconds(),
+		strings.Join(m.Files, ", "))
 	return err
 }

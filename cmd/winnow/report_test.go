@@ -109,7 +109,7 @@ func namesEverywhere(t *testing.T) {
 	}
 	mustRun(t, "winnow -q report run --out n.html --no-pictures --names names.csv")
 	shown("report", readFile(t, "n.html"))
-	mustRun(t, "winnow -q map run --out n.svg --out n.csv --method pca --names names.csv")
+	mustRun(t, "winnow -q map run --out n.svg --out n.csv --iterations 20 --names names.csv")
 	shown("map", readFile(t, "n.svg"))
 	shown("audit", mustRun(t, "winnow -q audit run --names names.csv --out s.csv"))
 	for _, file := range []string{"n.csv", "s.csv"} {
@@ -128,7 +128,8 @@ func namesEverywhere(t *testing.T) {
 func reportWithout(t *testing.T) {
 	mustRun(t, "winnow -q report run --out bare.html --no-pictures --split validation --root nowhere")
 	page := readFile(t, "bare.html")
-	if strings.Contains(page, "data:image/jpeg") || strings.Contains(page, "data:image/png") || !strings.Contains(page, "validation") || strings.Contains(page, "<script") {
+	if strings.Contains(page, "data:image/jpeg") || strings.Contains(page, "data:image/png") ||
+		!strings.Contains(page, "validation") || strings.Contains(page, "<script") {
 		t.Error("the page has pictures or a script")
 	}
 	fails(t, 1, "--no-pictures", "report", "run", "--out", "x.html", "--root", "nowhere")

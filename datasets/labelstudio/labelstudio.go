@@ -100,6 +100,9 @@ func Each(r io.Reader, take func(*Task) error) error {
 		}
 	}
 	_, err := in.Token()
+	if _, more := in.Token(); err == nil && !errors.Is(more, io.EOF) {
+		err = errors.New("found more behind the list of tasks")
+	}
 	return err
 }
 

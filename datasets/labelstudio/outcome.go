@@ -75,28 +75,6 @@ func chooseCounting(answers []Answer) []Answer {
 	return out
 }
 
-// Boxes returns the boxes of a control that count: those of the last annotation that has any. more says that more than
-// one annotator drew boxes.
-func Boxes(answers []Answer, control string) (boxes []Box, more bool) {
-	at := ""
-	for _, a := range chooseCounting(answers) {
-		var own []Box
-		for _, b := range a.Boxes {
-			if b.Control == control {
-				own = append(own, b)
-			}
-		}
-		if len(own) == 0 || a.Skipped {
-			continue
-		}
-		more = more || boxes != nil
-		if boxes == nil || a.at >= at {
-			boxes, at = own, a.at
-		}
-	}
-	return boxes, more
-}
-
 // Tally counts the tasks of each verdict.
 type Tally map[Verdict]int
 

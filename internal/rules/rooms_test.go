@@ -156,10 +156,10 @@ var rooms = []Room{
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/classnames datasets/imageroot eval eval/tsne " +
-			"run/extraction features filters internal/budget internal/hint internal/lookup report/atlas " +
-			"report/chart report/page run/inspect run/comparison run/config run/measure run/folder train"},
-	{"report/atlas", "draws points of a plane that stand for images: page, SVG, table, TensorBoard's projector",
-		"internal/pagestyle internal/vectorfile"},
+			"features filters internal/hint internal/lookup report/atlas report/chart " +
+			"report/page run/inspect run/comparison run/config run/measure run/folder train"},
+	{"report/atlas", "draws points of a plane that stand for images: SVG, table",
+		""},
 	{"report/page", "writes a report as one page that needs nothing else",
 		"eval internal/pagestyle report/chart"},
 	{"report/chart", "draws lines, histograms and box plots as SVG",
@@ -205,7 +205,7 @@ var rooms = []Room{
 	{"report/review", "serves the page on which people look at a set and decide about its images, and writes the " +
 		"corrected list",
 		"audit/learn audit/suspects datasets datasets/classnames datasets/imageroot datasets/shards eval/tsne " +
-			"internal/hint internal/jsontext internal/pagestyle report/atlas report/reply report/review/decisions " +
+			"internal/hint internal/pagestyle report/atlas report/reply report/review/decisions " +
 			"report/review/pictures search"},
 	{"report/live", "answers a page's requests about trainings: which there are, how each goes, its report",
 		"datasets/imageroot report report/chart report/reply run/folder train"},
@@ -214,7 +214,7 @@ var rooms = []Room{
 	{"report/jobs", "runs commands of this program for a page, as processes that outlive it, and says how far they are",
 		"report/reply"},
 	{"report/review/finder", "finds the images that are like another, for the page of a review",
-		"backbone run/embedding features report/review run/folder search"},
+		"backbone run/embedding report/review search"},
 	{"report/review/decisions", "keeps decisions and their history durably; holds SQLite",
 		"datasets"},
 	{"report/review/pictures", "makes and keeps small pictures",

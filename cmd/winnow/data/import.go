@@ -172,8 +172,9 @@ func runImport(ctx context.Context, p *term.Program, o importing.Job) error {
 	}
 	err := o.Run(ctx, out, p.Err)
 	if not := (*datasets.NotThere)(nil); errors.As(err, &not) {
-		err = hint.With(err, "--root DIR names the folder; --strip-prefix TEXT removes what stands before the paths in it; "+
-			"--format prism reads a list without a header wherever the pictures are")
+		err = hint.With(err,
+			"--root DIR names the folder; --strip-prefix TEXT removes what stands before the paths in it; "+
+				"--format prism reads a list without a header wherever the pictures are")
 	}
 	return err
 }

@@ -22,14 +22,14 @@ func TestFlagsBecomeOptions(t *testing.T) {
 			"--iterations", "7", "--seed", "3", "--root", "photos", "run"},
 			Options{Dir: "run", Run: folder.Options{Root: location.At("photos"), View: "center",
 				Splits: []string{"test", "query", "gallery"}, For: "map"}, Out: []string{"m.svg", "m.csv"},
-				Draw: report.MapOptions{Colour: report.ColourLabel, Max: 9, TSNE: tsne.Options{Perplexity: 4, Iterations: 7, Seed: 3}}}},
+				Draw: report.MapOptions{Colour: report.ColourLabel, Max: 9,
+					TSNE: tsne.Options{Perplexity: 4, Iterations: 7, Seed: 3}}}},
 		{[]string{"--out", "m.svg", "--features", "f", "--manifest", "m.csv", "--split", "train, test", "--color",
 			"true", "--json"},
 			Options{Run: folder.Options{Features: "f", Manifest: location.At("m.csv"), View: "center",
 				Splits: []string{"train", "test"}, For: "map"}, Out: []string{"m.svg"}, JSON: true,
 				Draw: report.MapOptions{Split: "train, test", Colour: report.ColourTrue, Max: 10_000,
-					TSNE: tsne.Options{Perplexity: 30, Iterations: 1000,
-						Seed: 1}}}},
+					TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: 1}}}},
 	} {
 		got, err := termtest.Asked(t, newMapCommand, c.args...)
 		if err != nil {

@@ -47,15 +47,15 @@ func readOptions(c *cli.Context, home review.View) (Options, error) {
 	}
 	switch arg := c.Args().First(); {
 	case c.NArg() > 1 || arg != "" && c.IsSet("manifest") && o.Audit != "":
-		return o, term.Misused("winnow %s takes one argument, the images or, with --manifest, the list of their audit: "+
-			"found %q", c.Command.Name, c.Args().Slice())
+		return o, term.Misused("winnow %s takes one argument, the images or, with --manifest, the list of their "+
+			"audit: found %q", c.Command.Name, c.Args().Slice())
 	case c.IsSet("manifest"):
 		o.Audit = cmp.Or(o.Audit, arg)
 	case arg == "":
 		o.Manifest = location.At(".")
 	case isList(arg):
-		return o, term.Misused("%s is the list of an audit: name its images too: winnow %s %[1]s --manifest PHOTOS", arg,
-			c.Command.Name)
+		return o, term.Misused("%s is the list of an audit: name its images too: winnow %s %[1]s --manifest PHOTOS",
+			arg, c.Command.Name)
 	default:
 		o.Manifest = location.At(arg)
 	}

@@ -50,12 +50,13 @@ the token is then sent unencrypted.
 `
 
 func newStudioCommand(call term.Call[Options]) *cli.Command {
-	return newPageCommand("studio", "explore a labelled set in the browser: all images, suspects, findings, a map, search; "+
-		"and decide", studioDescription, review.Data, call)
+	return newPageCommand("studio", "explore a labelled set in the browser: all images, suspects, findings, a map, "+
+		"search; and decide", studioDescription, review.Data, call)
 }
 
 func newReviewCommand(call term.Call[Options]) *cli.Command {
-	return newPageCommand("review", "review the suspected label errors in the browser, and write the corrected manifest", `
+	return newPageCommand("review", "review the suspected label errors in the browser, and write the corrected "+
+		"manifest", `
 Opens the page of winnow studio at the suspects of an audit, or with --export applies the decisions without a page.
 
    winnow audit photos
@@ -65,10 +66,9 @@ Opens the page of winnow studio at the suspects of an audit, or with --export ap
 }
 
 func newPageCommand(name, usage, description string, home review.View, call term.Call[Options]) *cli.Command {
-	read := func(c *cli.Context) (Options, error) { return readOptions(c, home) }
 	return &cli.Command{
 		Name: name, Usage: usage, ArgsUsage: "[PHOTOS | SUSPECTS]", Description: description, Flags: pageFlags(),
-		Action: term.CheckedAction(read, call),
+		Action: term.CheckedAction(func(c *cli.Context) (Options, error) { return readOptions(c, home) }, call),
 	}
 }
 

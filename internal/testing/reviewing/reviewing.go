@@ -35,17 +35,17 @@ type Row struct {
 
 // Next returns up to limit images to decide about, in the order in which the page shows them.
 func (p Page) Next(limit int) ([]Row, error) {
-	var page struct{ Rows []Row }
-	query := fmt.Sprintf("/api/rows?state=undecided&limit=%d&reviewer=%s", limit, url.QueryEscape(p.Reviewer))
-	err := p.ask(http.MethodGet, query, nil, &page)
-	return page.Rows, err
+	return p.rows(fmt.Sprintf("state=undecided&limit=%d&reviewer=%s", limit, url.QueryEscape(p.Reviewer)))
 }
 
 // Suspects returns the most suspect images, up to limit.
 func (p Page) Suspects(limit int) ([]Row, error) {
+	return p.rows(fmt.Sprintf("kind=suspect&state=all&sort=suspect&limit=%d", limit))
+}
+
+func (p Page) rows(query string) ([]Row, error) {
 	var page struct{ Rows []Row }
-	query := fmt.Sprintf("/api/rows?kind=suspect&state=all&sort=suspect&limit=%d", limit)
-	err := p.ask(http.MethodGet, query, nil, &page)
+	err := p.ask(http.MethodGet, "/api/rows?"+query, nil, &page)
 	return page.Rows, err
 }
 
@@ -62,9 +62,8 @@ func (p Page) Decide(rows []Row) error {
 		}
 		list = append(list, d)
 	}
-	var done any
 	body := map[string]any{"tab": "reviewing", "reviewer": p.Reviewer, "decisions": list}
-	return p.ask(http.MethodPost, "/api/decide", body, &done)
+	return p.ask(http.MethodPost, "/api/decide", body, new(any))
 }
 
 // Review makes n decisions, or as many as there are images.
