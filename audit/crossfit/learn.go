@@ -111,8 +111,8 @@ func drawLearnRows(rows []int, c columned, rng *rand.Rand) []int {
 	return drawn
 }
 
-// trainEncoder trains the encoder that open returns, h or a network under it, on the labelled rows of set, by cosines to
-// a proxy for each class, which starts at its centre. It returns the proxies. change completes the configuration.
+// trainEncoder trains the encoder that open returns, h or a network under it, on the labelled rows of set, by cosines
+// to a proxy for each class, which starts at its centre. It returns the proxies. change completes the configuration.
 func (p plan) trainEncoder(ctx context.Context, h *head.Head, set features.Set, centres blas32.General, fold int,
 	opts Options, open func(batch int, clock *train.Clock) (Encoder, error),
 	change func(*train.Config, *features.Param)) (blas32.General, error) {

@@ -67,8 +67,8 @@ func (m *material) readImages(ctx context.Context, in Input, h Host) error {
 		return err
 	}
 	if err := m.setTuning(in.Tuning, h, func(f config.Finetune) (*tuning.Live, error) {
-		return tuning.New(tuning.Config{Backbone: e.Model, Cut: e.Cut, Settings: f, Root: files, RootName: root.String(),
-			Paths: whole.Paths(), Batch: extraction.UsualBatch, Note: h.Note})
+		return tuning.New(tuning.Config{Backbone: e.Model, Cut: e.Cut, Settings: f, Root: files,
+			RootName: root.String(), Paths: whole.Paths(), Batch: extraction.UsualBatch, Note: h.Note})
 	}); err != nil {
 		return err
 	}

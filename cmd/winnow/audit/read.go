@@ -109,7 +109,8 @@ type exclusion struct {
 // exclusions lists the flags that do not go together; the first that applies is reported.
 var exclusions = []exclusion{
 	{flags: "rate-only", inputs: []string{images, aRun}, advice: "give --labels FILE and --features DIR"},
-	{flags: "out clean decisions probs noise-rate names finetune top", with: "rate-only", advice: "it scores no single label"},
+	{flags: "out clean decisions probs noise-rate names finetune top", with: "rate-only",
+		advice: "it scores no single label"},
 	{flags: "manifest features probs view", inputs: []string{images},
 		advice: "for stored data give --labels FILE with --features DIR or --probs FILE"},
 	{flags: "last", inputs: []string{images, stored}, advice: "name a run"},
