@@ -33,8 +33,8 @@ type Tuning struct {
 	Kept    string // folder where results of finished folds are kept for the next audit of the same images; "": none
 }
 
-// memory returns the bytes allowed.
-func (m *material) memory() int64 { return cmp.Or(m.options.MaxMem, eval.DefaultMaxMem) }
+// allowedMemory returns the bytes allowed.
+func (m *material) allowedMemory() int64 { return cmp.Or(m.options.MaxMem, eval.DefaultMaxMem) }
 
 // setTuning makes the auditor fine-tune, for each fold, a network as open returns it for the settings. It decides how
 // many images a network learns from at a time, and how they are augmented.
@@ -46,12 +46,12 @@ func (m *material) setTuning(t Tuning, h Host, open func(config.Finetune) (*tuni
 		return fmt.Errorf("audit: finetune: scorer %s learns nothing, expected combined or crossfit", m.options.Scorer)
 	}
 	f := config.Default().Finetune
-	f.Weights, f.CacheLimit = t.Weights, config.Bytes(m.memory()/4)
+	f.Weights, f.CacheLimit = t.Weights, config.Bytes(m.allowedMemory()/4)
 	first, err := open(f)
 	if err != nil {
 		return err
 	}
-	held, room := first.Held(), m.memory()/2
+	held, room := first.Held(), m.allowedMemory()/2
 	if held > room {
 		return hint.With(fmt.Errorf("audit: fine-tuning %s needs about %s for an image, expected at most half of the "+
 			"memory allowed, %s", t.Weights, text.Approx(held), text.Approx(room)),
