@@ -77,7 +77,7 @@ var working = []struct {
 	{line: "audit --rate-only --features features --labels noisy.csv"},
 	{line: "audit --features features --labels noisy.csv --scorer vmf --json"},
 	{line: "map run --out OUT.svg"},
-	{line: "report run --no-map --out OUT.html"},
+	{line: "report run --out OUT.html"},
 	{line: "export run --csv OUT.csv --parquet OUT.parquet --npy OUT.npy"},
 	{line: "embed run drawn/test --out OUT.npy"},
 	{line: "index drawn/test --model run --out OUT"},

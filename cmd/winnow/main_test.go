@@ -20,7 +20,7 @@ func TestMisuse(t *testing.T) {
 			"list, manual, runtime, doctor, quickstart, completion",
 		"winnow data": "a command is missing",
 		"winnow data impor": `"impor" is not a command of winnow data (did you mean "import"?), expected ` +
-			"import, check, corrupt, topline, join, glyphs",
+			"import, check, corrupt, topline, glyphs",
 		"winnow extract --out x":                     "winnow extract: --manifest, --model missing",
 		"winnow data import photos":                  "winnow data import: --out missing",
 		"winnow data corrupt list.csv":               "winnow data corrupt: --out, --noise-rate missing",

@@ -183,7 +183,7 @@ func TestFlippedBits(t *testing.T) {
 	mustCall(t, "index", s.manifest, "--root", s.images, "--model", s.run, "--out", index)
 	searched := []string{"search", "--index", x, "07.png", "-k", "99"}
 	exported := []string{"export", x, "--features", s.store, "--npy", out + ".npy"}
-	reported := []string{"report", x, "--features", s.store, "--no-map", "--out", out + ".html"}
+	reported := []string{"report", x, "--features", s.store, "--out", out + ".html"}
 	screened := filepath.Join(s.dir, "screened")
 	mustCall(t, "train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", screened,
 		"--dim", "6", "--batch", "4x4", "--epochs", "3")

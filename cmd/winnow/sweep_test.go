@@ -105,7 +105,7 @@ func TestSweep(t *testing.T) {
 		t.Error("the printed command makes another head")
 	}
 	mustCall(t, "eval", found.Best.Folder)
-	mustCall(t, "report", found.Best.Folder, "--no-map", "--no-pictures", "--out", "best.html")
+	mustCall(t, "report", found.Best.Folder, "--no-pictures", "--out", "best.html")
 	// More values keep what is done; other spellings of a value are the same value.
 	_, stderr = mustCall(t, sweepArgs("whole", "--vary", "lr=0.001,0.003,1e-2", "--vary", "loss=contrastive,triplet",
 		"--seeds", "1,2,4")...)

@@ -124,9 +124,9 @@ var rooms = []Room{
 
 	{"run", "turns a configuration and data into a training run and its folder",
 		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters " +
-			"filters/correction filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
+			"filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
 			"internal/budget internal/hint internal/lookup losses models run/comparison run/config run/folder " +
-			"run/tuning train train/peers train/samples train/selective"},
+			"run/tuning train train/peers train/selective"},
 	{"run/grid", "runs many trainings, of a study or a sweep: several at once, each kept when it is done; estimates " +
 		"and shows their time",
 		"backbone/ort internal/budget internal/hint run"},
@@ -227,8 +227,6 @@ var rooms = []Room{
 		""},
 	{"internal/catalog", "checks the settings of a catalog's entries and finds entries by name, or the nearest name",
 		""},
-	{"internal/diagnosis", "checks what winnow needs of a machine, and names what mends the rest",
-		"backbone/ort internal/ortlib run/config"},
 	{"internal/document", "parses YAML of bounded size and depth",
 		""},
 	{"internal/exif", "reads how a camera was turned",
