@@ -10,8 +10,6 @@ import (
 	"testing/fstest"
 )
 
-func oneFile(data []byte) fstest.MapFS { return fstest.MapFS{"a.jpg": {Data: data}} }
-
 // photographs are n files of 60×45 pixels and their list.
 func photographs(t testing.TB, n int) (fstest.MapFS, []string) {
 	t.Helper()

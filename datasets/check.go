@@ -328,17 +328,6 @@ type Checks struct {
 	// Changed counts the images whose picture is another one than was decided about.
 	Changed int                `json:"picture_changed,omitempty"`
 	By      map[string]Checked `json:"by_path"`
-	// Log are the answers of all reviewers in their order, which tell how the images were chosen; nil: unknown.
-	Log []Answer `json:"-"`
-}
-
-// Answer is what a reviewer said about an image at a time.
-type Answer struct {
-	Path, Reviewer string
-	Checked
-	Sure     bool   // Right or not; else the reviewer was unsure, or took the answer back
-	Change   int64  // rises with each answer or batch of answers
-	Question []byte // why the image was shown, as the review stored it; nil: unknown
 }
 
 // Sum returns the sha256 of the decisions, whatever file they are in.

@@ -109,12 +109,6 @@ var moreVariants = map[string][]map[string]any{
 		{"lambda": 0.0, "lambda_u": 3.0}, {"lambda_u": 1.0, "printed": true, "ridge": 0.1}},
 }
 
-// plainSettings turn a loss that draws at every step into one that does not: a draw has no gradient, so a drawn
-// selection has no directional difference.
-var plainSettings = map[string]map[string]any{
-	"triplet": {"select": "batch_hard"},
-}
-
 // drawn reports whether this subject draws random numbers when it is evaluated.
 func (s subject) drawn() bool {
 	if !s.entry.Draws {

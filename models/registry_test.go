@@ -134,11 +134,6 @@ func TestRegistryShared(t *testing.T) {
 	}
 }
 
-// entryText returns the text of the only entry of a registry file.
-func entryText(file string) string {
-	return strings.TrimSuffix(strings.TrimSpace(file[strings.Index(file, "[")+1:strings.LastIndex(file, "]")]), ",")
-}
-
 func FuzzRegistry(f *testing.F) {
 	f.Add([]byte(`{"version":1,"models":[{"name":"a","file":"b","sha256":"c",` +
 		`"preprocessing":{"crop":1,"scale":1,"channels":"L","interpolation":"bilinear","std":[1,1,1]}}]}`))

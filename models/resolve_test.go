@@ -186,14 +186,6 @@ func TestPrepareAtAnotherSize(t *testing.T) {
 	}
 }
 
-// rows is a model that takes vectors.
-func rows() *graph.Model {
-	b := graph.NewBuilder("rows", 13)
-	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(4)})
-	b.Output(b.Node("Gemm", []string{x, tensor(b, 4, 2)}))
-	return b.Model()
-}
-
 // TestChanged: a file that differs from its entry is rejected, and the error names both sums.
 func TestChanged(t *testing.T) {
 	dir := t.TempDir()

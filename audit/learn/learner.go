@@ -32,8 +32,6 @@ func New(ctx context.Context, e Evidence) (*Learner, error) {
 
 // State is what the decisions so far say. Its lists have an entry for each image and must not be changed.
 type State struct {
-	// Seq is that of the last decision; 0: none.
-	Seq int64
 	// Wrong is the probability that the given label is wrong: 0 or 1 if people settled it.
 	Wrong []float64
 	// Settled says what people decided; Unsure: nothing yet, or they disagree.
@@ -45,15 +43,10 @@ type State struct {
 
 	base             *base
 	audited, learned []float64
-	draws            []drawn
 	outcomes         map[int]*outcome
-	found, right     int
-	misses           int
-	bias             calibration
-	shrink           shrinkage
 }
 
-// Learn returns the state after decisions, in the order of Seq.
+// Learn returns the state after decisions in their order.
 func (l *Learner) Learn(decisions []Decision) *State {
 	b := l.base
 	n := b.Len()
@@ -69,15 +62,10 @@ func (l *Learner) Learn(decisions []Decision) *State {
 		s.Settled[i] = o.verdict
 		switch o.verdict {
 		case Wrong:
-			s.found++
 			taught = append(taught, lesson{i, 1, o.label})
 		case Right:
-			s.right++
 			taught = append(taught, lesson{i, 0, b.Given[i]})
 		}
-	}
-	if m := len(decisions); m > 0 {
-		s.Seq = decisions[m-1].Seq
 	}
 	line := fitLine(b.odds, taught)
 	if l.near == nil || !l.near.continuesLessons(taught) {
@@ -100,10 +88,6 @@ func (l *Learner) Learn(decisions []Decision) *State {
 		}
 		s.Suggested[i] = s.findLikeliestClass(i)
 	}
-	s.draws = drawsOf(decisions, s)
-	s.misses = missesOf(decisions, s.Settled)
-	s.bias = calibrateShown(decisions, s.outcomes)
-	s.shrink = shrinkageOf(s.draws)
 	return s
 }
 
@@ -130,7 +114,7 @@ func weighExperts(decisions []Decision, by map[int]*outcome) float64 {
 	for i := range decisions {
 		d := &decisions[i]
 		o := by[d.Image]
-		if o == nil || o.verdict == Unsure || seen[d.Image] || d.Audited == d.Learned {
+		if o == nil || o.verdict == Unsure || seen[d.Image] || d.audited == d.learned {
 			continue
 		}
 		seen[d.Image] = true
@@ -140,7 +124,7 @@ func weighExperts(decisions []Decision, by map[int]*outcome) float64 {
 			}
 			return math.Max(v, 0) + math.Log1p(math.Exp(-math.Abs(v)))
 		}
-		gain += loss(d.Audited) - loss(d.Learned)
+		gain += loss(d.audited) - loss(d.learned)
 	}
 	return invertLogit(min(max(gain, -30), 30))
 }

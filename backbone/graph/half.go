@@ -10,8 +10,6 @@ func Half(m *Model) bool {
 	return false
 }
 
-func isHalf(t DataType) bool { return t == Float16 || t == BFloat16 }
-
 // quantised are the operators that compute with integers of 8 bits, or convert to them.
 var quantised = []string{"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul",
 	"ConvInteger", "MatMulInteger"}

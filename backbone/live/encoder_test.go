@@ -163,19 +163,6 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// told is a network that records the batch sizes of Forward with keep.
-type told struct {
-	backbone.LiveNetwork
-	counts []int
-}
-
-func (n *told) Forward(dst blas32.General, inputs [][]float32, count int, keep bool) error {
-	if keep {
-		n.counts = append(n.counts, count)
-	}
-	return n.LiveNetwork.Forward(dst, inputs, count, keep)
-}
-
 // With training BatchNorm the running statistics move once a step: to the mean, weighted by rows, of where each chunk
 // alone would have moved them.
 func TestChunksMoveStatisticsOnce(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unsafe"
 
 	ortgo "github.com/yalue/onnxruntime_go"
 )
@@ -169,27 +168,6 @@ func (s *slot) dropValue() {
 		_ = s.value.Destroy()
 	}
 	*s = slot{}
-}
-
-// tensorMemory returns where a tensor's numbers are, and their bytes, which must be what the shape says.
-func (t Tensor) tensorMemory() (unsafe.Pointer, int, error) {
-	n := 1
-	for _, d := range t.Shape {
-		n *= int(d)
-	}
-	at, found, width := unsafe.Pointer(unsafe.SliceData(t.F32)), len(t.F32), 4
-	switch t.Type() {
-	case Double:
-		at, found, width = unsafe.Pointer(unsafe.SliceData(t.F64)), len(t.F64), 8
-	case Int64:
-		at, found, width = unsafe.Pointer(unsafe.SliceData(t.I64)), len(t.I64), 8
-	case Uint8:
-		at, found, width = unsafe.Pointer(unsafe.SliceData(t.U8)), len(t.U8), 1
-	}
-	if found != n {
-		return nil, 0, fmt.Errorf("shape %v has %d elements, the slice %d", t.Shape, n, found)
-	}
-	return at, n * width, nil
 }
 
 func (t Tensor) isSameTensor(u Tensor) bool {

@@ -9,11 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/ortlib"
 	"winnow/models"
-	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/train"
@@ -228,15 +226,6 @@ func TestTrainCommandResumes(t *testing.T) {
 	cutAgain(t, 3, w.args(cut, append(settings, "--resume")...), nil)
 	sameFiles(t, whole, cut, folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile,
 		folder.ConfigFile)
-}
-
-// readTrainData reads the training data of a manifest and a store.
-func readTrainData(manifest, store string) (run.Data, error) {
-	d, err := datasets.ReadFile(manifest, datasets.ReadOptions{})
-	if err != nil {
-		return run.Data{}, err
-	}
-	return run.Load(context.Background(), d, store, false)
 }
 
 // Without --features, train computes features from the images: the head equals that on features of winnow extract, and

@@ -116,8 +116,7 @@ var rooms = []Room{
 		"audit/judges features filters/leaveout filters/noiserate head losses train"},
 	{"audit/findings", "finds strangers, copies with other labels, and classes that look like one or like two",
 		"eval features filters filters/detectors filters/leaveout internal/spread"},
-	{"audit/learn", "learns from people's decisions which labels are wrong, chooses what to show next, and counts " +
-		"how many are wrong",
+	{"audit/learn", "learns from people's decisions which labels are wrong, and chooses what to show next",
 		"audit/suspects eval features head"},
 	{"audit/suspects", "reads and writes the table of judged images: CSV and JSON",
 		""},

@@ -88,12 +88,17 @@ func (r *Reviewer) getSession(_ *http.Request, values url.Values) (any, error) {
 }
 
 func (r *Reviewer) getRows(_ *http.Request, values url.Values) (any, error) {
+	var learned []int
+	if values.Get("state") == string(undecided) && values.Get("sort") == "" && values.Get("scope") != "all" {
+		learned = r.getLearnedOrder()
+	}
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	q, err := parseQuery(values, r.table, &r.plane)
 	if err != nil {
 		return nil, err
 	}
+	q.order = learned
 	total, page := r.decided.findPage(q)
 	rows := make([]row, len(page))
 	for i, id := range page {
@@ -352,8 +357,12 @@ func (r *Reviewer) makeChange(reviewer string, apply func() ([]decisions.Image, 
 		}
 		if ids = append(ids, id); conflict == nil {
 			r.decided.setDecision(id, i)
+			if r.learning != nil && id < r.table.audited {
+				r.learning.addVote(id, r.decided.getVote(id, i.Reviewer))
+			}
 		}
 	}
+	r.learnSoon()
 	r.decided.countProgress()
 	return r.decided.listStatesFor(ids, reviewer), applied{progress: *r.decided.progress}, err
 }

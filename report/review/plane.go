@@ -18,7 +18,7 @@ import (
 )
 
 // Vectors gives the vectors of images in the order of their paths, zeros for those without one, and how many these are.
-// A [Finder] that implements it has a map.
+// A [Finder] that implements it has a map, and a review learns from it.
 type Vectors interface {
 	Rows(paths []string) (x blas32.General, absent int, err error)
 }
@@ -259,4 +259,7 @@ func (r *Reviewer) getPlaces(w http.ResponseWriter, _ *http.Request) {
 func (r *Reviewer) End() {
 	r.end()
 	r.plane.worker.Wait()
+	if r.learning != nil {
+		r.learning.worker.Wait()
+	}
 }

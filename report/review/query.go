@@ -34,6 +34,7 @@ type query struct {
 	state, text, sort      string
 	within                 *lasso
 	offset, limit          int
+	order                  []int // all ids in the order to show; nil: as sort says
 }
 
 // parameters reads the values of a request, each at most once, and keeps the first error.
@@ -112,7 +113,8 @@ func (p *parameters) getFirstFailure() error {
 }
 
 // sorts are the orders of /api/rows: most suspect first (also ""), least suspect first, by given label, by path, as in
-// the manifest. Images that the audit does not have come last, or first among the least suspect.
+// the manifest. Images that the audit does not have come last, or first among the least suspect. Without a sort
+// undecided images of the audit come in the order that is learned from the decisions.
 var sorts = []string{"suspect", "least", "class", "path", "manifest"}
 
 // states are the decisions that /api/rows selects.
@@ -176,7 +178,10 @@ func (q *query) selects(d *decided, id int) bool {
 
 // findPage returns the ids on a page of the query's images, and the total number.
 func (d *decided) findPage(q query) (total int, page []int) {
-	for _, id := range d.table.orders[q.sort]() {
+	if q.order == nil {
+		q.order = d.table.orders[q.sort]()
+	}
+	for _, id := range q.order {
 		if !q.selects(d, id) {
 			continue
 		}

@@ -85,10 +85,11 @@ type Reviewer struct {
 	Config
 	Others int // other audits that were reviewed with the same decisions before
 
-	table  *table
-	plane  plane
-	ending context.Context // done when the server ends
-	end    context.CancelFunc
+	table    *table
+	plane    plane
+	learning *learning       // nil: the list keeps its order
+	ending   context.Context // done when the server ends
+	end      context.CancelFunc
 
 	searches  *searches
 	uploaded  atomic.Int64 // bytes of uploaded images in memory
@@ -130,6 +131,8 @@ func New(c Config) (*Reviewer, error) {
 	r := &Reviewer{Config: c, table: t, decided: d, searches: newSearches()}
 	r.ending, r.end = context.WithCancel(context.Background())
 	r.plane.steps = planeSteps
+	r.learning = r.newLearning()
+	r.learnSoon()
 	if t.audited > 0 {
 		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: t.audited})
 	}

@@ -24,6 +24,7 @@ type session struct {
 	Kinds    map[string]int `json:"kinds"`
 	Drawn    bool           `json:"drawn"` // suspects are images drawn at random
 	Similar  bool           `json:"similar"`
+	Learns   bool           `json:"learns"`    // the order of undecided images follows the decisions
 	NoUpload string         `json:"no_upload"` // why files cannot be searched for; "": they can
 	Reviewer string         `json:"reviewer"`  // the name that the page suggests
 	Notice   string         `json:"notice"`
@@ -64,8 +65,8 @@ func (r *Reviewer) newSession() session {
 		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile.String(), Out: r.Out,
 		Drawn: t.drawn, Total: t.audited, Images: len(t.images), Home: r.Home, Splits: t.splits, Missing: r.Missing,
 		Reading: reading{Lines: []string{}}, Findings: map[string]int{}, Kinds: map[string]int{}, Reviewer: r.Reviewer,
-		Notice: r.Notice, Next: r.Next, Similar: r.Finder != nil, progress: *r.decided.progress,
-		Classes: []sessionClass{},
+		Notice: r.Notice, Next: r.Next, Similar: r.Finder != nil, Learns: r.learning.isLearning(),
+		progress: *r.decided.progress, Classes: []sessionClass{},
 	}
 	if how := r.Manifest.Reading; how != nil {
 		s.Reading.Lines = append(s.Reading.Lines, how.Lines()...)

@@ -1,9 +1,10 @@
 package inspect
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"winnow/audit/learn"
 	"winnow/audit/suspects"
 	"winnow/datasets"
+	"winnow/features"
 	"winnow/internal/text"
 	"winnow/run/folder"
 )
@@ -64,8 +66,7 @@ func (a *Report) learnFromDecisions(ctx context.Context, note func(string, ...an
 		if !ok {
 			continue
 		}
-		d := learn.Decision{Question: learn.Question{Image: i, How: learn.Import}, Seq: int64(len(taught) + 1),
-			Verdict: learn.Right, Label: learn.None}
+		d := learn.Decision{Image: i, Verdict: learn.Right, Label: learn.None}
 		if e.Checked = suspects.Kept; k.Right {
 			c.Right++
 		} else {
@@ -101,9 +102,7 @@ func (a *Report) learnFromDecisions(ctx context.Context, note func(string, ...an
 	for name, i := range classes {
 		names[i] = name
 	}
-	if c.Random, err = a.countDrawn(l, a.checks.Log); err != nil {
-		return err
-	}
+	c.Random = a.findRandomChecks(m.At)
 	a.rejudgeLabels(s, names)
 	a.settleChecked()
 	a.recountWrong(s)
@@ -261,49 +260,28 @@ func (a *Report) settleChecked() {
 	}
 }
 
-// leastDrawn is the least number of images drawn at random by which labels are counted.
-const leastDrawn = 10
-
-// countDrawn counts by the images that a review drew at random among the judged ones, whatever else it showed
-// ([learn.State.Count]); nil: it drew hardly any, or from another list.
-func (a *Report) countDrawn(l *learn.Learner, log []datasets.Answer) (*Random, error) {
-	at := make(map[string]int, len(a.Images))
+// findRandomChecks finds the checks of images drawn at random among the decisions: the images that winnow review
+// --check shows, those whose paths have the smallest sha256. It returns nil unless all of them are decided, and chosen
+// by no other program.
+func (a *Report) findRandomChecks(at map[int]datasets.Checked) *Random {
+	drawn, sums := features.AllRows(len(a.Images)), make([][sha256.Size]byte, len(a.Images))
 	for i := range a.Images {
-		at[a.Images[i].Path] = i
+		sums[i] = sha256.Sum256([]byte(a.Images[i].Path))
 	}
-	var said []learn.Decision
-	for _, k := range log {
-		i, ok := at[k.Path]
-		if !ok {
-			continue
+	slices.SortFunc(drawn, func(i, j int) int { return bytes.Compare(sums[i][:], sums[j][:]) })
+	r := &Random{}
+	for _, i := range drawn[:min(Checked, len(drawn))] {
+		k, ok := at[a.ids[a.Images[i].Row]]
+		if !ok || k.Elsewhere {
+			return nil
 		}
-		d := learn.Decision{Question: learn.Question{Image: i, How: learn.Import}, Seq: k.Change, Reviewer: k.Reviewer,
-			Label: learn.None}
-		if k.Question != nil {
-			var q learn.Asked
-			if err := json.Unmarshal(k.Question, &q); err != nil {
-				return nil, fmt.Errorf("audit: a question about image %q: %w", k.Path, err)
-			}
-			if !q.Withdrawn {
-				d.How, d.Draw = q.How, q.Draw
-			}
+		if r.Images++; !k.Right {
+			r.Wrong++
 		}
-		switch now := a.Images[i].Given; {
-		case !k.Sure || k.Right && now != k.Given: // judged another label
-		case k.Right || k.Label != "" && now == k.Label:
-			d.Verdict = learn.Right
-		default:
-			d.Verdict = learn.Wrong
-		}
-		said = append(said, d)
 	}
-	c := l.Learn(said).Count()
-	if c.Draws < leastDrawn {
-		return nil, nil
-	}
-	n := float64(c.Images)
-	return &Random{Images: c.Draws, Wrong: c.Drawn, Rate: c.Wrong.Estimate / n, Low: c.Wrong.Low / n,
-		High: c.Wrong.High / n}, nil
+	share := learn.Share(r.Wrong, r.Images)
+	r.Rate, r.Low, r.High = share.Estimate, share.Low, share.High
+	return r
 }
 
 // recountWrong counts what is flagged, and corrects the noise rate by what is known.

@@ -31,7 +31,7 @@ type Images struct {
 
 // Images returns the backbone for a training set. in.Batch is the largest number of images in a call of the encoder.
 func (t *Live) Images(ctx context.Context, in Input) (*Images, error) {
-	err := t.loadForTraining(ctx, in.Train, in.Batch)
+	err := t.loadForTraining(ctx, in.Train)
 	if err != nil {
 		return nil, err
 	}

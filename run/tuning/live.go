@@ -63,7 +63,7 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 	if in.Peer != nil {
 		return t.peerEncoder(h, in)
 	}
-	if err := t.loadForTraining(ctx, in.Train, in.Batch); err != nil {
+	if err := t.loadForTraining(ctx, in.Train); err != nil {
 		return nil, err
 	}
 	inputs, err := t.newLiveInputs(ctx, in.Train, in.Batch, in.Source)
@@ -76,10 +76,7 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 
 // loadForTraining loads the network for training on batches of a set of images, and notes what is trained and how the
 // images vary.
-func (t *Live) loadForTraining(ctx context.Context, set features.Set, batch int) error {
-	if chunk := t.chooseChunkSize(); chunk > 0 {
-		batch = min(batch, chunk)
-	}
+func (t *Live) loadForTraining(ctx context.Context, set features.Set) error {
 	err := t.differentiateLive(t.chooseKernels()) // the runtime was unknown when the weights were chosen
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ type Options struct {
 	review.Files
 	Features, Model string   // what finds similar images; "": not named
 	Export, JSON    bool     // Export: write the corrected manifest and serve nothing
+	Simulate        bool     // play the review of a list whose true labels are known
 	Listen          string   // HOST:PORT
 	Hosts           []string // other names that the server answers to
 	Token           string   // "": make one
@@ -32,6 +33,9 @@ type Options struct {
 // readOptions converts the flags of either command to options. The argument names the images, or, with --manifest, the
 // list of their audit. A list that is not named is looked for.
 func readOptions(c *cli.Context, home review.View) (Options, error) {
+	if c.Bool("simulate") {
+		return readSimulation(c)
+	}
 	o := Options{
 		Files: review.Files{
 			Audit: c.String("audit"), Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),

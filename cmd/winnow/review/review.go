@@ -55,14 +55,18 @@ func newStudioCommand(call term.Call[Options]) *cli.Command {
 }
 
 func newReviewCommand(call term.Call[Options]) *cli.Command {
-	return newPageCommand("review", "review the suspected label errors in the browser, and write the corrected "+
+	command := newPageCommand("review", "review the suspected label errors in the browser, and write the corrected "+
 		"manifest", `
 Opens the page of winnow studio at the suspects of an audit, or with --export applies the decisions without a page.
+With features of the images it learns from the decisions: after each 20 the likeliest wrong of the others come first.
 
    winnow audit photos
    winnow review suspects.csv --manifest photos --out fixed.csv
    winnow review --manifest photos --export --out fixed.csv
+   winnow review suspects.csv --simulate
 `, review.Suspects, call)
+	command.Flags = append([]cli.Flag{simulateFlag()}, command.Flags...)
+	return command
 }
 
 func newPageCommand(name, usage, description string, home review.View, call term.Call[Options]) *cli.Command {
@@ -111,6 +115,9 @@ func pageFlags() []cli.Flag {
 const anyPort = "127.0.0.1:0"
 
 func runReview(ctx context.Context, p *term.Program, o Options) (err error) {
+	if o.Simulate {
+		return simulateReview(ctx, p, o)
+	}
 	if err := checkOut(p, o.Files); err != nil {
 		return err
 	}

@@ -81,6 +81,7 @@ function draw() {
 function sorts() {
   const score = [["suspect", "score, lowest first"], ["least", "score, highest first"]], all = [["class", "given label"], ["path", "path"]];
   if (store.view === "data") return [["", "as in the data"], ...(store.session.total ? score : []), ...all];
+  if (store.session.learns && store.place.state === "undecided") return [["", "likeliest wrong, learned from your decisions"], ...score, ...all];
   return [["", score[0][1]], score[1], ...all];
 }
 

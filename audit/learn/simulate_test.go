@@ -1,0 +1,107 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/audit/suspects"
+	"winnow/features"
+)
+
+// makeAlbum returns an audit's list of n images of three classes. In one cluster of each class nearly all labels are
+// wrong, which the scores do not show.
+func makeAlbum(seed uint64, n int) (list []suspects.Suspect, x blas32.General) {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	names := []string{"ant", "bee", "cow"}
+	x = features.NewMatrix(n, 8)
+	scores := make([]float64, n)
+	for i := range scores {
+		scores[i] = rng.Float64()
+	}
+	slices.Sort(scores)
+	for i := range n {
+		k, cluster := rng.IntN(3), rng.IntN(4)
+		row := features.Row(x, i)
+		for j := range row {
+			row[j] = 0.2 * float32(rng.NormFloat64())
+		}
+		row[k]++
+		row[3+cluster] += 2
+		s := suspects.Suspect{Rank: i + 1, Path: fmt.Sprintf("%04d.png", i), True: names[k], Given: names[k],
+			Score: scores[i]}
+		if cluster == 0 && rng.Float64() < 0.9 || rng.Float64() < 0.02 {
+			s.Given = names[(k+1)%3]
+		}
+		s.Suggested = s.Given
+		s.GivenProbability = &scores[i]
+		list = append(list, s)
+	}
+	return list, x
+}
+
+// TestSimulate: learning finds half of systematic errors with at most two thirds of the decisions of the list, the same
+// number each time.
+func TestSimulate(t *testing.T) {
+	list, x := makeAlbum(1, 400)
+	p, err := Simulate(context.Background(), list, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range p.Reached {
+		if r.Learning > r.ByList*2/3 {
+			t.Errorf("%.0f %% of the errors after %d decisions, down the list after %d", 100*r.Share, r.Learning, r.ByList)
+		}
+	}
+	again, err := Simulate(context.Background(), list, x)
+	if diff := cmp.Diff(p, again); err != nil || diff != "" {
+		t.Errorf("again: %v\n%s", err, diff)
+	}
+	if text := p.Text(); !strings.Contains(text, "400 images") || !strings.Contains(text, "80 %") {
+		t.Errorf("text:\n%s", text)
+	}
+	list[7].True = ""
+	if _, err := Simulate(context.Background(), list, x); err == nil || !strings.Contains(err.Error(), "0007.png") {
+		t.Errorf("a missing true label: %v", err)
+	}
+}
+
+// TestReviewInAnyPieces: the order depends on the decisions, not on how many come at once.
+func TestReviewInAnyPieces(t *testing.T) {
+	list, x := makeAlbum(2, 200)
+	number := map[string]int{"ant": 0, "bee": 1, "cow": 2}
+	begin := func() *Review {
+		l, err := New(context.Background(), EvidenceOf(list, number, x))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return NewReview(l)
+	}
+	var made []Decision
+	for i := range 50 {
+		d := Decision{Image: 3 * i, Verdict: Right, Label: None}
+		if e := list[3*i]; e.Given != e.True {
+			d.Verdict, d.Label = Wrong, number[e.True]
+		}
+		made = append(made, d)
+	}
+	one, all := begin(), begin()
+	for i, d := range made {
+		if learned := one.Add(d); learned != ((i+1)%Batch == 0) {
+			t.Errorf("decision %d: learned is %t", i, learned)
+		}
+	}
+	all.Add(made...)
+	if diff := cmp.Diff(one.Order(), all.Order()); diff != "" {
+		t.Errorf("one by one the order differs:\n%s", diff)
+	}
+	if order := all.Order(); len(order) != 160 || slices.Contains(order, 0) {
+		t.Errorf("%d images are to decide, expected the 160 without what is learned", len(order))
+	}
+}
