@@ -52,10 +52,6 @@ experiments: runtime
 consumer:
 	cd $(CONSUMER) && $(TEST) ./...
 
-# What winnow cluster prints, held to the API's own types, which are a module of their own.
-kubernetes:
-	cd $(KUBERNETES) && $(TEST) ./...
-
 # The documentation as a static site with a search, site/index.html; its tests follow every link. They read pages outside
 # of their module, which the cache of results does not watch.
 site:
@@ -128,8 +124,16 @@ fuzz: runtime
 		done; \
 	done
 
+# Everything that experiments/gpu needs on a machine with a GPU and without network, in parts: copy them there, then sh run.sh.
+gpu-bundle:
+	GO="$(GO)" sh experiments/gpu/bundle.sh gpu-bundle
+
+# All parts of experiments/gpu with small networks on the CPU.
+gpu-rehearsal: runtime
+	$(GO) -C $(EXPERIMENTS) run ./gpu -device cpu -small -out ../gpu-rehearsal
+
 bench: runtime
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
 
 clean:
-	rm -rf bin dist demo site
+	rm -rf bin dist demo site gpu-bundle gpu-rehearsal gpu-results
