@@ -22,6 +22,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/audit/crossfit"
 	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/features"
@@ -58,6 +59,8 @@ type Auditor struct {
 	// Hashes, with Same, are those of the pictures of all rows, as they are and mirrored: vectors of small pictures
 	// change much if these are saved again. nil: only vectors tell which pictures to compare.
 	Hashes [][2]findings.Hash
+	// Tune fine-tunes a network for a fold of crossfit and combined; nil: none.
+	Tune func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error)
 	// Told follows the steps of crossfit and combined.
 	Told func(done, total int, where string)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"winnow/audit/crossfit"
 	"winnow/audit/judges"
@@ -109,7 +110,8 @@ func runScorer(
 	start *head.Head,
 	o job,
 ) (verdict judges.Verdict, err error) {
-	heads := crossfit.Options{Seed: o.Seed, Told: o.Told, Start: start, Voice: o.copies.voice}
+	seen := new(crossfit.Seen)
+	heads := crossfit.Options{Seed: o.Seed, Told: o.Told, Start: start, Voice: o.copies.voice, Tune: o.Tune, Seen: seen}
 	switch Named(o.Scorer).Kind {
 	case ByHeads:
 		if verdict.Opinion, err = crossfit.Judge(ctx, stored.Labelled(), o.Classes, heads); err != nil {
@@ -141,6 +143,10 @@ func runScorer(
 		}
 	}
 	if err == nil {
+		if !verdict.Blind {
+			reasons := []string{verdict.Why, weighNetworks(verdict.Opinion, z.Labels, seen)}
+			verdict.Why = strings.Trim(strings.Join(reasons, "; "), "; ")
+		}
 		o.copies.echoOpinions(verdict.Opinion)
 	}
 	return verdict, err

@@ -29,7 +29,7 @@ func computeClassCentres(z blas32.General, labels []int, classes int) blas32.Gen
 type means struct {
 	directions blas32.General // m_k
 	spread     float64
-	by         *leaveout.Means
+	by         *leaveout.Means // nil: directions are unit rows, whose products with images are the similarities
 }
 
 // meansOf returns the means of the classes among the rows of z with a label.
@@ -56,6 +56,9 @@ func meansOf(z blas32.General, labels []int, classes int) means {
 // compareRowsTo returns the similarities of unit rows; scratch is reused.
 func (m means) compareRowsTo(scratch *[]float32, z blas32.General) blas32.General {
 	s := features.Products(scratch, z, m.directions)
+	if m.by == nil {
+		return s
+	}
 	row, work := make([]float64, s.Cols), leaveout.NewWork(s.Cols)
 	for i := range s.Rows {
 		out := features.Row(s, i)

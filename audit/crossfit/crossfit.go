@@ -7,7 +7,8 @@
 //  1. fitted judges their labels, each image left out of its own judgement: heads do not learn labels that look wrong,
 //     and if another class is almost certain the image counts for that class (self-training);
 //  2. a head is trained on the rest, by a normalised softmax whose proxies start at the class centres;
-//  3. the fold's images are compared with the class centres before and after the training.
+//  3. the fold's images are compared with the class centres before and after the training;
+//  4. with [Options.Tune], a network learns all given labels of the other folds and judges the fold's images, too.
 //
 // The given labels of the same fold, which no step above has used, then determine the class probabilities that an
 // image's similarities stand for. A fold is halved for that: the labels of one half serve the other. So the class
@@ -32,7 +33,7 @@ import (
 
 // Options are the settings of [Judge]. The zero value means the defaults.
 type Options struct {
-	Folds int        // default 5
+	Folds int        // default 5; with networks, which take minutes, [TunedFolds]
 	Start *head.Head // a copy is trained for each fold; nil: the whitening of all rows
 	Seed  uint64
 
@@ -41,6 +42,11 @@ type Options struct {
 	// Voice names for each row the row that counts for it, as [leaveout.NewHeard] takes it: only rows that count are
 	// learned, and copies are in one fold. nil: there are no copies.
 	Voice []int
+	// Tune teaches a lesson to a network, by [Lesson.Fit]. Its result counts next to that of heads if it makes held-out
+	// labels likelier. nil: no networks.
+	Tune func(context.Context, *Lesson) (Tuned, error)
+	// Seen receives what networks see of given labels, also of those that they learned. May be nil.
+	Seen *Seen
 }
 
 // said receives the class probabilities of a row, and the weighing behind them.
@@ -73,7 +79,14 @@ func Probabilities(ctx context.Context, set features.Set, classes int, opts Opti
 
 // learnByFold learns fold by fold and calls do for its rows, with their probabilities and the weighing behind them.
 func learnByFold(ctx context.Context, set features.Set, classes int, opts Options, do said) (err error) {
-	opts.Folds = cmp.Or(opts.Folds, 5)
+	folds := 5
+	if opts.Tune != nil {
+		folds = TunedFolds
+	}
+	opts.Folds = cmp.Or(opts.Folds, folds)
+	if opts.Seen != nil {
+		opts.Seen.growRows(set.Len())
+	}
 	if opts.Told == nil {
 		opts.Told = func(int, int, string) {}
 	}

@@ -104,7 +104,7 @@ func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds [
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, err := e.fitWeighings(t.Context(), c.of)
+	ws, _, err := e.fitWeighings(t.Context(), c.of)
 	if err != nil {
 		t.Fatal(err)
 	}

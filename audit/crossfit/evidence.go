@@ -68,7 +68,7 @@ func (e *evidence) visitEveryStep(ctx context.Context, step int, do func(i int, 
 
 // judgeByEvidence calls do with the probabilities of each image, weighed by the labels of the other half.
 func (e *evidence) judgeByEvidence(ctx context.Context, c columned, do said) error {
-	ws, err := e.fitWeighings(ctx, c.of)
+	ws, _, err := e.fitWeighings(ctx, c.of)
 	if err != nil {
 		return err
 	}
@@ -88,12 +88,17 @@ func float64s(x []float64, row []float32) []float64 {
 	return x
 }
 
-// fitWeighings returns the weighing of each half, fitted to labels of the other half with about asked similarities.
-func (e *evidence) fitWeighings(ctx context.Context, column []int) (ws [halves]weighing, err error) {
+// fitWeighings returns the weighing of each half, fitted to labels of the other half with about asked similarities;
+// and said, the mean log probability of a label under the weighing from the other half.
+func (e *evidence) fitWeighings(ctx context.Context, column []int) (ws [halves]weighing, said float64, err error) {
 	expected := weighing{rho: noiserate.Most}
-	for range e.kinds {
-		expected.rho = min(expected.rho, e.first.rho)
-		expected.beta = append(expected.beta, e.first.beta[0]/float64(len(e.kinds)))
+	for _, k := range e.kinds {
+		first := e.first
+		if k.means.by == nil { // a network's
+			first = blind
+		}
+		expected.rho = min(expected.rho, first.rho)
+		expected.beta = append(expected.beta, first.beta[0]/float64(len(e.kinds)))
 	}
 	var rows [halves][]float32
 	var labels [halves][]int
@@ -107,5 +112,11 @@ func (e *evidence) fitWeighings(ctx context.Context, column []int) (ws [halves]w
 			ws[half], err = fitWeighing(ctx, rows[half], labels[half], e.classes, expected, worth)
 		}
 	}
-	return ws, err
+	if err != nil {
+		return ws, 0, err
+	}
+	for half, w := range ws {
+		said += w.sumLogProbability(rows[1-half], labels[1-half], e.classes)
+	}
+	return ws, said / float64(max(len(labels[0])+len(labels[1]), 1)), nil
 }

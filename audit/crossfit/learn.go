@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -20,9 +21,18 @@ const (
 	// 0.05 learns people's mistakes: 2,000 of CIFAR-10, human labels, AUROC 0.936 instead of 0.945
 	temperature = 0.3
 	rate        = 1e-3 // of Adam, falling to 0 as a cosine
-	batchRows   = 128
-	epochs      = 10
 )
+
+// plan says how long and at which rates to train.
+type plan struct {
+	batch, epochs int     // epochs: at most
+	least         int     // least number of steps
+	proxies       float64 // rate of Adam, falling to 0 as a cosine
+	network       float64 // rate of parameters outside the head
+}
+
+// alone trains a head on stored features.
+var alone = plan{batch: 128, epochs: 10, proxies: rate}
 
 // learnFold computes the evidence on the images of a fold from those of the others.
 func learnFold(ctx context.Context, set features.Set, c columned, folds []int, fold int, opts Options) (*evidence,
@@ -41,7 +51,11 @@ func learnFold(ctx context.Context, set features.Set, c columned, folds []int, f
 		return e, nil
 	}
 	in = drawLearnRows(in, c, train.Rand(opts.Seed, "crossfit sample", fold))
-	others, judged := features.Set{X: set.X, Labels: c.of}.Rows(in), features.Set{X: set.X}.Rows(out)
+	if opts.Tune == nil {
+		set.IDs = nil
+	}
+	others, judged := features.Set{X: set.X, Labels: c.of, IDs: set.IDs}.Rows(in),
+		features.Set{X: set.X, IDs: set.IDs}.Rows(out)
 	h := opts.Start.Clone()
 	z, err := h.Embed(others.X)
 	if err != nil {
@@ -50,17 +64,30 @@ func learnFold(ctx context.Context, set features.Set, c columned, folds []int, f
 	if err := e.addFoldImages(h, judged.X, meansOf(z, others.Labels, e.classes)); err != nil {
 		return nil, err
 	}
+	given := others.Labels
 	if others.Labels, e.first, err = trustLabels(ctx, features.Set{X: z, Labels: others.Labels}, e.classes,
 		train.Rand(opts.Seed, "crossfit trust", fold)); err != nil {
 		return nil, err
 	}
-	if err := trainHead(ctx, h, others, computeClassCentres(z, others.Labels, e.classes), fold, opts); err != nil {
+	proxies, err := alone.trainEncoder(ctx, h, others, computeClassCentres(z, others.Labels, e.classes), fold, opts,
+		func(batch int, _ *train.Clock) (Encoder, error) { return head.NewEncoder(h, others, batch) },
+		func(*train.Config, *features.Param) {})
+	if err != nil {
 		return nil, err
 	}
 	if err := h.EmbedInto(z, others.X); err != nil {
 		return nil, err
 	}
-	return e, e.addFoldImages(h, judged.X, meansOf(z, others.Labels, e.classes))
+	err = e.addFoldImages(h, judged.X, meansOf(z, others.Labels, e.classes))
+	if err != nil || opts.Tune == nil {
+		return e, err
+	}
+	others.Labels = given
+	l := &Lesson{Learned: others, Judged: judged, Head: h, proxies: proxies, fold: fold, opts: opts}
+	for _, row := range out {
+		l.asked = append(l.asked, c.of[row])
+	}
+	return e, e.addTuned(ctx, l, in, c)
 }
 
 // drawLearnRows returns the rows that a head learns from: all, or about the same share of each class, drawn at random,
@@ -84,50 +111,66 @@ func drawLearnRows(rows []int, c columned, rng *rand.Rand) []int {
 	return drawn
 }
 
-// trainHead trains h on the labelled rows of set, by cosines to a proxy for each class, which starts at its centre.
-func trainHead(ctx context.Context, h *head.Head, set features.Set, centres blas32.General, fold int,
-	opts Options) error {
-	sampler, err := train.NewSampler(train.Shuffle{Rows: batchRows}, set.Labels,
+// trainEncoder trains the encoder that open returns, h or a network under it, on the labelled rows of set, by cosines
+// to a proxy for each class, which starts at its centre. It returns the proxies. change completes the configuration.
+func (p plan) trainEncoder(ctx context.Context, h *head.Head, set features.Set, centres blas32.General, fold int,
+	opts Options, open func(batch int, clock *train.Clock) (Encoder, error),
+	change func(*train.Config, *features.Param)) (blas32.General, error) {
+	sampler, err := train.NewSampler(train.Shuffle{Rows: p.batch}, set.Labels,
 		train.Rand(opts.Seed, "crossfit batches", fold).Uint64())
 	if err != nil {
-		return err
+		return centres, err
 	}
-	e, err := head.NewEncoder(h, set, sampler.Size())
+	clock := new(train.Clock)
+	e, err := open(sampler.Size(), clock)
 	if err != nil {
-		return err
+		return centres, err
 	}
 	defer e.Close()
 	loss, err := losses.New("norm_softmax", map[string]any{"temperature": temperature}, losses.Env{
 		Dim: centres.Cols, Classes: centres.Rows, Init: train.Rand(opts.Seed, "crossfit proxies", fold),
 	})
 	if err != nil {
-		return err
+		return centres, err
 	}
 	proxies, _ := loss.(losses.Proxied).Proxies()
 	copy(proxies.Data, centres.Data)
-	steps := epochs * sampler.Batches()
+	steps := max(p.epochs*sampler.Batches(), p.least)
 	cfg := train.Config{
-		Encoder: e, Sampler: sampler, Steps: steps,
+		Encoder: e, Sampler: sampler, Steps: steps, Clock: clock,
 		Terms: []train.Term{{Name: "norm_softmax", Loss: loss, Params: []*features.Param{proxies}, Weight: 1}},
 		Observe: train.On(func(s train.Step) {
-			opts.Told(fold*steps+s.Number, opts.Folds*steps, fmt.Sprintf("fold %d of %d", fold+1, opts.Folds))
+			if p.network > 0 || opts.Tune == nil { // heads take seconds, networks minutes
+				opts.Told(fold*steps+s.Number, opts.Folds*steps, fmt.Sprintf("fold %d of %d", fold+1, opts.Folds))
+			}
 		}),
 	}
-	for _, of := range []train.Group{{Name: train.HeadGroup, Params: h.Params()},
-		{Name: train.LossGroup, Params: cfg.Terms[0].Params}} {
-		if of.Solver, err = train.NewSolver(train.DefaultSolver("adam")); err != nil {
-			return err
+	network := slices.DeleteFunc(slices.Clone(e.Params()),
+		func(p *features.Param) bool { return slices.Contains(h.Params(), p) })
+	for _, of := range []struct {
+		name   string
+		params []*features.Param
+		rate   float64
+	}{{train.HeadGroup, h.Params(), rate}, {train.LossGroup, cfg.Terms[0].Params, p.proxies},
+		{train.BackboneGroup, network, p.network}} {
+		if len(of.params) == 0 {
+			continue
 		}
-		if of.Schedule, err = train.NewSchedule(train.ScheduleConfig{Name: "cosine"}, rate, steps,
+		g := train.Group{Name: of.name, Params: of.params}
+		if g.Solver, err = train.NewSolver(train.DefaultSolver("adam")); err != nil {
+			return centres, err
+		}
+		if g.Schedule, err = train.NewSchedule(train.ScheduleConfig{Name: "cosine"}, of.rate, steps,
 			sampler.Batches()); err != nil {
-			return err
+			return centres, err
 		}
-		cfg.Groups = append(cfg.Groups, of)
+		cfg.Groups = append(cfg.Groups, g)
 	}
+	change(&cfg, proxies)
 	t, err := train.New(cfg)
 	if err != nil {
-		return err
+		return centres, err
 	}
 	_, err = t.Run(ctx)
-	return err
+	return proxies.Matrix(), err
 }

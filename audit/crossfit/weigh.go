@@ -134,6 +134,16 @@ func (w weighing) fillProbabilities(p []float64, row []float32) {
 	}
 }
 
+// sumLogProbability returns the log probability of labels; rows as in [fitWeighing].
+func (w weighing) sumLogProbability(rows []float32, labels []int, classes int) (sum float64) {
+	p := make([]float64, classes)
+	for i, y := range labels {
+		w.fillProbabilities(p, rows[i*len(w.beta)*classes:(i+1)*len(w.beta)*classes])
+		sum += math.Log((1-w.rho)*p[y] + w.rho/float64(classes-1)*(1-p[y]))
+	}
+	return sum
+}
+
 // fillPosterior fills r with the class probabilities given the label y, too, and returns that of y.
 func (w weighing) fillPosterior(r, p []float64, y int) float64 {
 	other := w.rho / (1 - w.rho) / float64(len(p)-1)

@@ -74,6 +74,7 @@ var working = []struct {
 	{line: "audit --features features --labels noisy.csv --scorer knn --out OUT.csv"},
 	{line: "audit --features features --labels noisy.csv --scorer probe --clean OUT.csv --drop"},
 	{line: "audit --features features --labels noisy.csv --scorer crossfit"},
+	{line: "audit --rate-only --features features --labels noisy.csv"},
 	{line: "audit --features features --labels noisy.csv --scorer vmf --json"},
 	{line: "map run --out OUT.svg"},
 	{line: "report run --out OUT.html"},

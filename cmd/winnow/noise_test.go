@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/filters/noiserate"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 )
 
 // withTruth returns the world's manifest with the true labels, and its noise rate.
@@ -31,6 +33,36 @@ func (w world) withTruth(t *testing.T) (manifest string, rate float64) {
 	manifest = filepath.Join(w.dir, "truth.csv")
 	write(t, manifest, out.String())
 	return manifest, float64(len(w.wrong)) / float64(images)
+}
+
+func TestAuditRateOnly(t *testing.T) {
+	needRuntime(t)
+	for seed, rate := range map[uint64]float64{1: 0.3, 2: 0} {
+		w := newWorld(t, seed, rate)
+		manifest, truth := w.withTruth(t)
+		rateOnly := func(labels string, more ...string) string {
+			stdout, _ := mustCall(t, append([]string{"audit", "--rate-only", "--labels", labels, "--features", w.store},
+				more...)...)
+			return stdout
+		}
+		var r inspect.RateReport
+		if err := json.Unmarshal([]byte(rateOnly(manifest, "--json")), &r); err != nil {
+			t.Fatal(err)
+		}
+		if e := r.Estimate; e.Method != noiserate.Likelihood || math.Abs(e.Rate-truth) > 0.09 || e.Low > e.Rate ||
+			e.High < e.Rate || r.Images != 320 || r.True == nil || math.Abs(*r.True-truth) > 1e-12 {
+			t.Errorf("%+v, the truth is %v", r, truth)
+		}
+		stdout := rateOnly(manifest, "--scorer", noiserate.Ranks)
+		if !strings.HasPrefix(stdout, "wrong labels: about ") || !strings.Contains(stdout, "by the true labels") ||
+			strings.Count(stdout, "\n") != 2 {
+			t.Errorf("found %s", stdout)
+		}
+		if stdout = rateOnly(w.manifest); strings.Contains(stdout, "by the true labels") {
+			t.Errorf("true labels are reported for a manifest without them:\n%s", stdout)
+		}
+	}
+	fails(t, 2, "winnow noise is now: winnow audit --rate-only", "noise", "list.csv", "--features", "store")
 }
 
 // --noise-rate auto trains as with the estimate given as a number: in the filter, in config.yaml, and when resumed.

@@ -149,9 +149,9 @@ var rooms = []Room{
 			"train/selective"},
 	{"run/inspect", "audits the labels of images, of a manifest by stored features, or of a run, and writes the " +
 		"corrected manifest",
-		"audit audit/findings audit/learn audit/suspects backbone datasets datasets/classnames datasets/imageroot " +
-			"datasets/location eval run/extraction features filters filters/noiserate head internal/hint " +
-			"internal/lookup run run/folder train"},
+		"audit audit/crossfit audit/findings audit/learn audit/suspects backbone datasets datasets/classnames " +
+			"datasets/imageroot datasets/location eval run/extraction features filters filters/noiserate head " +
+			"internal/hint internal/lookup run run/config run/folder run/tuning train"},
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/classnames datasets/imageroot eval eval/tsne " +

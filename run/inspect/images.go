@@ -14,7 +14,9 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/text"
+	"winnow/run/config"
 	"winnow/run/extraction"
+	"winnow/run/tuning"
 )
 
 // readImages takes images of all splits, or of those asked for, embedded by a backbone. It computes the features that
@@ -62,6 +64,12 @@ func (m *material) readImages(ctx context.Context, in Input, h Host) error {
 	}
 	e.From, e.Out, e.Memory = root, in.Features, m.options.MaxMem
 	if err := e.Fit(ctx, h.Host, func() (*datasets.Dataset, error) { return whole, nil }); err != nil {
+		return err
+	}
+	if err := m.setTuning(in.Tuning, h, func(f config.Finetune) (*tuning.Live, error) {
+		return tuning.New(tuning.Config{Backbone: e.Model, Cut: e.Cut, Settings: f, Root: files,
+			RootName: root.String(), Paths: whole.Paths(), Batch: extraction.UsualBatch, Note: h.Note})
+	}); err != nil {
 		return err
 	}
 	h.Note("%d images in %d classes, embedded with %s, %s", len(whole.Samples), len(whole.Classes), e.Model.Name, why)

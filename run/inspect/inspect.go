@@ -28,8 +28,10 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/run"
+	"winnow/run/config"
 	"winnow/run/extraction"
 	"winnow/run/folder"
+	"winnow/run/tuning"
 )
 
 // Options say how labels are judged: how a set is, and the memory of everything. Judging sets Classes, Whiten and
@@ -65,6 +67,7 @@ type Input struct {
 
 	Names   string         // file with names of the classes, as [classnames.Choose] takes it
 	Columns datasets.Names // of Images or Manifest, if they are a table; none: usual names
+	Tuning  Tuning         // of Images or Features
 
 	Checks *datasets.Checks // what people decided about labels before; nil: nothing
 }
@@ -267,8 +270,9 @@ func (m *material) useFilter(r *folder.Run, note func(string, ...any)) error {
 
 // readStored takes the images of a manifest with their stored features, with class probabilities, or with both.
 func (m *material) readStored(ctx context.Context, in Input, h Host) error {
+	root := cmp.Or(in.Root, extraction.PicturesOf(in.Features))
 	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "", Names: in.Columns,
-		Root: cmp.Or(in.Root, extraction.PicturesOf(in.Features)), Note: h.Note})
+		Root: root, Note: h.Note})
 	if err != nil {
 		return err
 	}
@@ -278,6 +282,12 @@ func (m *material) readStored(ctx context.Context, in Input, h Host) error {
 	m.report.from = in.Manifest
 	if in.Features != "" {
 		if err := m.openStore(ctx, in, h.Note); err != nil {
+			return err
+		}
+		data := config.Data{Manifest: in.Manifest.String(), Root: root.String(), Features: m.store.Dir, Model: in.Model}
+		if err := m.setTuning(in.Tuning, h, func(f config.Finetune) (*tuning.Live, error) {
+			return tuning.Open(config.Run{Data: data, Finetune: f}, m.d.Paths(), tuning.Config{Note: h.Note})
+		}); err != nil {
 			return err
 		}
 		if err := m.joinStore(ctx); err != nil {

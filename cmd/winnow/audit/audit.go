@@ -19,6 +19,7 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
+	"winnow/filters/noiserate"
 	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/report/review"
@@ -52,10 +53,18 @@ func newAuditCommand(call term.Call[Options]) *cli.Command {
 					"of --labels, a column for each class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", DefaultText: "those that are likely wrong",
 				Usage: "flag this fraction `P` of the labels"},
+			&cli.BoolFlag{Name: "rate-only",
+				Usage: "with --features: estimate only how many labels are wrong, without training; --scorer " +
+					strings.Join(noiserate.Methods(), ", ")},
 			&cli.IntFlag{Name: "top", Value: examples, Usage: "print the `N` most suspect images"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			term.JSONFlag(),
 			term.NamesFlag(),
+			&cli.StringFlag{Name: "finetune",
+				Usage: "scorers combined and crossfit: judge also by networks fine-tuned on the other folds, and by " +
+					"how they learn each label; all of the network or from `STAGE` on, as in winnow train"},
+			&cli.StringFlag{Name: "augment", DefaultText: "by the images",
+				Usage: "--finetune: vary images by the recipe `NAME`, as in winnow train"},
 			term.SeedFlag("seed `N` of the folds and of the resampling behind the interval"),
 			&cli.StringFlag{Name: "decisions",
 				Usage: "use what people decided in winnow review, `FILE`.decisions.db: checked labels are certain, " +
@@ -83,6 +92,9 @@ func Photos(ctx context.Context, p *term.Program, in inspect.Input, out, next st
 
 func runAudit(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Audit.MaxMem)()
+	if o.RateOnly {
+		return printRate(ctx, p, o)
+	}
 	end := func() {}
 	h, watch := inspect.Host{Host: p.Host()}, p.Watch
 	if !p.Quiet {
@@ -106,6 +118,17 @@ func runAudit(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	return printAudit(ctx, p, o, a, watch)
+}
+
+// printRate estimates how many labels are wrong, and prints it.
+func printRate(ctx context.Context, p *term.Program, o Options) error {
+	rt, err := p.OpenRuntime()
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	r, err := inspect.EstimateRate(ctx, o.In, o.Audit.Scorer, o.Audit.Seed, inspect.Host{Host: p.Host()})
+	return p.Result(r, o.JSON, err)
 }
 
 // judgeInput audits the input.

@@ -13,6 +13,7 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
+	"winnow/filters/noiserate"
 	"winnow/internal/catalog"
 	"winnow/report/review"
 	"winnow/run/folder"
@@ -31,6 +32,7 @@ type Options struct {
 	Decisions string // file of winnow review; "": none
 	Next      string // the command that goes on with the suspects; "": winnow review
 	JSON      bool
+	RateOnly  bool // estimate only how many labels are wrong
 }
 
 // readAudit turns the flags into options.
@@ -46,7 +48,7 @@ func readAudit(c *cli.Context) (o Options, err error) {
 	if err := readRanges(c); err != nil {
 		return o, err
 	}
-	o = Options{JSON: c.Bool("json"), Decisions: c.String("decisions"),
+	o = Options{JSON: c.Bool("json"), Decisions: c.String("decisions"), RateOnly: c.Bool("rate-only"),
 		Files: inspect.Files{Out: c.String("out"), Clean: c.String("clean"), Top: c.Int("top"),
 			Relabel: c.Bool("relabel") || c.IsSet("clean") && !c.Bool("drop")},
 		Audit: inspect.Options{Scorer: c.String("scorer"), Seed: c.Uint64("seed"),
@@ -106,11 +108,16 @@ type exclusion struct {
 
 // exclusions lists the flags that do not go together; the first that applies is reported.
 var exclusions = []exclusion{
+	{flags: "rate-only", inputs: []string{images, aRun}, advice: "give --labels FILE and --features DIR"},
+	{flags: "out clean decisions probs noise-rate names finetune top", with: "rate-only",
+		advice: "it scores no single label"},
 	{flags: "manifest features probs view", inputs: []string{images},
 		advice: "for stored data give --labels FILE with --features DIR or --probs FILE"},
 	{flags: "last", inputs: []string{images, stored}, advice: "name a run"},
-	{flags: "root model", inputs: []string{stored}, advice: "it reads no images"},
-	{flags: "split model probs path-column label-column split-column true-column", inputs: []string{aRun},
+	{flags: "root model", inputs: []string{stored}, unless: "finetune", advice: "it reads no images"},
+	{flags: "augment", inputs: []string{images, stored, aRun}, unless: "finetune", advice: "it needs --finetune"},
+	{flags: "finetune", with: "probs", advice: "probabilities are the scores"},
+	{flags: "split model finetune probs path-column label-column split-column true-column", inputs: []string{aRun},
 		advice: "name images, or give --labels FILE and --features DIR"},
 	{flags: "scorer", with: "probs", advice: "probabilities are the scores"},
 	{flags: "drop relabel share precision", inputs: []string{images, stored, aRun}, unless: "clean",
@@ -175,6 +182,10 @@ func (o *Options) readInput(c *cli.Context, what string) (err error) {
 		o.Page = pageOf(o.Out)
 		o.In.Images, o.In.Features = location.At(c.Args().First()), stemOf(o.Out)+".features"
 	}
+	o.In.Tuning = inspect.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")}
+	if c.IsSet("finetune") && o.Out != "" {
+		o.In.Tuning.Kept = stemOf(o.Out) + ".finetune"
+	}
 	if c.IsSet("split") {
 		for name := range strings.SplitSeq(c.String("split"), ",") {
 			split, err := datasets.ParseSplit(strings.TrimSpace(name))
@@ -184,7 +195,12 @@ func (o *Options) readInput(c *cli.Context, what string) (err error) {
 			o.In.Splits = append(o.In.Splits, split)
 		}
 	}
-	if name := o.Audit.Scorer; name != "" && !slices.Contains(audit.Names(), audit.Named(name).Name) {
+	if name := o.Audit.Scorer; o.RateOnly {
+		if name != "" && !slices.Contains(noiserate.Methods(), name) {
+			return term.Misused("--scorer: %q does not estimate the rate alone, expected one of %s", name,
+				strings.Join(noiserate.Methods(), ", "))
+		}
+	} else if name != "" && !slices.Contains(audit.Names(), audit.Named(name).Name) {
 		return term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name,
 			catalog.Ask(name, audit.Names()), strings.Join(audit.Names(), ", "))
 	}

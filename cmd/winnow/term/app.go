@@ -251,5 +251,5 @@ func noCommand(c *cli.Context) error {
 // renamed are the commands of earlier releases and what they are called now.
 var renamed = map[string]string{
 	"losses": "list losses", "filters": "list filters", "metrics": "list metrics", "recipes": "list recipes",
-	"retrieve": "studio (search by an image), or search", "noise": "audit --features DIR --labels FILE",
+	"retrieve": "studio (search by an image), or search", "noise": "audit --rate-only --labels FILE --features DIR",
 }
