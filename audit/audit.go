@@ -54,10 +54,10 @@ type Auditor struct {
 	Whitening *head.Head // of the set, as [head.SelfWhitening] finds it; nil: it is computed
 
 	// Same reports for pairs of rows whether their pictures are the same, one perhaps scaled, cropped a little,
-	// mirrored or saved again. nil: only vectors tell copies.
+	// mirrored or saved again. nil: copies are found by their vectors alone.
 	Same func(context.Context, []Pair) ([]bool, error)
 	// Hashes, with Same, are those of the pictures of all rows, as they are and mirrored: vectors of small pictures
-	// change much if these are saved again. nil: only vectors tell which pictures to compare.
+	// change much if these are saved again. nil: vectors alone decide which pictures are compared.
 	Hashes [][2]findings.Hash
 	// Tune fine-tunes a network for a fold of crossfit and combined; nil: none.
 	Tune func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error)

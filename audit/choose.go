@@ -6,7 +6,7 @@ import (
 	"winnow/audit/suspects"
 )
 
-// Cut says which images to clean. The zero value means those called wrong.
+// Cut selects the images to clean. The zero value selects those whose labels are flagged.
 type Cut struct {
 	By By
 	At float64

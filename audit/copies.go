@@ -207,9 +207,9 @@ const likelier = 0.9
 //
 //	log P(a|x)/P(b|x)
 //
-// If one label is likelier than any other by this with a probability of [likelier], and looks right, it is kept, and
-// the others are called wrong, with it suggested. Otherwise somebody has to look: then no label of the group is
-// changed or dropped. Scores that are no probabilities decide only if one label of them is not called wrong.
+// If this shows with a probability of [likelier] that one label is likelier than any other, and it looks right, it is
+// kept, and the others are flagged, with it as the suggestion. Otherwise a person must decide: no label of the group is
+// changed or dropped. Scores that are not probabilities decide only if exactly one of the labels is not flagged.
 func (r *Result) settleCopies(c copies, rows []int) {
 	if len(c.groups) == 0 {
 		return

@@ -74,8 +74,8 @@ func (a Augmentation) planView(p Preprocessing, w, h int, d *draws) view {
 	return v
 }
 
-// padAxis returns an axis of n samples resized to out, with pad black samples on each side. If the crop is still
-// larger, more black is added, the smaller half first.
+// padAxis returns an axis of n samples resized to out, with pad black samples on each side. If the crop is longer
+// than that, more black samples fill it up on both sides; an odd one goes to the end.
 func padAxis(n, out, crop, pad int) strip {
 	total := max(out+2*pad, crop)
 	return strip{n: n, out: out, before: pad + (total-out-2*pad)/2, total: total}

@@ -26,7 +26,7 @@ type ExtractConfig struct {
 	// small for an image that is sound: a vector that is not finite then ends the extraction.
 	Precision string
 
-	// Looked is told what is measured of each picture that is decoded, from several goroutines; nil: nothing is
+	// Looked is called, from several goroutines, with what was measured of each decoded picture; nil: nothing is
 	// measured.
 	Looked func(image int, l Look)
 

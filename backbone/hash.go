@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Hash tells what a picture looks like from afar: bit k is whether the k-th of the lowest coefficients of the cosine
+// Hash describes how a picture looks from afar: bit k is whether the k-th of the lowest coefficients of the cosine
 // transform of its luminance, in 32×32 cells, is above 0. Copies that were saved again or scaled differ in at most ten
 // of 128 bits, mirrored ones after [Hash.Mirrored], those cropped by 5 % at every edge in 10 to 50; two photographs in
 // more than 28 but for a few pairs among millions (experiments/audit). The zero value is unknown, as of a picture

@@ -72,7 +72,7 @@ func Looks(ctx context.Context, fsys fs.FS, paths []string, done func()) ([]Look
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				// what cannot be read is told by who needs it
+				// whoever needs the picture reports that it cannot be read
 				_ = r.usePicture(paths[i], func(img image.Image) error {
 					out[i] = r.look.measureLook(img)
 					return nil
@@ -189,7 +189,7 @@ func (c *cells) addColour(x, y int, r, g, b int32) {
 
 func byteDistance(a, b byte) byte { return max(a, b) - min(a, b) }
 
-// measureLuminance fills in what the luminance tells.
+// measureLuminance fills in the measures of the luminance.
 func (c *cells) measureLuminance(out *Look) {
 	var histogram [256]int
 	for _, v := range c.light {

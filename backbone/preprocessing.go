@@ -75,8 +75,8 @@ type Network interface {
 	Dim() int
 }
 
-// Pinner is a network whose device copies faster from and to memory that it has been told of once. It keeps such memory
-// until Unpin.
+// Pinner is a network whose device copies faster from and to memory that was registered with it. Memory stays
+// registered until Unpin.
 type Pinner interface {
 	Pin(data []float32)
 	Unpin()

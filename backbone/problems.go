@@ -20,7 +20,7 @@ const (
 	Greyscale      Problem = "greyscale"
 )
 
-// Problems are all problems, in the order in which they are told.
+// Problems lists all problems, in the order in which they are reported.
 var Problems = []Problem{Dark, Bright, Blurred, LowInformation, OddSize, OddAspect, Greyscale}
 
 // Bounds of problems. Of 200 photographs of things, 1,006 of birds and 6,000 of 32 pixels, 0 to 2 % have one; of
@@ -37,15 +37,15 @@ const (
 	common   = 0.1   // share of a set from which a problem is how the set is
 )
 
-// Found is a problem of a picture, and why it is told.
+// Found is a problem of a picture, and the reason for reporting it.
 type Found struct {
 	Problem Problem
 	Why     string
 }
 
 // FindProblems returns the problems of each picture of a set, in the order of [Problems]. A problem that more than a
-// tenth of the pictures have is how the set is, and not told: drawings on white paper are not all too bright, and
-// a greyscale picture is told among coloured ones. A picture with the unknown look has none.
+// tenth of the pictures have is normal for the set and not reported: drawings on white paper are not all too bright,
+// but a greyscale picture among coloured ones is reported. A picture with the unknown look has none.
 func FindProblems(looks []Look) [][]Found {
 	var sharp, sizes []float64
 	known := 0

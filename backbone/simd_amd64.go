@@ -8,7 +8,7 @@ var avx2 = cpu.X86.HasAVX2
 // Each function below does the first part of the work of the Go function named in its comment, and returns how many
 // pixels or outputs are done; the Go function does the rest. None reads or writes beyond its slices.
 
-// weighVector serves weigh, and vertical with a bias and a shift by 2.
+// weighVector does the work of weigh and, with a bias and a shift by 2, that of vertical.
 func weighVector(t []uint32, nb, nr, fb, fr []byte, bias uint32, shift uint) int {
 	n := min(len(t), len(nb), len(nr), len(fb), len(fr)) &^ 7
 	if !avx2 || n == 0 {
@@ -18,7 +18,7 @@ func weighVector(t []uint32, nb, nr, fb, fr []byte, bias uint32, shift uint) int
 	return n
 }
 
-// triangleVector serves the pairs of columns of triangle. t has two more values than there are pairs.
+// triangleVector computes the pairs of columns for triangle. t has two more values than there are pairs.
 func triangleVector(uv, t []uint32, even, odd uint32) int {
 	n := min(len(uv)/2, len(t)-2) &^ 7
 	if !avx2 || n <= 0 {
@@ -28,7 +28,7 @@ func triangleVector(uv, t []uint32, even, odd uint32) int {
 	return n
 }
 
-// toRGBVector serves toRGB. The last store writes four bytes more than its pixels, which must fit in dst.
+// toRGBVector does the work of toRGB. The last store writes four bytes more than its pixels, which must fit in dst.
 func toRGBVector(dst, luma []byte, uv []uint32) int {
 	n := min(len(luma), len(uv), (len(dst)-4)/3) &^ 7
 	if !avx2 || n <= 0 {
@@ -38,8 +38,8 @@ func toRGBVector(dst, luma []byte, uv []uint32) int {
 	return n
 }
 
-// resampleRowVector serves resampleRow, for windows of whole groups. A group of four pixels is read with four
-// bytes more.
+// resampleRowVector does the work of resampleRow if windows are whole groups. Reading a group of four pixels also reads
+// the four bytes after it.
 func resampleRowVector(red, green, blue, src []byte, from int, t *taps) int {
 	if !avx2 || t.width%group != 0 {
 		return 0
@@ -55,7 +55,7 @@ func resampleRowVector(red, green, blue, src []byte, from int, t *taps) int {
 	return n
 }
 
-// resampleColumnsVector serves resampleColumns.
+// resampleColumnsVector does the work of resampleColumns.
 func resampleColumnsVector(sum []int32, rows *[group][]byte, w *[group]int32, begin bool) int {
 	n := len(sum)
 	for _, r := range rows {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Thumbnail is a small picture to look at, or the reason why there is none.
+// Thumbnail is a small version of a picture, or the reason why there is none.
 type Thumbnail struct {
 	Image *image.NRGBA
 	Err   error // does not name the path

@@ -104,8 +104,8 @@ func WriteFile(name string, d *Dataset, note func(format string, args ...any)) e
 
 // Write writes d in the form that the file name implies: metadata.csv or metadata.jsonl as an imagefolder's
 // metadata, with the column file_name; labels.json as the labels of FiftyOne's FiftyOneImageClassificationDataset;
-// any other name as a CSV manifest. It leaves out images, and images of folders, whose names are not UTF-8: no text
-// could name them.
+// any other name as a CSV manifest. It leaves out images whose file or folder has a name that is not UTF-8, since
+// these formats cannot hold such a name.
 func Write(w io.Writer, name string, d *Dataset) error {
 	d = d.keepNamed()
 	switch filepath.Base(name) {

@@ -12,7 +12,7 @@ import (
 // fitted on. This is so when train and test have different classes by design.
 var ErrNoSharedClass = errors.New("no class is on both sides")
 
-// Accuracy tells how often a classifier fitted on one set predicts the class of another set's rows. A row whose
+// Accuracy measures how often a classifier fitted on one set predicts the class of another set's rows. A row whose
 // class is not in the first set cannot be right: it is left out and counted in Unseen or, on request, counted
 // as wrong.
 type Accuracy struct {

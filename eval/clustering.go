@@ -165,7 +165,7 @@ func countEntropy(counts []int, n float64) float64 {
 	return sum
 }
 
-// Clustering tells how well k-means recovers the classes.
+// Clustering measures how well k-means recovers the classes.
 type Clustering struct {
 	Agreement
 	Inertia    float64 `json:"inertia"`

@@ -10,7 +10,7 @@ import (
 	"winnow/features"
 )
 
-// Detection tells how well scores of cleanness find the wrong labels. The positive class is "the given label is
+// Detection measures how well scores of cleanness find the wrong labels. The positive class is "the given label is
 // wrong"; a lower score is more suspect. Ties count half (AUROC) or as one step (AP), as in scikit-learn.
 type Detection struct {
 	Samples   int     `json:"samples"`

@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// ClassRetrieval tells how well the images of one class find each other.
+// ClassRetrieval measures how well the images of one class find each other.
 type ClassRetrieval struct {
 	Label     int       `json:"label"`
 	Retrieval Retrieval `json:"retrieval"` // of the queries of the class

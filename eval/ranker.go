@@ -59,7 +59,7 @@ func (r *ranker) positiveRanks(
 	return r.out, n
 }
 
-// sortRanked sorts the positives.
+// sortRanked sorts the positives that are not left out, best first.
 func (r *ranker) sortRanked(positives []int32, own []int) {
 	r.sorted, r.sims = r.sorted[:0], r.sims[:0]
 	for _, j := range positives {

@@ -39,7 +39,7 @@ type RetrievalOptions struct {
 // that query, as a query is when the queries are the gallery.
 type Same map[int][]int
 
-// leaveOut returns the function that lists the gallery's rows to leave out for a query; at is as in draw.
+// leaveOut returns a function that lists the gallery rows to leave out for the i-th query. at(i) is that query's row.
 func (s Same) leaveOut(query features.Set, gallery *features.Set, at func(int) int) func(i int) []int {
 	if gallery == nil {
 		return func(i int) []int { return []int{at(i)} }
@@ -61,7 +61,7 @@ func (s Same) leaveOut(query features.Set, gallery *features.Set, at func(int) i
 	}
 }
 
-// Retrieval tells how often neighbours share a label. Definitions (METHODS: Musgrave et al., "A Metric Learning
+// Retrieval measures how often neighbours share a label. Definitions (METHODS: Musgrave et al., "A Metric Learning
 // Reality Check", 2020), for a query with R positives in the gallery, ranked by cosine, ties by lower index:
 //
 //	Recall@K     1 if one of the first K is a positive

@@ -6,7 +6,7 @@ import (
 	"winnow/features"
 )
 
-// Silhouettes tells how much nearer each image is to its own class than to the nearest other class, as means
+// Silhouettes measures how much nearer each image is to its own class than to the nearest other class, as means
 // over the images of a class.
 //
 //	s_i = (b_i - a_i)/max(a_i, b_i),   a_i the mean of 1 - z_i·z_j over the others of the class,

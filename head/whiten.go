@@ -162,7 +162,7 @@ func Need(rows, dim, out int) int64 {
 }
 
 // WhiteningOf returns the head that whitens n rows with these moments, centred, to at most most dimensions. It
-// is [SelfWhitening] for rows that are not at hand.
+// is [SelfWhitening] for callers that have the moments of the rows, not the rows.
 func WhiteningOf(mean []float64, covariance *mat.SymDense, n, most int) (*Head, error) {
 	d := len(mean)
 	cfg := Config{In: d, Out: min(most, d, max(n-1, 1)), Bias: true, Init: Whiten}

@@ -44,7 +44,7 @@ type Backbone struct {
 	Beside   []string // the names of all data files
 	Size     int64    // bytes of all files
 	Warnings []string // one line each, for the user
-	// Seen is what a run told about a tensor that the file says nothing about; nil: nothing.
+	// Seen is what a trial run found about a tensor that the file does not describe; nil: nothing.
 	Seen    *graph.ValueInfo
 	Guessed bool // the preprocessing is unknown: ImageNet's is assumed
 	Untried bool // given by its path and never recorded: nobody has run it

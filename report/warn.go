@@ -88,7 +88,7 @@ func (r *Run) listWarnings() (list []string) {
 // farOff is how far a filter's noise rate may be from the true one without a warning.
 const farOff = 0.15
 
-// lateKept returns the share of the rows that the filter kept in the second half of the training.
+// lateKept returns the share of rows that the filter kept in the second half of training. Without a filter ok is false.
 func (r *Run) lateKept() (share float64, ok bool) {
 	if r.Config.Filter.Scorer == config.NoFilter {
 		return 0, false

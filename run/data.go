@@ -62,7 +62,7 @@ func (d *Data) trainWhitening(ctx context.Context, out int, centre bool) (*head.
 	return white, err
 }
 
-// judgeWhitening returns the whitening by which labels are judged.
+// judgeWhitening returns the whitening that features go through before their labels are judged.
 func (d *Data) judgeWhitening(ctx context.Context) (*head.Head, error) {
 	return d.trainWhitening(ctx, min(head.Widest, d.Train.Dim(), max(d.Train.Len()-1, 1)), true)
 }

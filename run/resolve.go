@@ -319,7 +319,7 @@ func (r *Training) chooseByData(context.Context) error {
 	return r.Config.Validate()
 }
 
-// screenLabels removes the labels that are called wrong, or those that an earlier part of the run removed.
+// screenLabels removes the labels that are flagged, or those that an earlier part of the run removed.
 func (r *Training) screenLabels(ctx context.Context) error {
 	var before *screening
 	facts, err := r.readEarlierFacts()
@@ -370,7 +370,7 @@ func (r *Training) readEarlierFacts() (folder.Facts, error) {
 	return folder.ReadFacts(r.options.Dir)
 }
 
-// large is the memory of a head in bytes from which the user is told before it is made.
+// large is the memory in bytes from which the user is warned before a head is made.
 const large = 1 << 30
 
 // prepareHead makes the head and the sampler, and bounds the configuration's sizes by the data.

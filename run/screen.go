@@ -13,18 +13,18 @@ import (
 	"winnow/run/folder"
 )
 
-// screening is the labels that a training leaves out, and how they were found.
+// screening holds the labels that a training leaves out, and how they were found.
 type screening struct {
 	folder.Screening
 	List []folder.Screened // most suspect first
 }
 
-// screenTraining judges the labels of the training images on the stored features, before anything is trained, by the
-// judge of audits that the configuration names. Images whose label is called wrong become images without a label, and
-// the filter is told to drop the share that the judge expects among the rest. If the features say nothing about labels,
-// no label is called wrong. before is the result of an earlier part of the run, or nil; at takes the progress and may
-// be nil. screen returns nil if the configuration screens nothing, if it was done already, or if fewer than two classes
-// have two images.
+// screenTraining judges the labels of the training images by their stored features, before anything is trained, with
+// the audit's judge that the configuration names. Images whose label is flagged become images without a label, and the
+// filter's noise rate is set to the share of wrong labels that the judge expects among the rest. If the features do not
+// predict the labels, none is flagged. before is the result of an earlier part of the run, or nil; at receives the
+// progress and may be nil. screenTraining returns nil if the configuration screens nothing, if the labels were screened
+// already, or if fewer than two classes have two images.
 //
 // A network learns wrong labels in its first epoch, before it can tell them from others; features that no label has
 // influenced can. This is the pruning of confident learning (Northcutt, Jiang & Chuang 2021, section 3.2), by winnow's

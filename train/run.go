@@ -9,7 +9,7 @@ import (
 	"winnow/features"
 )
 
-// Progress tells how far a run is: the part of its state that is neither model weights nor memory.
+// Progress is how far a run has come: the part of its state that is neither model weights nor memory.
 type Progress struct {
 	Step      int     `json:"step"`      // steps done
 	Validated int     `json:"validated"` // step of the last validation; -1: none yet
@@ -100,7 +100,7 @@ func (t *Trainer) advanceStep() error {
 	return t.writeDiagnosis()
 }
 
-// endRun does the work that the loop left.
+// endRun does what remains after the last step: it writes the last diagnosis and saves the head and the checkpoint.
 func (t *Trainer) endRun() error {
 	if err := t.writeDiagnosis(); err != nil { // the loop may have stopped early
 		return err

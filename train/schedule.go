@@ -44,7 +44,7 @@ type Schedule struct {
 	Epoch int     // steps per epoch (supcon)
 }
 
-// NewSchedule returns the schedule of a run of total steps, in epochs of epoch steps, with base rate lr.
+// NewSchedule returns the schedule for a run that has total steps, epoch steps in each epoch, and the base rate lr.
 func NewSchedule(cfg ScheduleConfig, lr float64, total, epoch int) (Schedule, error) {
 	s := Schedule{ScheduleConfig: cfg, LR: lr, Total: total, Epoch: epoch}
 	s.Name = cmp.Or(s.Name, "constant")

@@ -15,7 +15,7 @@ const rivals = 10
 // pair counts the images of two classes, and those that are nearer to their own.
 type pair struct{ images, own int }
 
-// compareClasses fills in Like, Alike and Compared: how well two classes can be told apart by the given labels, each
+// compareClasses fills in Like, Alike and Compared: how well two classes can be distinguished by the given labels, each
 // image left out. Two names of one class divide its images at random, so that no more than half are nearer to their
 // own.
 //

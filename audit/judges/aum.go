@@ -32,7 +32,7 @@ const (
 // A share 1/(C+1) of the images, drawn at random, gets the label of one made-up class, always wrong; 99 % of them stay
 // below the bar. The head learns twice, with different images in the made-up class, so that every image is judged.
 // Margins and bars are means over the trainings in which the image kept its label. The score is 1/(1+exp(bar - AUM)).
-// Below 1/2 the label is called wrong, and the class with the largest mean logit is suggested.
+// Below 1/2 the label is flagged, and the class with the largest mean logit is suggested.
 //
 // Differs from the paper: the network is a linear head with zero initial weights on fixed vectors. Time
 // O(T·n·C·d), memory 4·C·d values and 24 bytes an image. Source: Pleiss, Zhang, Elenberg & Weinberger,

@@ -13,7 +13,7 @@ import (
 //	P(k|x_i) = softmax_k(β (u t_ik + v log p_ik / β₀))
 //
 // and a channel of mistakes as in fitted. The weights u and v are those of [mixtures] under which held-out labels
-// are likeliest. Centres withstand mistakes that are made repeatedly, heads tell similar classes apart; the
+// are likeliest. Centres withstand repeated mistakes, heads separate similar classes; the
 // likelihood shows, without any truth, which of the two a set needs.
 //
 // For this choice, as for that of λ, a centre leaves out the nearest image of the label if the class has [many].

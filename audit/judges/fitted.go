@@ -16,7 +16,7 @@ import (
 // images that were mislabelled together predict each other: little whitening would be chosen, and they would
 // support each other (CUB-200, small clusters at 25 %: AP 0.821, 0.878 without the nearest).
 //
-// The channel takes classes that are hard to tell apart for mistakes, too. So the verdict is the logarithmic pool
+// The channel also counts confusion between similar classes as mistakes. So the verdict is the logarithmic pool
 // of the judgement without it (mistakes go to all classes alike) and with it, where the channel has a weight that
 // grows with the gain, the mean log likelihood of a label that it adds, in nats:
 //
@@ -91,9 +91,9 @@ func weighChannelGain(weight float64) *float64 {
 	return &gain
 }
 
-// LeastGain returns the least log likelihood of held-out labels over chance, in nats for all labels together, for
-// labels to be judged at all. Fits to random labels (over λ, β, ρ, channels, mixtures with heads) stay below it
-// in about 19 of 20 sets (docs/log, 2026-11). With more classes they find more.
+// LeastGain returns how far the log likelihood of held-out labels must exceed chance, in nats for all labels together,
+// before any label is judged. Fits to random labels (over λ, β, ρ, channels, mixtures with heads) stay below it in
+// about 19 of 20 sets (docs/log, 2026-11). It rises with the number of classes, because such fits then gain more.
 func LeastGain(classes int) float64 { return 1 + 3*math.Log(float64(classes)) }
 
 // believed is the gain at which a channel has the weight 1/2, in nats an image. With 0.1, the channel counts little

@@ -153,7 +153,7 @@ func (m *metric) findTwins(ctx context.Context) error {
 }
 
 // visitSimilarities calls do for every step-th image with its column and its similarities under λ, which do may change.
-// twins says whether the nearest image with its label counts.
+// With twins, the nearest image with the same label counts too.
 func (m *metric) visitSimilarities(ctx context.Context, lambda float64, twins bool, step int,
 	do func(i, y int, row []float64)) error {
 	n, d, c := m.along.Rows, m.along.Cols, len(m.s.Classes)

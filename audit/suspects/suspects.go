@@ -71,7 +71,7 @@ type Suspect struct {
 	SuggestedScore *float64 `json:"suggested_score"`
 	// SuggestedProbability is nil if the scorer gives no probabilities.
 	SuggestedProbability *float64 `json:"suggested_probability"`
-	// Dropped says that the label is called wrong.
+	// Dropped reports whether the label is flagged as wrong.
 	Dropped          bool   `json:"dropped"`
 	True             string `json:"true_label,omitempty"`
 	SupportGiven     []Near `json:"nearest_with_given_label"`
@@ -90,7 +90,7 @@ type Suspect struct {
 	CopyVerdict Verdict `json:"copy_verdict,omitempty"`
 	// Checked says what people decided about the given label: right, wrong, or nothing yet. Then nothing is guessed.
 	Checked Verdict `json:"checked,omitempty"`
-	// RateKnown says that the audit knows how many labels are wrong in all, the same in each row.
+	// RateKnown reports whether the audit could estimate how many labels are wrong in all; it is equal in all rows.
 	RateKnown bool `json:"rate_known,omitempty"`
 	// Problems of the picture, apart from its label.
 	Problems []Problem `json:"problems,omitempty"`

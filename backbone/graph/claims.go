@@ -8,7 +8,7 @@ import "fmt"
 const maxClaim = 2 << 30
 
 // checkClaims returns an error if nodes make tensors, from a few numbers, that do not fit into any memory: a
-// file of a hundred bytes can ask for terabytes. It knows what inference knows.
+// file of a hundred bytes can ask for terabytes. It checks only sizes that inference has found.
 func (m *Model) checkClaims() error {
 	facts := inferModel(m)
 	constant := map[string]bool{"": true}

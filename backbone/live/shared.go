@@ -9,9 +9,8 @@ type shared struct {
 	loaded [][]float32 // nil: the second network has taken it, or the first has loaded nothing
 }
 
-// Share returns inputs for two networks that train side by side: what the first loads in a step is reused by
-// the second. In the first step, and while the first rests, the second loads for itself. Only the first
-// prepares.
+// Share returns inputs for two networks that train in parallel: the second reuses what the first has loaded for the
+// same rows, and loads the rows itself if the first has not, as in the first step. Only the first prepares rows ahead.
 func Share(from Inputs) (first, second Inputs) {
 	s := &shared{Inputs: from}
 	return s, secondInputs{s}

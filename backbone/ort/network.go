@@ -217,7 +217,7 @@ func (n *Network) shapeOf(rows int) ([]int64, error) {
 	return n.out[0].Shape, nil
 }
 
-// OutputShape runs two black images and returns the shape of an output, for tensors whose shape a model does not tell.
+// OutputShape runs two black images and returns the shape of an output that the model declares without a shape.
 // The first size is -1 if it is the number of images.
 func OutputShape(rt *Runtime, model []byte, output string, in NetworkInput) ([]int64, error) {
 	s, err := rt.NewSession(model, SessionOptions{Outputs: []string{output}, Folder: in.Folder})

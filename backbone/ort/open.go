@@ -15,8 +15,8 @@ import (
 	"winnow/internal/ortlib"
 )
 
-// This is the only init in winnow. A program that imports this package multiplies with ONNX Runtime without a
-// call. A program may still give blas32 its own implementation, in main or later, which replaces this one.
+// This is the only init in winnow. It makes any program that imports this package multiply matrices with ONNX Runtime.
+// A program that wants another BLAS registers it with blas32, in main or later, which replaces this one.
 func init() { serveProducts() }
 
 // serveProducts makes the process's products available to blas32 and blas64, and so to Gorgonia (package head).

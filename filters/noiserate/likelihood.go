@@ -19,7 +19,7 @@ const (
 )
 
 // MostOf returns the largest share of wrong labels that can be explained by mistakes to all classes alike. With
-// a larger share, labels would tell what an image is not.
+// a larger share, the given label would be less likely right than any other.
 func MostOf(classes int) float64 { return math.Min(Most, 1-1/float64(max(classes, 2))) }
 
 // Calibrate returns the calibration that maximises the likelihood of the given labels. For large sets it uses

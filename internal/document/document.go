@@ -67,9 +67,9 @@ func Parse(text []byte) (ast.Node, error) {
 	return root, nil
 }
 
-// checkDepth limits the brackets open at a time, and what one line can nest with "- - -", "? ? ?" and the like.
-// Nesting by indentation alone needs a text whose length grows with the square of the depth, so the size limits
-// it.
+// checkDepth limits how many brackets are open at once, and how deeply one line nests with "- - -", "? ? ?" and the
+// like. It need not check indentation: nesting that way takes a text whose length grows with the square of the depth,
+// so the limit on the text's size suffices.
 func checkDepth(tokens token.Tokens) error {
 	open, marks, line := 0, 0, 0
 	for _, t := range tokens {

@@ -21,7 +21,7 @@ func (r *Rows) Sum(cells []string) string {
 	return r.last
 }
 
-// Fits reports whether the next row that is read has the sum that was written with it.
+// Fits reports whether the next row to be read matches the sum that was written with it.
 func (r *Rows) Fits(cells []string, sum string) bool {
 	fits := r.computeRowSum(cells) == sum
 	r.last = sum

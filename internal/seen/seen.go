@@ -1,5 +1,5 @@
-// Package seen tells whether an image's file is the one that a vector was made from, by its size and time. A replaced
-// file of the same size and time is not told from the old one. It imports no other package of winnow.
+// Package seen checks whether an image's file is the one that a vector was made from, by its size and time. It does not
+// notice a replaced file of the same size and time. It imports no other package of winnow.
 package seen
 
 import (

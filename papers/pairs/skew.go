@@ -20,7 +20,7 @@ type Report struct {
 	PositiveBins []PositiveBin `json:"positive_bins"`
 }
 
-// Taken tells how unevenly pairs of one kind are selected. All fields are 0 if none is.
+// Taken measures how unevenly pairs of one kind are selected. All fields are 0 if none is.
 type Taken struct {
 	Pairs int     `json:"pairs"` // selected
 	Most  float64 `json:"most"`  // max_b r_b

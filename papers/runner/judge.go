@@ -23,7 +23,7 @@ import (
 //	mended     share of the wrong labels for which the true label is suggested
 //	expected   mean of 1 - score: the share of wrong labels expected from the scores
 //	error      mean |score - share right| over ten bins of equal size
-//	chosen     share of the images called wrong at an expected precision of .9
+//	chosen     share of the images flagged at an expected precision of .9
 //	precision  share of wrong labels among these
 var judgements = []string{
 	auroc, "ap", "found", "found-1", "found-5", "mended", "expected", "error", "chosen", "precision",

@@ -245,7 +245,7 @@ func (r *reproduction) checkSettings() error {
 	return nil
 }
 
-// hashCell returns a hash of a cell's settings, data, noise and measures, which tells it from every other.
+// hashCell returns a hash of a cell's settings, data, noise and measures, which identifies it.
 func (r *reproduction) hashCell(cell studies.Cell) (string, error) {
 	if r.Study.Drawn() {
 		return r.keyDrawn(cell)

@@ -93,7 +93,7 @@ func (v verdict) Count(state State) (n int) {
 }
 
 // State returns the state of the claim. A claim about all comparisons holds if all hold, and fails if one fails; a
-// claim about most goes by the majority. Unless all comparisons were run, nothing can be said.
+// claim about most is decided by the majority. Unless all comparisons were run, it is undecided.
 func (v verdict) State() State {
 	all, holds, fails := v.Of, v.Count(Holds), v.Count(Fails)
 	switch {

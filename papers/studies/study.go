@@ -48,8 +48,8 @@ type Column struct {
 	// Noise is a model of winnow data corrupt; given: labels as in the manifest; none: the true labels.
 	Noise string  `yaml:"noise"`
 	Rate  float64 `yaml:"rate"` // of noise
-	// Says is the rate that filters are told; nil: Rate. If the noise is given and the manifest knows wrong labels,
-	// their share is told instead.
+	// Says is the noise rate that filters are given; nil: Rate. If the noise is in the data and the manifest has true
+	// labels, filters are given the share of wrong labels instead.
 	Says *float64 `yaml:"says"`
 	X    *float64 `yaml:"x"` // position on the chart's axis; nil: Rate
 	Set  []string `yaml:"set"`

@@ -85,7 +85,7 @@ func EstimateConcentration(ctx context.Context, s Concentration) ([]Errors, erro
 	return all, nil
 }
 
-// meanLength draws a class of n members and returns R.
+// meanLength draws the n members of a class and returns the length of their mean, R.
 func meanLength(s Concentration, n int, r *rand.Rand) float64 {
 	sum, v := make([]float64, s.Dim), make([]float64, s.Dim)
 	for range n {

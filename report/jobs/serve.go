@@ -9,7 +9,7 @@ import (
 	"winnow/report/reply"
 )
 
-// View is what the page is told.
+// View is the data that the page receives.
 type View struct {
 	Offers []Offer `json:"offers"`
 	Job    *Shown  `json:"job"` // null: there was none
@@ -27,7 +27,7 @@ type Shown struct {
 	Log     string    `json:"log"`
 }
 
-// View returns what the page is told.
+// View returns the data for the page.
 func (r *Runner) View() View {
 	v := View{Offers: []Offer{}}
 	for _, o := range r.c.Offers() {

@@ -11,9 +11,9 @@ import (
 	"winnow/datasets/location"
 )
 
-// readDrawn is [ReadAudit] for n images of the audit drawn at random, all of them if there are fewer. The draw depends
-// on the paths alone, so that it is the same each time and no audit chooses. All are suspects in the order of the
-// draw: what share of them is wrong says what share of all labels is.
+// readDrawn is [ReadAudit] for n images drawn at random from the audit, or all if there are fewer. The draw depends on
+// the paths alone: it is the same each time, whatever the audit found. All images drawn are listed as suspects, in the
+// order of the draw, and the share of wrong labels among them estimates the share among all labels.
 func readDrawn(auditFile string, manifestFile location.Source, d *datasets.Dataset, n int) (*Audit, error) {
 	var drawn []suspects.Suspect
 	_, err := suspects.Each(auditFile, func(e suspects.Suspect) error { drawn = append(drawn, e); return nil })

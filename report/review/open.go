@@ -60,9 +60,9 @@ func (f Files) Beside(ending string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(file, filepath.Ext(file)), ".decisions") + ending
 }
 
-// Open opens a review, without an audit if none is named. It calls find for the finder once the images are there;
-// find may return nil. closeDecisions ends the work in the background and closes the decisions; the caller then closes
-// the finder.
+// Open opens a review, without an audit if none is named. Once the images are open, it calls find, which returns the
+// finder or nil. closeDecisions ends the work in the background and closes the decisions; the caller then closes the
+// finder.
 func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions func() error, err error) {
 	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer, Home: f.Home,
 		Missing: f.Missing}
@@ -192,7 +192,7 @@ func Export(f Files) (e Exported, err error) {
 }
 
 // Outcomes returns what the decisions in a file come to ([decisions.ReadOutcomes]), without those about pictures that
-// have changed since, if the images are at hand.
+// have changed since, if the images can be read.
 func Outcomes(ctx context.Context, file string, root, manifest location.Source) (*datasets.Checks, error) {
 	images, err := imageroot.OpenClosed(ctx, imageroot.Resolve(root, manifest))
 	if err != nil {

@@ -255,7 +255,7 @@ func (r *Reviewer) getPlaces(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(out) // the client may be gone
 }
 
-// End stops what is computed in the background and waits for its end.
+// End cancels the computations in the background and waits until they have ended.
 func (r *Reviewer) End() {
 	r.end()
 	r.plane.worker.Wait()

@@ -83,7 +83,7 @@ func (r *Answers) checkGalleryFiles(g *search.Gallery, queries []search.Query) e
 	return nil
 }
 
-// statesOf returns what says of the file of a row what became of it.
+// statesOf returns a function that reports the state of a row's file since its vector was made.
 func statesOf(g *search.Gallery) (func(row int) seen.State, error) {
 	if g.Index == nil {
 		return extraction.Changes(g.Store)

@@ -39,8 +39,8 @@ func (e *Extraction) DryRun(ctx context.Context, h Host) (DryRun, error) {
 	return e.tryBatches(ctx, h, tried)
 }
 
-// Expect estimates from a few batches how long the extraction takes, which tried images tell. It returns 0 for fewer
-// than quick images, and if there is a store, finished or begun, since only some images may then be left.
+// Expect estimates how long the extraction takes by embedding a few batches; tried counts their images. It returns 0
+// for fewer than quick images, and if there is a store, finished or begun, since only some images may then be left.
 func (e *Extraction) Expect(ctx context.Context, h Host) (took time.Duration, tried int, err error) {
 	if _, ok := features.KeyIn(e.Out); len(e.Paths) < quick || ok && !e.Overwrite {
 		return 0, 0, nil

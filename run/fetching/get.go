@@ -193,7 +193,7 @@ func recordFetched(r *models.Registry, e models.Entry, path string) (*Got, error
 	return &Got{Backbone: b, Cut: p}, err
 }
 
-// Say returns a line about the backbone.
+// Say returns one line that describes the backbone and how it was obtained.
 func (g *Got) Say() string {
 	how := "added"
 	if g.There {

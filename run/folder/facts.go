@@ -80,7 +80,7 @@ type Result struct {
 	Files      map[string]string      `json:"files_sha256,omitempty"` // of the other files that commands read
 }
 
-// IdleTooOften reports whether there are enough idle steps to tell the user. The first step against an empty bank is
+// IdleTooOften reports whether there are enough idle steps to warn the user. The first step against an empty bank is
 // always idle.
 func (r Result) IdleTooOften() bool { return 10*r.Idle >= r.Steps && r.Idle > 1 }
 

@@ -73,8 +73,8 @@ const (
 )
 
 // Prepare makes the folder and locks it for one training until the lock is closed. A finished run in it is an error,
-// unless it is to be resumed or overwritten. One that is not finished is told by its state: only the same training,
-// which the caller knows when all is chosen, may go on there.
+// unless it is to be resumed or overwritten. For an unfinished run it returns the run's state: only the same
+// training may go on there, which the caller checks once all is chosen.
 func Prepare(dir string, resume, overwrite bool) (io.Closer, State, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, Fresh, fmt.Errorf("train: %w", err)

@@ -21,7 +21,7 @@ func (p *progress[C]) beginLine(cells int, watch func(what string) (at func(done
 	}
 }
 
-// showShare sets the share of a cell that is done.
+// showShare records how much of a cell is done, as a share of 1, and shows the progress of all cells.
 func (p *progress[C]) showShare(cell C, share float64) {
 	p.Lock()
 	defer p.Unlock()

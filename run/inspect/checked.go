@@ -48,7 +48,7 @@ type Random struct {
 
 // learnFromDecisions uses decisions about some of the judged labels: these are certain, and the others are judged again
 // by the audit's evidence and what was decided about images like them ([learn.Learner]). A checked label is never
-// called wrong.
+// flagged.
 func (a *Report) learnFromDecisions(ctx context.Context, note func(string, ...any)) error {
 	m, err := a.checks.Match(a.data)
 	if err != nil {
@@ -321,7 +321,7 @@ func (a *Report) recountWrong(s *learn.State) {
 	}
 }
 
-// Sentences say what the decisions are and what they tell.
+// Sentences describe the decisions and what follows from them.
 func (c *Decided) Sentences() (list []string) {
 	n := c.Right + c.Wrong
 	if n == 0 {

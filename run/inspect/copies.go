@@ -54,8 +54,8 @@ func (a *Report) groupsByKind() (l looked) {
 	return l
 }
 
-// findProblems tells the problems of the judged pictures. They are problems among all pictures of paths, which looks
-// are of.
+// findProblems lists the problems of the judged pictures. Pictures are compared with all those of paths, which looks
+// describes.
 func (a *Report) findProblems(paths []string, looks []backbone.Look) {
 	found := map[string][]backbone.Found{}
 	for i, list := range backbone.FindProblems(looks) {

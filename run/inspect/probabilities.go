@@ -190,7 +190,7 @@ var aside = []string{"", "path", "label", "given_label", "true_label", "split"}
 // mostTable is the largest size of a table's file.
 const mostTable = 8 << 30
 
-// readTable reads a matrix from an array of NumPy or a CSV file. The first line of CSV names the columns unless it
+// readTable reads a matrix from a NumPy array or a CSV file. The first line of a CSV file names the columns unless it
 // holds numbers.
 func readTable(path string) (*table, error) {
 	f, err := regular.Open(path)

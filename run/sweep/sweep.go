@@ -157,7 +157,7 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (plan grid.Plan, results *Res
 	return plan, results, err
 }
 
-// openGrid describes the trainings to the grid.
+// openGrid sets up the grid that runs the trainings.
 func (s *Sweep) openGrid(note func(format string, args ...any)) {
 	s.grid = grid.Grid[*cell, Outcome]{
 		Command: "sweep", Dir: filepath.Join(s.Dir, "outcomes"), KeepGoing: true, Watch: s.Watch,

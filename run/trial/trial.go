@@ -29,7 +29,7 @@ const (
 
 // Prepare is [models.Prepare], with what only a run can tell. A network whose file states a batch takes any number of
 // images only if it gives the same vectors for three images at once, for one, and in its own batch; otherwise it keeps
-// its batch. A tensor whose shape the graph does not tell is looked at.
+// its batch. If the graph does not state a tensor's shape, it is measured.
 func Prepare(b *models.Backbone, output string) (*models.Prepared, error) {
 	p, err := models.Prepare(b, output)
 	if err != nil {

@@ -16,7 +16,7 @@ const AllWeights = "all"
 //
 //	all          every trainable weight (see [Weights])
 //	a stage      its weights and those of every later node: training starts there (see [Stages])
-//	a module     the same of a part of a stage, by its path: encoder.layer.11
+//	a module     as for a stage, but training starts at a part of one, named by its path: encoder.layer.11
 //
 // If nothing is selected, the error lists the stages.
 func Choose(m *graph.Model, output, what string) ([]string, error) {

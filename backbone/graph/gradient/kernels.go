@@ -34,7 +34,7 @@ import (
 //	    over all axes but the last of a tensor of up to four
 //	GeluGrad(dY, X) → dX
 //	MaxPoolGradAt(dY, places; windows, in) → dX
-//	    places, int64: where in all of X the maximum of each window is, as ONNX's MaxPool tells
+//	    places, int64: where in all of X the maximum of each window is, as ONNX's MaxPool returns it
 const domain = "winnow"
 
 // between holds the limits outside which a function of one number is constant.

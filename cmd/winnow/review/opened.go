@@ -95,7 +95,7 @@ func (page *opened) getSet() set {
 	return s
 }
 
-// newPageHandler answers the page's requests.
+// newPageHandler returns the handler that answers the page's requests.
 func (page *opened) newPageHandler() http.Handler { return page.extras.newHandler(&page.answer) }
 
 // openJobList opens the list of an audit that a job made. If that fails, the page stays as it was and says why.

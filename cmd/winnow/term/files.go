@@ -16,7 +16,7 @@ import (
 // Target is a file to write and the flag that names it.
 type Target struct{ Flag, Path string }
 
-// Targets returns files that one flag names.
+// Targets returns a target for each path, all named by one flag.
 func Targets(flag string, paths ...string) []Target {
 	list := make([]Target, len(paths))
 	for i, path := range paths {

@@ -57,7 +57,7 @@ type pictured struct {
 	at int64 // milliseconds
 }
 
-// Pictures tells which images hold another picture than when they were decided. The zero value knows none.
+// Pictures finds which images have another picture now than when they were decided. The zero value finds none.
 type Pictures struct {
 	fsys fs.FS
 	by   map[string][]pictured // by path and time
