@@ -36,10 +36,10 @@ const (
 )
 
 // newLearning begins with the decisions made before. It returns nil if there is nothing to learn from or for: no
-// vectors, no audit, or images drawn at random, which keep their order.
+// vectors, no audit, or a list that keeps its order, such as images drawn at random.
 func (r *Reviewer) newLearning() *learning {
 	t := r.table
-	if _, ok := r.Finder.(Vectors); !ok || t.audited == 0 || t.drawn {
+	if _, ok := r.Finder.(Vectors); !ok || t.audited == 0 || t.drawn || r.KeepOrder {
 		return nil
 	}
 	l := &learning{number: map[string]int{}}

@@ -26,6 +26,7 @@ import (
 type Files struct {
 	Audit     string          // suspects as written by winnow audit
 	Draw      int             // show as many images of the audit, drawn at random, in place of the suspects; 0: none
+	KeepOrder bool            // of the list: do not learn from decisions
 	Manifest  location.Source // the audited manifest
 	Root      location.Source // folder or .zip file that its paths are relative to; none: its own folder
 	Decisions string          // file of decisions; "": next to the manifest
@@ -65,7 +66,7 @@ func (f Files) Beside(ending string) string {
 // finder.
 func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions func() error, err error) {
 	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer, Home: f.Home,
-		Missing: f.Missing}
+		Missing: f.Missing, KeepOrder: f.KeepOrder}
 	images := imageroot.Resolve(f.Root, f.Manifest)
 	if _, err = f.CheckOut(); err != nil {
 		return nil, nil, err

@@ -43,6 +43,7 @@ type Config struct {
 	Next         []string          // commands that continue with the decisions, for people
 	Home         View              // the view that opens first; "": Suspects
 	Missing      Missing           // commands that make what is not there
+	KeepOrder    bool              // of the list: do not learn from decisions
 }
 
 // View is a part of the page with a name in the navigation.

@@ -40,7 +40,8 @@ func readOptions(c *cli.Context, home review.View) (Options, error) {
 		Files: review.Files{
 			Audit: c.String("audit"), Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
 			Decisions: c.String("decisions"), Out: c.String("out"), List: c.String("decided"), Names: c.String("names"),
-			Reviewer: strings.TrimSpace(c.String("reviewer")), Columns: term.Columns(c), Home: home,
+			KeepOrder: c.Bool("keep-order"),
+			Reviewer:  strings.TrimSpace(c.String("reviewer")), Columns: term.Columns(c), Home: home,
 		},
 		Features: c.String("features"), Model: c.String("model"),
 		Export: c.Bool("export"), JSON: c.Bool("json"), OpenPage: c.Bool("open"),

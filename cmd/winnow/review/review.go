@@ -99,6 +99,7 @@ func pageFlags() []cli.Flag {
 		term.NamesFlag(),
 		&cli.BoolFlag{Name: "check", Usage: fmt.Sprintf("show %d random images in place of the suspects: they show "+
 			"how many labels are wrong", inspect.Checked)},
+		&cli.BoolFlag{Name: "keep-order", Usage: "keep the order of the list: do not learn from decisions"},
 		&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` of a reviewer that the page suggests"},
 		&cli.StringFlag{Name: "listen", Value: anyPort,
 			Usage: "serve at `HOST:PORT`; port 0 is any free one"},

@@ -51,7 +51,7 @@ export class Server {
   }
   async start() {
     const { set } = this;
-    this.process = spawn(this.binary, [this.command, ...(set.audit ? ["--audit", set.audit] : []), "--manifest", set.manifest, ...(set.features ? ["--features", set.features] : []), "--decisions", set.decisions, "--out", set.out, "--listen", this.listen, "--token", token, ...this.more], { cwd: this.cwd, env: { ...process.env, ...this.env }, stdio: ["ignore", "pipe", "pipe"] });
+    this.process = spawn(this.binary, [this.command, "--keep-order", ...(set.audit ? ["--audit", set.audit] : []), "--manifest", set.manifest, ...(set.features ? ["--features", set.features] : []), "--decisions", set.decisions, "--out", set.out, "--listen", this.listen, "--token", token, ...this.more], { cwd: this.cwd, env: { ...process.env, ...this.env }, stdio: ["ignore", "pipe", "pipe"] });
     this.said = "";
     this.process.stderr.on("data", (text) => { this.said += text; });
     this.ended = new Promise((end) => { this.process.once("exit", end); });
