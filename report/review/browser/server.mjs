@@ -33,7 +33,7 @@ export function makeSet(binary, dir) {
   winnow(binary, "extract", "--manifest", set.manifest, "--model", "glyphnet", "--out", set.features);
   winnow(binary, "audit", "--manifest", set.manifest, "--features", set.features, "--scorer", "fitted", "--noise-rate", "0.9", "--out", set.audit); // suggests another label for more of them than the default does; suspects enough for all steps
   let marked = 0; // two images are copies of each other, with a problem, as an audit of images says
-  writeFileSync(set.audit, readFileSync(set.audit, "utf8").split("\n").map((line) => (/,,,,,\w*,x[0-9a-f]+$/.test(line) && marked++ < 2 ? line.replace(/,,,,,(\w*,x[0-9a-f]+)$/, ",1,,dark,as night,$1") : line)).join("\n"));
+  writeFileSync(set.audit, readFileSync(set.audit, "utf8").split("\n").map((line) => (/,false,,,,,(true,)?x[0-9a-f]+$/.test(line) && marked++ < 2 ? line.replace(/,,,,,((true,)?x[0-9a-f]+)$/, ",1,,dark,as night,$1") : line)).join("\n"));
   set.rows = readFileSync(set.audit, "utf8").trimEnd().split("\n").length - 1;
   return set;
 }
