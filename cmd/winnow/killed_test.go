@@ -166,7 +166,7 @@ func TestKilled(t *testing.T) {
 			"--steps", "9", "--set", "checkpoint=2 steps"}, small...), "--resume",
 			append([]string{"backbone.onnx", "last.onnx"}, trained...)},
 		{"index", []string{"index", "glyphs", "--model", "glyphnet", "--batch", "4"}, "--add", []string{"vectors.bin",
-			"vectors.sums", "paths.txt", "index.json"}},
+			"paths.txt", "index.json"}},
 	} {
 		t.Run(victim.name, func(t *testing.T) {
 			calm := victim.name + "-calm"
