@@ -216,9 +216,14 @@ func (q *quickstart) extractFeatures(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.Preprocessing.EXIF = true // as winnow audit embeds images: it takes these features
+	b.Preprocessing.EXIF = true                                      // as winnow audit embeds images: it takes these features
+	written, err := zip.OpenReader(filepath.Join(q.Dir, ImagesFile)) // an audit compares the files with those embedded
+	if err != nil {
+		return fmt.Errorf("quickstart: %w", err)
+	}
+	defer written.Close()
 	e := extraction.Extraction{
-		Out: filepath.Join(q.Dir, FeaturesFolder), Overwrite: true, Root: q.images, Paths: q.clean.Paths(),
+		Out: filepath.Join(q.Dir, FeaturesFolder), Overwrite: true, Root: written, Paths: q.clean.Paths(),
 		Model: b, Cut: cut,
 		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch, Strict: true},
 	}
