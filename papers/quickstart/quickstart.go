@@ -217,7 +217,7 @@ func (q *quickstart) extractFeatures(ctx context.Context) error {
 		return err
 	}
 	b.Preprocessing.EXIF = true                                      // as winnow audit embeds images: it takes these features
-	written, err := zip.OpenReader(filepath.Join(q.Dir, ImagesFile)) // an audit compares the files with those embedded
+	written, err := zip.OpenReader(filepath.Join(q.Dir, ImagesFile)) // the files that an audit compares
 	if err != nil {
 		return fmt.Errorf("quickstart: %w", err)
 	}
