@@ -216,8 +216,8 @@ func (q *quickstart) extractFeatures(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.Preprocessing.EXIF = true                                      // as winnow audit embeds images: it takes these features
-	written, err := zip.OpenReader(filepath.Join(q.Dir, ImagesFile)) // the files that an audit compares
+	b.Preprocessing.EXIF = true // as winnow audit embeds images: it takes these features
+	written, err := zip.OpenReader(filepath.Join(q.Dir, ImagesFile))
 	if err != nil {
 		return fmt.Errorf("quickstart: %w", err)
 	}
