@@ -81,7 +81,7 @@ func TestNoNumberIsTyped(t *testing.T) {
 func TestVerdictsNeedEveryComparison(t *testing.T) {
 	partly := 0
 	for _, s := range stored {
-		r, err := read(filepath.Join(root, "experiments", s.folder))
+		r, _, err := read(filepath.Join(root, "experiments", s.folder))
 		if err != nil {
 			t.Fatal(err)
 		}

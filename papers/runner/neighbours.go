@@ -72,42 +72,25 @@ func (r *reproduction) countNeighbourHits(ctx context.Context, o *studies.Outcom
 	return err
 }
 
-// openPictures opens the images of the data whose neighbours are shown, if a root is named. It does so before anything
-// is trained, so that a wrong root is found first.
-func (r *reproduction) openPictures(ctx context.Context) error {
-	if !r.showsNeighbours() {
-		return nil
-	}
-	for _, d := range r.listUsedData() {
-		if d.pictures.Root != nil || d.from.Root.IsZero() {
-			continue
-		}
-		var err error
-		if d.pictures, err = report.OpenPictures(ctx, d.from.Root, "reproduce"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readPictures reads the pictures that the page shows of each column. If they cannot be read, a note says so and the
-// page shows their paths.
+// readPictures reads the pictures that the page shows of each column, if a root is named. If they cannot be read, a
+// note says so and the page shows their paths.
 func (r *reproduction) readPictures(ctx context.Context) {
 	if !r.showsNeighbours() {
 		return
 	}
 	r.results.Pictures = make([]map[string][]byte, len(r.Study.Columns))
 	for j, column := range r.Study.Columns {
-		paths := r.results.Shown(j)
-		d := r.findFirstData(column)
-		if len(paths) == 0 || d == nil || d.pictures.Root == nil {
+		paths, d := r.results.Shown(j), r.findFirstData(column)
+		if len(paths) == 0 || d == nil || d.from.Root.IsZero() {
 			continue
 		}
-		files, err := d.pictures.Files(ctx, report.Host{Note: r.Host.Note, Watch: r.Watch}, paths, shownSide)
+		pictures, err := report.OpenPictures(ctx, d.from.Root, "reproduce")
+		if err == nil {
+			r.results.Pictures[j], err = pictures.Files(ctx, report.Host{Note: r.Host.Note, Watch: r.Watch}, paths,
+				shownSide)
+		}
 		if err != nil {
 			r.Host.Note("%s: its pictures are left out: %v", column.Name, cmp.Or(ctx.Err(), err))
-			continue
 		}
-		r.results.Pictures[j] = files
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/papers/studies"
 	"winnow/run/config"
+	"winnow/run/grid"
 	"winnow/run/recipes"
 )
 
@@ -26,13 +27,6 @@ func (r *reproduction) listCells() error {
 	}
 	if err := r.checkChoices(); err != nil {
 		return err
-	}
-	choosing := func(row studies.Row) bool { return slices.ContainsFunc(r.Study.Choices(row), choosesRate) }
-	if r.Finetune != "" && slices.ContainsFunc(r.Study.Rows, choosing) {
-		r.Study.Notes = append(slices.Clone(r.Study.Notes), scaledRates)
-	}
-	if r.Finetune == "" {
-		r.Study.Notes = slices.Concat(r.Study.Notes, r.Study.HeadNotes)
 	}
 	r.results = studies.NewResults(&r.Study, r.nameData(), r.standIn != nil)
 	var columns []int
@@ -248,7 +242,7 @@ func (r *reproduction) checkSettings() error {
 // hashCell returns a hash of a cell's settings, data, noise and measures, which identifies it.
 func (r *reproduction) hashCell(cell studies.Cell) (string, error) {
 	if r.Study.Drawn() {
-		return r.keyDrawn(cell)
+		return r.hashDrawn(cell)
 	}
 	cfg, err := r.resolveCellConfig(cell)
 	if err != nil {
@@ -265,6 +259,10 @@ func (r *reproduction) hashCell(cell studies.Cell) (string, error) {
 	}
 	if cell.Choice > 0 || row.Untrained != "" && r.followsValidation() {
 		fmt.Fprintln(h, "validated")
+	}
+	if r.timesSteps() { // times depend on the machine and the version
+		_, threads := grid.Share(1, r.Threads)
+		fmt.Fprintln(h, threads, r.Winnow)
 	}
 	cfg.Checkpoint = config.Span{} // it does not change the outcome
 	flat := config.Flatten(cfg)

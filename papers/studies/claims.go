@@ -2,13 +2,11 @@ package studies
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 
 	"winnow/internal/paired"
-	"winnow/internal/text"
 )
 
 // Claim is a statement of the paper about the order of its numbers.
@@ -48,15 +46,6 @@ type Comparison struct {
 	State             State
 	Seeds             int   // how many would settle what cannot be said ([paired.Difference.Needs]); 0: not known
 	Paper             *bool // whether it holds in the paper's own numbers; nil: not known
-}
-
-// MarshalJSON implements json.Marshaler: JSON has no NaN.
-func (c Comparison) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[string]any{
-		"better": c.Better, "than": c.Than, "n": c.N, "difference": c.Mean, "low": text.Finite(c.Low),
-		"high": text.Finite(c.High), "p": text.Finite(c.P), "holm": text.Finite(c.Holm), "state": c.State,
-		"seeds_needed": c.Seeds,
-	})
 }
 
 // decideState sets the state, by one rule for any number of seeds: a difference must be significant after Holm's

@@ -26,7 +26,7 @@ func (r *Results) HTML(w io.Writer) error {
 	if drawings := append(r.drawStudyCharts(), r.Drawings...); len(drawings) > 0 {
 		p.Sections = append(p.Sections, page.Section{Title: "In pictures", Charts: drawings})
 	}
-	numbers := page.Section{Title: "In numbers", Notes: r.listNotes()}
+	numbers := page.Section{Title: "In numbers", Notes: r.Study.Notes}
 	for _, m := range r.listMeasures() {
 		if lines := r.measureTable(m); len(lines) > 1 {
 			numbers.Tables = append(numbers.Tables, page.Table{Caption: lines[0][0], Head: lines[0], Rows: lines[1:]})

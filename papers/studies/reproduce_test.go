@@ -3,7 +3,7 @@ package studies
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"math"
@@ -110,7 +110,7 @@ func checkStudy(t *testing.T, s Study) {
 		}
 	}
 	for i, r := range s.Rows {
-		draws, ways := len(r.Cost) > 0 || r.Estimator != "", 0
+		draws, ways := r.Estimator != "", 0
 		for _, is := range []bool{r.Recipe != "", r.Ratio != nil, r.Untrained != "",
 			r.Judge != "" && r.Recipe == "", draws} {
 			if is {
@@ -121,7 +121,6 @@ func checkStudy(t *testing.T, s Study) {
 			r.Labels != "" && !slices.Contains(Labels, r.Labels) || r.Whole != "" && r.Recipe == "" ||
 			!slices.Contains([]string{"", Frozen, Whitened}, r.Untrained) ||
 			r.Network != "" && (r.Ratio != nil || r.Judge != "") ||
-			len(r.Cost) > 0 && (len(r.Cost) != 2 || len(s.Rows[0].Cost) != 2) ||
 			len(r.Paper) > 0 && len(r.Paper) != len(s.Columns) {
 			bad("row %+v", r)
 		}
@@ -342,15 +341,12 @@ func TestLastStates(t *testing.T) {
 	r.Add(Cell{Row: 0, Column: 0, Seed: 1}, Outcome{
 		Measures: map[string]float64{"p@1": .7, "map@r": .3}, Last: map[string]float64{"p@1": .6, "map@r": .2},
 	})
-	var text, md, table, js bytes.Buffer
-	for _, err := range []error{r.Text(&text), r.Markdown(&md), r.CSV(&table), r.JSON(&js)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+	var md, table bytes.Buffer
+	if err := errors.Join(r.Markdown(&md), r.CSV(&table)); err != nil {
+		t.Fatal(err)
 	}
 	for page, want := range map[string]string{
-		text.String(): "p@1 %, last state", md.String(): "| p@1 %, last state | ten |",
-		table.String(): `"p@1, last state",0.6,`, js.String(): `"p@1, last state"`,
+		md.String(): "| p@1 %, last state | ten |", table.String(): `"p@1, last state",0.6,`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("lacks %q:\n%s", want, page)
@@ -360,17 +356,15 @@ func TestLastStates(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	r := filled(t, false)
-	var text, page, md, table, js bytes.Buffer
-	for _, err := range []error{r.Text(&text), r.HTML(&page), r.Markdown(&md), r.CSV(&table), r.JSON(&js)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+	var page, md, table bytes.Buffer
+	if err := errors.Join(r.HTML(&page), r.Markdown(&md), r.CSV(&table)); err != nil {
+		t.Fatal(err)
 	}
 	for _, want := range []string{"73.50 ±2.12 (71.50?)",
 		"2 of 2 comparisons run, holds in 0",
 		"0.667 ±0.000"} {
 		for name, page := range map[string]string{
-			"text": text.String(), "html": html.UnescapeString(page.String()), "markdown": md.String(),
+			"html": html.UnescapeString(page.String()), "markdown": md.String(),
 		} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s lacks %q:\n%s", name, want, page)
@@ -381,37 +375,11 @@ func TestPages(t *testing.T) {
 	if err != nil || len(lines) != 1+3*2*2*2 {
 		t.Errorf("%d lines: %v", len(lines), err)
 	}
-	if !json.Valid(js.Bytes()) {
-		t.Error("not JSON")
-	}
 	var other bytes.Buffer
-	err = filled(t, true).Text(&other)
+	err = filled(t, true).Markdown(&other)
 	if told := other.String(); err != nil || strings.Contains(told, "71.50") ||
 		!strings.Contains(told, "not the paper's data") {
 		t.Error(err, told)
-	}
-}
-
-// A note below the table lists the settings that trainings chose, and marks the ends of the choices.
-func TestChosen(t *testing.T) {
-	s := &Study{
-		Measures: []string{"p@1"}, Tune: []Names{{"solver.lr=1"}, {"solver.lr=2"}, {"solver.lr=3"}},
-		Rows: []Row{{Name: "a", Recipe: "x"}}, Columns: []Column{{Name: "x"}},
-	}
-	r := NewResults(s, "x", true)
-	for seed, best := range []int{3, 2, 3} {
-		for choice := 1; choice <= 3; choice++ {
-			o := Outcome{Measures: map[string]float64{"p@1": .5}, Score: .1}
-			if choice == best {
-				o.Score = .2
-			}
-			r.Add(Cell{Seed: uint64(seed + 1), Choice: choice}, o)
-		}
-	}
-	want := "Settings that each training chose by its validation split, and how many did: a: solver.lr=2 (1), " +
-		"solver.lr=3 (2, the end of the list)."
-	if got := r.listNotes(); len(got) != 1 || got[0] != want {
-		t.Errorf("found %q, expected %q", got, want)
 	}
 }
 

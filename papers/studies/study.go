@@ -17,22 +17,21 @@ import (
 
 // Study is a table or figure of a paper.
 type Study struct {
-	Name      string   `yaml:"name"`
-	Title     string   `yaml:"title"`
-	Paper     string   `yaml:"paper"`      // PRISM (001)
-	Source    string   `yaml:"source"`     // Table I
-	Notes     []string `yaml:"notes"`      // printed below the table
-	HeadNotes []string `yaml:"head_notes"` // printed too if heads on stored features are trained
-	Seeds     int      `yaml:"seeds"`      // default number of repetitions
-	State     string   `yaml:"state"`      // the state of a training that is measured: last or best
-	Unit      string   `yaml:"unit"`       // of the paper's numbers, and of ours when printed: percent or share
-	Measures  []string `yaml:"measures"`   // the paper's come first, in the order of its cells
-	Set       []string `yaml:"set"`        // settings of all rows
-	Tune      []Names  `yaml:"tune"`       // settings that trainings choose from by their validation split
-	Chart     *Chart   `yaml:"chart"`
-	Columns   []Column `yaml:"columns"`
-	Rows      []Row    `yaml:"rows"`
-	Claims    []Claim  `yaml:"claims"`
+	Name     string   `yaml:"name"`
+	Title    string   `yaml:"title"`
+	Paper    string   `yaml:"paper"`    // PRISM (001)
+	Source   string   `yaml:"source"`   // Table I
+	Notes    []string `yaml:"notes"`    // printed below the table
+	Seeds    int      `yaml:"seeds"`    // default number of repetitions
+	State    string   `yaml:"state"`    // the state of a training that is measured: last or best
+	Unit     string   `yaml:"unit"`     // of the paper's numbers, and of ours when printed: percent or share
+	Measures []string `yaml:"measures"` // the paper's come first, in the order of its cells
+	Set      []string `yaml:"set"`      // settings of all rows
+	Tune     []Names  `yaml:"tune"`     // settings that trainings choose from by their validation split
+	Chart    *Chart   `yaml:"chart"`
+	Columns  []Column `yaml:"columns"`
+	Rows     []Row    `yaml:"rows"`
+	Claims   []Claim  `yaml:"claims"`
 }
 
 // The state of a training that is measured: the last, or the best on the validation split.
@@ -89,9 +88,8 @@ type Row struct {
 	Judge     string `yaml:"judge"`
 	Untrained string `yaml:"untrained"` // instead of a recipe: the features as stored (frozen), or whitened
 
-	// For columns whose data is Drawn.
-	Cost      Names  `yaml:"cost"`      // a loss and a filter (or none) whose training steps are timed
-	Estimator string `yaml:"estimator"` // of a class's concentration: a name of theory.Estimators
+	// Estimator of a class's concentration, for columns whose data is Drawn: a name of theory.Estimators.
+	Estimator string `yaml:"estimator"`
 
 	Skip  []string `yaml:"skip"`  // columns that the method does not apply to
 	Paper []Number `yaml:"paper"` // one for each column, or none

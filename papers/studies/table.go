@@ -3,7 +3,6 @@ package studies
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -91,11 +90,7 @@ func (r *Results) countMostSeeds() (n int) {
 	return n
 }
 
-// widest is the most columns of a printed table that keeps the study's layout.
-const widest = 12
-
 // measureTable returns the table of a measure: a header, then a line for each row. Empty rows and columns are left out.
-// A table of more than widest columns, if it has fewer rows, has a line for each column instead.
 func (r *Results) measureTable(measure string) (lines [][]string) {
 	var columns []int
 	for j := range r.Study.Columns {
@@ -122,20 +117,7 @@ func (r *Results) measureTable(measure string) (lines [][]string) {
 			lines = append(lines, line)
 		}
 	}
-	if len(columns) > widest && len(lines) <= len(columns) {
-		return transposeLines(lines)
-	}
 	return lines
-}
-
-func transposeLines(lines [][]string) [][]string {
-	out := make([][]string, len(lines[0]))
-	for j := range out {
-		for _, line := range lines {
-			out[j] = append(out[j], line[j])
-		}
-	}
-	return out
 }
 
 // columnTitle returns the name of a column and, for given labels, their share of wrong ones if known.
@@ -167,17 +149,9 @@ func (s *Study) measureTitle(measure string) string {
 
 // explainTables explains the tables.
 func (r *Results) explainTables() string {
-	least, most, untrained, trainings := math.MaxInt, 0, 0, 0
-	for at, all := range r.outcomes {
+	least, most := math.MaxInt, 0
+	for _, all := range r.outcomes {
 		least, most = min(least, len(all)), max(most, len(all))
-		if r.Study.Rows[at[0]].Recipe != "" {
-			trainings += len(all)
-		}
-		for _, o := range all {
-			if o.Untrained {
-				untrained++
-			}
-		}
 	}
 	text := fmt.Sprintf("Mean ± standard deviation over %d seeds", most)
 	switch {
@@ -185,10 +159,6 @@ func (r *Results) explainTables() string {
 		text = "One seed"
 	case least < most:
 		text = fmt.Sprintf("Mean ± standard deviation over %d to %d seeds (results.csv has each)", least, most)
-	}
-	if untrained > 0 {
-		text += fmt.Sprintf("; in %d of %d trainings no state was better on the validation split than the head before "+
-			"its first step, which is measured there", untrained, trainings)
 	}
 	hasNumbers := slices.ContainsFunc(r.Study.Rows, func(row Row) bool { return len(row.Paper) > 0 })
 	if r.StandIn {
@@ -294,29 +264,4 @@ func explainTests(verdicts []verdict) string {
 		"would find it with a chance of 80 %%, if it is at most 1,000. Of a claim that was not run as a whole "+
 		"nothing can be said. All seeds share one test set: the result is about other trainings, not other images.",
 		significance, corrected)
-}
-
-// Text writes tables and verdicts for a terminal.
-func (r *Results) Text(w io.Writer) error {
-	var b strings.Builder
-	s := r.Study
-	fmt.Fprintf(&b, "%s — %s, %s\n%s\n", s.Title, s.Paper, s.Source, r.explainTables())
-	for _, m := range r.listMeasures() {
-		b.WriteString("\n")
-		text.Aligned(&b, r.measureTable(m), 0)
-	}
-	if verdicts := r.testClaims(); len(verdicts) > 0 {
-		fmt.Fprintf(&b, "\nclaims\n%s\n", explainTests(verdicts))
-		for _, v := range verdicts {
-			fmt.Fprintf(&b, "  %s\n", v.formatVerdict(r.StandIn))
-			for _, line := range v.listUnheld() {
-				fmt.Fprintf(&b, "    %s\n", line)
-			}
-		}
-	}
-	for _, note := range r.listNotes() {
-		fmt.Fprintf(&b, "\nnote: %s\n", note)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -12,12 +12,12 @@ import (
 
 // Verdict is the result of a claim in words.
 type Verdict struct {
-	Claim       string       `json:"claim"`
-	Says        string       `json:"state"`   // holds, does not hold, cannot say, or not run
-	Numbers     string       `json:"numbers"` // "+0.0253, 3 seeds, p 0.02, corrected 0.1; about 5 seeds would tell"
-	Run         int          `json:"run"`     // comparisons that were run
-	Of          int          `json:"of"`      // comparisons that the claim makes
-	Comparisons []Comparison `json:"comparisons"`
+	Claim       string
+	Says        string // holds, does not hold, cannot say, or not run
+	Numbers     string // "+0.0253, 3 seeds, p 0.02, corrected 0.1; about 5 seeds would tell"
+	Run         int    // comparisons that were run
+	Of          int    // comparisons that the claim makes
+	Comparisons []Comparison
 }
 
 // Verdicts returns the study's verdicts.

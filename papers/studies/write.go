@@ -19,7 +19,7 @@ func (r *Results) Markdown(w io.Writer) error {
 		b.WriteString("\n" + r.MarkdownTable(m))
 	}
 	b.WriteString(r.writeClaimsPart())
-	for _, note := range r.listNotes() {
+	for _, note := range r.Study.Notes {
 		fmt.Fprintf(&b, "\n%s\n", note)
 	}
 	_, err := io.WriteString(w, b.String())

@@ -1,4 +1,4 @@
-package pairs
+package theory
 
 import (
 	"context"
@@ -22,30 +22,25 @@ const blockBytes = 32 << 20
 
 // Cosines are the distributions of the cosines of all pairs of some rows under one labelling.
 type Cosines struct {
-	Kinds []Distribution `json:"kinds"` // in the order of [Kinds]
+	Kinds []Distribution // in the order of [Kinds]
 
 	// Overlap is Σ_b min(p_b, q_b) of the shares in the bins of false and true positives: 1 for equal distributions,
 	// 0 if no bin has both. OverlapNegatives is the same of false positives and true negatives.
-	Overlap          float64 `json:"overlap_true_positives"`
-	OverlapNegatives float64 `json:"overlap_true_negatives"`
-
-	// Nearer is the probability that a false positive is nearer than a true one, ties counting half: 1/2 if nearness
-	// does not distinguish them. NearerThanNegatives is the same against true negatives.
-	Nearer              float64 `json:"nearer_than_true_positives"`
-	NearerThanNegatives float64 `json:"nearer_than_true_negatives"`
+	Overlap          float64
+	OverlapNegatives float64
 }
 
 // Distribution is the distribution of the cosines of one kind; all is 0 without pairs.
 type Distribution struct {
-	Kind   Kind    `json:"kind"`
-	Pairs  int     `json:"pairs"` // unordered
-	Mean   float64 `json:"mean"`
-	P5     float64 `json:"p5"` // quantiles, to the width of a cell
-	Q1     float64 `json:"q1"`
-	Median float64 `json:"median"`
-	Q3     float64 `json:"q3"`
-	P95    float64 `json:"p95"`
-	Counts []int   `json:"bins"` // counts of [Bins] equal bins over -1 … 1
+	Kind   Kind
+	Pairs  int // unordered
+	Mean   float64
+	P5     float64 // quantiles, to the width of a cell
+	Q1     float64
+	Median float64
+	Q3     float64
+	P95    float64
+	Counts []int // counts of [Bins] equal bins over -1 … 1
 }
 
 // computePairShares returns the counts as shares of all pairs of the kind.
@@ -63,16 +58,16 @@ type tally struct {
 	sum [kinds]float64
 }
 
-// Measure compares all rows of x, n×d unit rows with n ≥ 2, with each other, once for all labellings. Similarities
-// are computed in blocks of at most 32 MiB (a row, if that is more): O(n²d) time.
-func Measure(ctx context.Context, x blas32.General, labellings ...Labels) ([]Cosines, error) {
+// measureCosines compares all rows of x, n×d unit rows with n ≥ 2, with each other, once for all labellings.
+// Similarities are computed in blocks of at most 32 MiB (a row, if that is more): O(n²d) time.
+func measureCosines(ctx context.Context, x blas32.General, labellings ...Labels) ([]Cosines, error) {
 	if x.Rows < 2 {
-		return nil, fmt.Errorf("pairs: found %d images, expected at least 2", x.Rows)
+		return nil, fmt.Errorf("theory: found %d images, expected at least 2", x.Rows)
 	}
 	return measureBlocks(ctx, x, max(1, min(x.Rows, blockBytes/4/x.Rows)), labellings)
 }
 
-// measureBlocks is Measure with blocks of high rows.
+// measureBlocks is measureCosines with blocks of high rows.
 func measureBlocks(ctx context.Context, x blas32.General, high int, labellings []Labels) ([]Cosines, error) {
 	n := x.Rows
 	tallies := make([]tally, len(labellings))
@@ -117,8 +112,6 @@ func (t *tally) compareKinds() Cosines {
 	}
 	c.Overlap = computeOverlap(c.Kinds[FalsePositive], c.Kinds[TruePositive])
 	c.OverlapNegatives = computeOverlap(c.Kinds[FalsePositive], c.Kinds[TrueNegative])
-	c.Nearer = compareNearness(&t.of[FalsePositive], &t.of[TruePositive])
-	c.NearerThanNegatives = compareNearness(&t.of[FalsePositive], &t.of[TrueNegative])
 	return c
 }
 
@@ -162,18 +155,4 @@ func computeOverlap(a, b Distribution) (sum float64) {
 		sum += math.Min(share, other[i])
 	}
 	return sum
-}
-
-// compareNearness returns P(a > b) + P(a = b)/2 of one cosine of each; 0 if there is none.
-func compareNearness(a, b *[cells]int) float64 {
-	below, total, wins := 0, 0, 0.0
-	for cell, n := range a {
-		wins += float64(n) * (float64(below) + float64(b[cell])/2)
-		below += b[cell]
-		total += n
-	}
-	if total == 0 || below == 0 {
-		return 0
-	}
-	return wins / float64(total) / float64(below)
 }
