@@ -82,8 +82,9 @@ func rendered(root string) (files map[string][]byte, err error) {
 		files[path] = []byte(string(page[:from]) + today.String()[was:is] + string(page[to:]))
 		on := fmt.Sprintf("%s, %s", s.on, seeds)
 		link := fmt.Sprintf("[%s](experiments/%s/report.md)", filepath.Base(s.folder), s.folder)
-		for _, v := range r.Verdicts() {
-			claims[s.section] += fmt.Sprintf("| %s | %s | %s | %s | %s |\n", v.Claim, on, v.Says, v.Numbers, link)
+		for _, v := range r.TestClaims() {
+			claims[s.section] += fmt.Sprintf("| %s | %s | %s | %s | %s |\n", v.Claim.Say, on, v.DescribeState(),
+				describeNumbers(v), link)
 		}
 		if s.measure != "" {
 			numbers[s.section] += fmt.Sprintf("\n%s, %s:\n\n%s", link, on, r.MarkdownTable(s.measure))

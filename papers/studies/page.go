@@ -20,7 +20,7 @@ func (r *Results) HTML(w io.Writer) error {
 		p.Warnings = append(p.Warnings, "The pictures were not found, so their paths are shown: name the folder of "+
 			"the images, or a .zip file of it, as the root.")
 	}
-	if verdicts := r.testClaims(); len(verdicts) > 0 {
+	if verdicts := r.TestClaims(); len(verdicts) > 0 {
 		p.Sections = append(p.Sections, r.claimsSection(verdicts))
 	}
 	if drawings := append(r.drawStudyCharts(), r.Drawings...); len(drawings) > 0 {
@@ -37,14 +37,14 @@ func (r *Results) HTML(w io.Writer) error {
 }
 
 // claimsSection lists the claims, and every comparison in a table that the reader opens.
-func (r *Results) claimsSection(verdicts []verdict) page.Section {
+func (r *Results) claimsSection(verdicts []Verdict) page.Section {
 	claims := page.Table{Head: []string{"claim", "verdict", "comparisons"}, Words: true}
 	all := page.Table{Caption: "Every comparison", Words: true, Folded: true,
 		Head: []string{"better", "than", "verdict", "difference"}}
 	for _, v := range verdicts {
-		claims.Rows = append(claims.Rows, []string{v.Claim.Say, v.describeState(), v.formatVerdictNumbers(r.StandIn)})
+		claims.Rows = append(claims.Rows, []string{v.Claim.Say, v.DescribeState(), v.formatVerdictNumbers(r.StandIn)})
 		for _, c := range v.Comparisons {
-			all.Rows = append(all.Rows, []string{c.Better, c.Than, string(c.State), c.formatComparison()})
+			all.Rows = append(all.Rows, []string{c.Better, c.Than, string(c.State), c.Format()})
 		}
 	}
 	return page.Section{Title: "What holds of the claims", Notes: []string{explainTests(verdicts)},

@@ -208,7 +208,7 @@ func TestSummary(t *testing.T) {
 }
 
 func TestVerdicts(t *testing.T) {
-	v := filled(t, false).testClaims()
+	v := filled(t, false).TestClaims()
 	if len(v) != 3 {
 		t.Fatal(len(v))
 	}
@@ -218,8 +218,8 @@ func TestVerdicts(t *testing.T) {
 	}
 	// two seeds are tested as any number is
 	if c := better[0]; math.IsNaN(c.P) || c.State != CannotSay ||
-		!strings.Contains(c.formatComparison(), ", 2 seeds, p ") {
-		t.Errorf("%+v: %s", c, c.formatComparison())
+		!strings.Contains(c.Format(), ", 2 seeds, p ") {
+		t.Errorf("%+v: %s", c, c.Format())
 	}
 	if better[0].Paper == nil || !*better[0].Paper || better[1].Paper != nil {
 		t.Errorf("in the paper: %v, %v", better[0].Paper, better[1].Paper)
@@ -241,7 +241,7 @@ func TestAtMost(t *testing.T) {
 	} {
 		r := filled(t, false)
 		r.Study = parsed(t, strings.Replace(example, sized, claim+", columns: ten}", 1))
-		c := r.testClaims()[1].Comparisons[0]
+		c := r.TestClaims()[1].Comparisons[0]
 		if math.Abs(c.Mean-want) > 1e-9 || c.Paper == nil || *c.Paper != (want > 0) {
 			t.Errorf("%s of .72 and .75, .715 in the paper: found %+.3f, %v", claim, c.Mean, *c.Paper)
 		}
@@ -255,7 +255,7 @@ func TestVerdictFails(t *testing.T) {
 			Measures: map[string]float64{"p@1": .1 + .01*float64(seed)}})
 		r.Add(Cell{Row: 0, Column: 0, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .7}})
 	}
-	if v := r.testClaims()[0]; v.Comparisons[0].State != Fails || v.State() != Fails || v.Count(Fails) != 1 {
+	if v := r.TestClaims()[0]; v.Comparisons[0].State != Fails || v.State() != Fails || v.Count(Fails) != 1 {
 		t.Errorf("%+v", v)
 	}
 }
@@ -301,12 +301,12 @@ func TestStates(t *testing.T) {
 				}
 			}
 		}
-		v := r.testClaims()[0]
+		v := r.TestClaims()[0]
 		if got := v.Comparisons[0]; got.State != c.want {
 			t.Errorf("%s: %s (p %v, corrected %v), want %s", c.name, got.State, got.P, got.Holm, c.want)
 		}
 		if c.others > 0 && v.State() != CannotSay {
-			t.Errorf("%s: the claim %s, of %s", c.name, v.State(), v.countStates())
+			t.Errorf("%s: the claim %s, of %s", c.name, v.State(), v.CountStates())
 		}
 	}
 	s := &Study{
@@ -321,16 +321,16 @@ func TestStates(t *testing.T) {
 		r.Add(Cell{Row: 0, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .5 + v}})
 		r.Add(Cell{Row: 1, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .5}})
 	}
-	v := r.testClaims()
+	v := r.TestClaims()
 	if first := v[0].Comparisons[0]; first.Holm != 2*first.P || v[1].Comparisons[0].Holm != first.Holm {
 		t.Errorf("a comparison of two claims counts twice: %+v", v)
 	}
-	most := verdict{Claim: Claim{Most: true}, Of: 3,
+	most := Verdict{Claim: Claim{Most: true}, Of: 3,
 		Comparisons: []Comparison{{State: Holds}, {State: Holds}, {State: Fails}}}
-	if all := (verdict{Of: 3, Comparisons: most.Comparisons}); most.State() != Holds || all.State() != Fails {
+	if all := (Verdict{Of: 3, Comparisons: most.Comparisons}); most.State() != Holds || all.State() != Fails {
 		t.Errorf("of most %s, of all %s", most.State(), all.State())
 	}
-	if part := (verdict{Of: 4, Claim: most.Claim, Comparisons: most.Comparisons}); part.State() != CannotSay {
+	if part := (Verdict{Of: 4, Claim: most.Claim, Comparisons: most.Comparisons}); part.State() != CannotSay {
 		t.Errorf("three of four comparisons were run, and the claim %s", part.State())
 	}
 }
@@ -402,7 +402,7 @@ claims:
   - {say: less noise is better, better: plain, better_columns: ten, than_columns: half}
 `
 	of := map[[2]int]float64{{0, 0}: .6, {0, 1}: .4, {1, 0}: .7, {1, 1}: .5} // row, column
-	results := func(left func(row, column, seed int) bool) []verdict {
+	results := func(left func(row, column, seed int) bool) []Verdict {
 		r := NewResults(parsed(t, text), "birds.csv", false)
 		for at, mean := range of {
 			for seed := 1; seed <= 5; seed++ {
@@ -413,7 +413,7 @@ claims:
 				}
 			}
 		}
-		return r.testClaims()
+		return r.TestClaims()
 	}
 	for i, v := range results(func(int, int, int) bool { return false }) {
 		if v.State() != Holds {

@@ -173,9 +173,9 @@ func (r *Results) explainTables() string {
 	return text + "."
 }
 
-// countStates returns how many comparisons were run, and their number in each state: "6 of 9 comparisons run, holds in
+// CountStates returns how many comparisons were run, and their number in each state: "6 of 9 comparisons run, holds in
 // 4, does not in 1".
-func (v verdict) countStates() string {
+func (v Verdict) CountStates() string {
 	s := fmt.Sprintf("%d of %s run, holds in %d", len(v.Comparisons), text.Plural(v.Of, "comparison"), v.Count(Holds))
 	if n := v.Count(Fails); n > 0 {
 		s += fmt.Sprintf(", does not in %d", n)
@@ -183,8 +183,8 @@ func (v verdict) countStates() string {
 	return s
 }
 
-// describeState returns the state in words.
-func (v verdict) describeState() string {
+// DescribeState returns the state in words.
+func (v Verdict) DescribeState() string {
 	if len(v.Comparisons) == 0 {
 		return "not run"
 	}
@@ -193,18 +193,18 @@ func (v verdict) describeState() string {
 
 // formatVerdict returns a verdict in one line: "PRISM above unfiltered at every rate: 8 of 8 comparisons run, holds in
 // 7; in the paper's numbers 8 of 8".
-func (v verdict) formatVerdict(standIn bool) string {
+func (v Verdict) formatVerdict(standIn bool) string {
 	return v.Claim.Say + ": " + v.formatVerdictNumbers(standIn)
 }
 
 // formatVerdictNumbers returns a verdict without its claim.
-func (v verdict) formatVerdictNumbers(standIn bool) string {
+func (v Verdict) formatVerdictNumbers(standIn bool) string {
 	if len(v.Comparisons) == 0 {
-		return v.describeState()
+		return v.DescribeState()
 	}
-	text := v.countStates()
+	text := v.CountStates()
 	if c := v.Comparisons[0]; v.Of == 1 {
-		text = fmt.Sprintf("%s, %s", c.State, c.formatComparison())
+		text = fmt.Sprintf("%s, %s", c.State, c.Format())
 	}
 	if in, of := v.inPaper(); of > 0 && !standIn {
 		text += fmt.Sprintf("; in the paper's numbers %d of %d", in, of)
@@ -212,8 +212,8 @@ func (v verdict) formatVerdictNumbers(standIn bool) string {
 	return text
 }
 
-// formatComparison returns a comparison in numbers: "+0.0123, 5 seeds, p 0.004, corrected 0.03".
-func (c Comparison) formatComparison() string {
+// Format returns a comparison in numbers: "+0.0123, 5 seeds, p 0.004, corrected 0.03".
+func (c Comparison) Format() string {
 	s := fmt.Sprintf("%+.4f, %s", c.Mean, text.Plural(c.N, "seed"))
 	if !math.IsNaN(c.P) {
 		s += fmt.Sprintf(", p %.2g, corrected %.2g", c.P, c.Holm)
@@ -226,7 +226,7 @@ func (c Comparison) formatComparison() string {
 
 // listUnheld returns a line for each comparison that does not hold, then for each undecided one. A single comparison is
 // in the sentence.
-func (v verdict) listUnheld() (lines []string) {
+func (v Verdict) listUnheld() (lines []string) {
 	if v.Of == 1 {
 		return nil
 	}
@@ -235,7 +235,7 @@ func (v verdict) listUnheld() (lines []string) {
 			if c.State == state {
 				lines = append(
 					lines,
-					fmt.Sprintf("%s: %s against %s: %s", c.State, c.Better, c.Than, c.formatComparison()),
+					fmt.Sprintf("%s: %s against %s: %s", c.State, c.Better, c.Than, c.Format()),
 				)
 			}
 		}
@@ -244,7 +244,7 @@ func (v verdict) listUnheld() (lines []string) {
 }
 
 // explainTests explains the comparisons.
-func explainTests(verdicts []verdict) string {
+func explainTests(verdicts []Verdict) string {
 	asks := map[question]bool{}
 	for _, v := range verdicts {
 		for _, c := range v.Comparisons {
