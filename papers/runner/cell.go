@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -80,10 +79,7 @@ func (r *reproduction) runCell(ctx context.Context, cell studies.Cell, at func(s
 	case row.Untrained != "":
 		var embed embedder
 		if embed, err = newUntrainedEmbedder(ctx, row.Untrained, t); err == nil {
-			err = errors.Join(
-				r.measureCell(ctx, &o, embed, newFrozenEmbedder(ctx), t),
-				r.recordValidation(ctx, &o, embed, t),
-			)
+			err = r.measureCell(ctx, &o, embed, newFrozenEmbedder(ctx), t)
 		}
 	default:
 		err = r.judgeLabels(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true})
@@ -110,22 +106,6 @@ func newUntrainedEmbedder(ctx context.Context, how string, t training) (embedder
 		return nil, err
 	}
 	return func(set features.Set) (features.Set, error) { return white.EmbedSet(ctx, set) }, nil
-}
-
-// recordValidation records the validation measure of a row that is not trained, if the study's chart follows it over
-// the steps.
-func (r *reproduction) recordValidation(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
-	if !r.followsValidation() || t.data.Validation.Len() == 0 {
-		return nil
-	}
-	score, err := t.data.Score(ctx, t.cfg.Validation.Measure,
-		func(_ context.Context, set features.Set) (features.Set, error) { return embed(set) },
-		func(_ context.Context, set features.Set) (features.Set, func() error, error) {
-			z, err := embed(set)
-			return z, func() error { return nil }, err
-		})
-	o.Traces = map[string]studies.Trace{validation: {X: []float64{0}, Y: []float64{score}}}
-	return err
 }
 
 // newHeadEmbedder embeds images with a head on the network's present state.

@@ -150,13 +150,6 @@ func (r *reproduction) listUsedData() (list []*data) {
 	return list
 }
 
-// hasData reports whether there are data for a row in any column.
-func (r *reproduction) hasData(row studies.Row) bool {
-	return slices.ContainsFunc(r.Study.Columns, func(c studies.Column) bool {
-		return r.findRowData(row, c, r.listSeeds()[0]) != nil
-	})
-}
-
 // The noise of a column besides the models of winnow data corrupt.
 const (
 	trueLabels  = "none"  // the true labels, if known

@@ -59,12 +59,6 @@ func (r *reproduction) listCells() error {
 	if len(left) > 0 {
 		r.Host.Note("no data for %s: columns that need it are left out", strings.Join(left, ", "))
 	}
-	for _, row := range r.Study.Rows {
-		if row.Network != "" && r.isRowWanted(row) && !r.hasData(row) {
-			r.Host.Note("no data %s=MANIFEST,FEATURES, or of another column, with the features of a %s: the row %s is "+
-				"left out", row.Source(r.Study.Columns[0]), row.Network, row.Name)
-		}
-	}
 	for _, seed := range r.listSeeds() {
 		for _, j := range columns {
 			for i, row := range r.Study.Rows {
@@ -257,7 +251,7 @@ func (r *reproduction) hashCell(cell studies.Cell) (string, error) {
 	if row.Judge+row.Untrained != "" {
 		fmt.Fprintf(h, "%s %s \n", row.Judge, row.Untrained)
 	}
-	if cell.Choice > 0 || row.Untrained != "" && r.followsValidation() {
+	if cell.Choice > 0 {
 		fmt.Fprintln(h, "validated")
 	}
 	if r.timesSteps() { // times depend on the machine and the version

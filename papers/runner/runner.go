@@ -179,7 +179,6 @@ func (r *reproduction) writeResults(ctx context.Context) error {
 	if r.results.Len() == 0 {
 		return nil
 	}
-	r.readPictures(ctx)
 	if err := r.results.Write(r.nameTablesFolder()); err != nil {
 		return err
 	}

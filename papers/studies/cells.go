@@ -43,30 +43,6 @@ type Counts struct {
 	N     []int     `json:"n"`
 }
 
-// Points are the images of the test split as points of a plane. Class[i], the class of X[i], Y[i], is an index of
-// Classes.
-type Points struct {
-	X       []float64 `json:"x"`
-	Y       []float64 `json:"y"`
-	Class   []int     `json:"class"`
-	Classes []string  `json:"classes"`
-}
-
-// Query is an image of the test split with its nearest images, the nearest first.
-type Query struct {
-	Path    string `json:"path"`
-	Class   string `json:"class"`
-	Nearest []Near `json:"nearest"`
-}
-
-// Near is an image that a query found.
-type Near struct {
-	Path       string  `json:"path"`
-	Class      string  `json:"class"`
-	Similarity float32 `json:"similarity"`
-	Hit        bool    `json:"hit"` // it has the query's class
-}
-
 // Outcome is the result of a cell.
 type Outcome struct {
 	Study, Row, Column string
@@ -78,8 +54,6 @@ type Outcome struct {
 	Last    map[string]float64  `json:",omitempty"`
 	Traces  map[string]Trace    `json:",omitempty"`
 	Spreads map[string][]Spread `json:",omitempty"`
-	Points  *Points             `json:",omitempty"` // if the study's chart is a map
-	Queries []Query             `json:",omitempty"` // if it shows neighbours
 	Steps   int
 	// Score is the validation score of the measured state, if settings are chosen by it.
 	Score    float64           `json:",omitempty"`
@@ -103,11 +77,10 @@ func (o Outcome) Whole() bool { return o.Seed > 0 && len(o.Measures) > 0 }
 
 // Results are the outcomes of a study's cells so far.
 type Results struct {
-	Study    *Study
-	Command  string              // of winnow, that made the results
-	Data     string              // the study's data, in words
-	StandIn  bool                // Data are not the paper's: its numbers are not compared with ours
-	Pictures []map[string][]byte // by column, thumbnails by path as PNG or JPEG, as far as they could be read
+	Study   *Study
+	Command string // of winnow, that made the results
+	Data    string // the study's data, in words
+	StandIn bool   // Data are not the paper's: its numbers are not compared with ours
 
 	// What the page shows besides the study's own: sentences at its head, warnings, charts and small print.
 	Lead, Warnings []string

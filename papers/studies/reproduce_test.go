@@ -149,7 +149,7 @@ func checkStudy(t *testing.T, s Study) {
 		rows(slices.Concat(c.Better, c.Than))
 		columns(slices.Concat(c.Columns, c.BetterColumns, c.ThanColumns))
 	}
-	kinds := []string{OverColumns, OverSteps, Histograms, Boxes, Maps, Neighbours}
+	kinds := []string{OverColumns, OverSteps, Histograms, Boxes}
 	if c := s.Chart; c != nil && (!slices.Contains(kinds, c.Kind) ||
 		c.Measure != "" && !slices.Contains(s.Measures, c.Measure) ||
 		slices.Contains(kinds[1:4], c.Kind) && c.Trace == "" || slices.Contains(kinds[2:4], c.Kind) && len(c.At) == 0) {

@@ -132,7 +132,7 @@ type Ratio struct {
 
 // Chart says how a study is drawn.
 type Chart struct {
-	Kind    string    `yaml:"kind"`    // OverColumns, OverSteps, Histograms, Boxes, Maps or Neighbours
+	Kind    string    `yaml:"kind"`    // OverColumns, OverSteps, Histograms or Boxes
 	Measure string    `yaml:"measure"` // of columns; "": the first one
 	Trace   string    `yaml:"trace"`   // name of the recorded trace
 	At      []float64 `yaml:"at"`      // shares of the training after which histograms and boxes are taken
@@ -147,8 +147,6 @@ const (
 	OverSteps   = "trace"      // a trace over the steps of a run, a line for each row
 	Histograms  = "histograms" // scores of right and wrong labels, one for each row and step
 	Boxes       = "boxes"      // distributions of values after some steps, a box for each row
-	Neighbours  = "neighbours" // pictures of some test images and their nearest, the rows one below the other
-	Maps        = "map"        // the test images as points of a plane, by t-SNE, one map for each row
 )
 
 // Number is a cell of the paper's table: values in the order of the study's measures. "83.30/26.49", "77.6 ?" for a

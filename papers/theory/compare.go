@@ -3,7 +3,6 @@ package theory
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -24,14 +23,10 @@ type PairOptions struct {
 	Losses []string       // with their default settings; nil: the run's that are functions of pairs, or SCL-RHE's
 }
 
-// mostPairs bounds the pairs whose cosines are measured: those of 10,000 images.
-const mostPairs = 50_000_000
-
 // PairResult are the pairs of the training images under the given labels and under symmetric noise of the same rate.
 type PairResult struct {
 	Name       string // of the vectors
 	Images     int
-	Compared   int // fewer than Images if they were drawn
 	Classes    int // true ones
 	Labellings []Labelling
 }
@@ -70,12 +65,7 @@ func ComparePairs(ctx context.Context, o PairOptions) (PairResult, error) {
 	if err := c.makeLabellings(ctx); err != nil {
 		return c.result, err
 	}
-	rows := drawRows(c.set.Len(), mostPairs, c.seed)
-	if c.result.Compared = len(rows); len(rows) < c.set.Len() {
-		o.Data.Host.Note("comparing at most %d pairs: those of %d of %d images, drawn at random", mostPairs, len(rows),
-			c.set.Len())
-	}
-	return c.result, c.measureLabellings(ctx, rows)
+	return c.result, c.measureLabellings(ctx)
 }
 
 // openImages embeds the training images and chooses the losses.
@@ -117,14 +107,6 @@ func (c *comparison) openImages(ctx context.Context, o PairOptions) error {
 	return err
 }
 
-// drawRows returns the rows to compare: all n, or m random ones with m(m-1)/2 ≤ most pairs.
-func drawRows(n, most int, seed uint64) []int {
-	m := int(math.Sqrt(2*float64(most)+0.25) + 0.5)
-	rows := train.Rand(seed, "pairs", 0).Perm(n)[:min(n, max(m, 2))]
-	slices.Sort(rows)
-	return rows
-}
-
 // makeLabellings makes the two labellings: the given labels, and symmetric noise on the true ones.
 func (c *comparison) makeLabellings(ctx context.Context) error {
 	if !c.manifest.HasTruth(datasets.Train) {
@@ -160,13 +142,13 @@ func newLabelling(name string, d *datasets.Dataset, at []int) Labelling {
 
 func countLabels(labels []int) int { return len(slices.Compact(slices.Sorted(slices.Values(labels)))) }
 
-// measureLabellings computes the cosines of some rows and the signals of both labellings.
-func (c *comparison) measureLabellings(ctx context.Context, rows []int) error {
+// measureLabellings computes the cosines and the signals of both labellings.
+func (c *comparison) measureLabellings(ctx context.Context) error {
 	var labels []Labels
 	for _, l := range c.result.Labellings {
-		labels = append(labels, l.labels.Rows(rows))
+		labels = append(labels, l.labels)
 	}
-	found, err := measureCosines(ctx, c.set.Rows(rows).X, labels...)
+	found, err := measureCosines(ctx, c.set.X, labels...)
 	if err != nil {
 		return err
 	}

@@ -14,17 +14,12 @@ import (
 
 // Text writes the result as tables.
 func (r PairResult) Text(out io.Writer) error {
-	fmt.Fprintf(out, "%s: pairs of %d of %d training images, %d classes\n", r.Name, r.Compared, r.Images, r.Classes)
+	fmt.Fprintf(out, "%s: pairs of %d training images, %d classes\n", r.Name, r.Images, r.Classes)
 	w := text.NewTable(out)
 	for _, l := range r.Labellings {
-		w.Row("\n"+l.Name+": "+text.Percent(l.Wrong)+" of the labels wrong", "pairs", "cosine: mean", "5 %", "25 %",
-			"median", "75 %", "95 %")
+		w.Row("\n"+l.Name+": "+text.Percent(l.Wrong)+" of the labels wrong", "pairs", "mean cosine")
 		for _, d := range l.Cosines.Kinds {
-			cells := []string{d.Kind.String(), strconv.Itoa(d.Pairs)}
-			for _, v := range []float64{d.Mean, d.P5, d.Q1, d.Median, d.Q3, d.P95} {
-				cells = append(cells, cosineText(v, d.Pairs))
-			}
-			w.Row(cells...)
+			w.Row(d.Kind.String(), strconv.Itoa(d.Pairs), cosineText(d.Mean, d.Pairs))
 		}
 	}
 	w.Row("\ncosines of false positives", "overlap with true positives", "with true negatives")
@@ -92,34 +87,17 @@ func binEdges() []float64 {
 	return edges
 }
 
-// drawCosines draws SCL-RHE's Fig. 2: shares of each kind of pairs on a logarithmic axis, without false negatives, over
-// the cosines of all labellings.
+// drawCosines draws SCL-RHE's Fig. 2: shares of each kind of pairs on a logarithmic axis, without false negatives.
 func (r PairResult) drawCosines(l Labelling) chart.Histogram {
 	h := chart.Histogram{Frame: chart.Frame{
 		Title: fmt.Sprintf("Cosines of pairs, labels %s (%s wrong)", l.Name, text.Percent(l.Wrong)), Titled: true,
 		X: "cosine", Y: "share of the pairs of a kind", LogY: true,
 	}}
-	from, to := r.usedBins()
 	for i, kind := range []Kind{TruePositive, TrueNegative, FalsePositive} {
 		tone := []int{0, 2, 1}[i] // false positives stand out
 		d := l.Cosines.Kinds[kind]
-		h.Bars = append(h.Bars, chart.Bars{Name: kind.String(), Edges: binEdges()[from : to+1],
-			Heights: d.computePairShares()[from:to], Tone: tone})
+		h.Bars = append(h.Bars, chart.Bars{Name: kind.String(), Edges: binEdges(),
+			Heights: d.computePairShares(), Tone: tone})
 	}
 	return h
-}
-
-// usedBins returns the range of bins that have pairs: from ≤ b < to.
-func (r PairResult) usedBins() (from, to int) {
-	from = Bins
-	for _, l := range r.Labellings {
-		for _, d := range l.Cosines.Kinds {
-			for b, n := range d.Counts {
-				if n > 0 {
-					from, to = min(from, b), max(to, b+1)
-				}
-			}
-		}
-	}
-	return from, to
 }

@@ -11,9 +11,6 @@ import (
 	"winnow/features"
 )
 
-// cells is the number of cells of the cosines -1 … 1, 1.2·10⁻⁴ each: the precision of quantiles.
-const cells = 1 << 14
-
 // Bins is the number of bins over -1 … 1 in which distributions are drawn and compared.
 const Bins = 100
 
@@ -35,11 +32,6 @@ type Distribution struct {
 	Kind   Kind
 	Pairs  int // unordered
 	Mean   float64
-	P5     float64 // quantiles, to the width of a cell
-	Q1     float64
-	Median float64
-	Q3     float64
-	P95    float64
 	Counts []int // counts of [Bins] equal bins over -1 … 1
 }
 
@@ -54,7 +46,7 @@ func (d Distribution) computePairShares() []float64 {
 
 // tally counts the cosines of one labelling.
 type tally struct {
-	of  [kinds][cells]int
+	of  [kinds][Bins]int
 	sum [kinds]float64
 }
 
@@ -97,12 +89,12 @@ func measureBlocks(ctx context.Context, x blas32.General, high int, labellings [
 func (t *tally) addPairs(cosines []float32, i int, l Labels) {
 	for j, s := range cosines {
 		kind := l.Kind(i, i+1+j)
-		t.of[kind][cellOf(float64(s))]++
+		t.of[kind][findBin(float64(s))]++
 		t.sum[kind] += float64(s)
 	}
 }
 
-func cellOf(s float64) int { return max(0, min(cells-1, int(math.Floor((s+1)*(cells/2))))) }
+func findBin(s float64) int { return max(0, min(Bins-1, int(math.Floor((s+1)*(Bins/2))))) }
 
 // compareKinds returns the distributions and their comparisons.
 func (t *tally) compareKinds() Cosines {
@@ -116,33 +108,12 @@ func (t *tally) compareKinds() Cosines {
 }
 
 func (t *tally) newDistribution(kind Kind) Distribution {
-	d := Distribution{Kind: kind, Counts: make([]int, Bins)}
-	for cell, n := range t.of[kind] {
+	d := Distribution{Kind: kind, Counts: t.of[kind][:]}
+	for _, n := range d.Counts {
 		d.Pairs += n
-		d.Counts[cell*Bins/cells] += n
 	}
-	if d.Pairs == 0 {
-		return d
-	}
-	d.Mean = t.sum[kind] / float64(d.Pairs)
-	for _, q := range []struct {
-		p  float64
-		to *float64
-	}{{0.05, &d.P5}, {0.25, &d.Q1}, {0.5, &d.Median}, {0.75, &d.Q3}, {0.95, &d.P95}} {
-		*q.to = findCosineQuantile(&t.of[kind], q.p, d.Pairs)
-	}
+	d.Mean = t.sum[kind] / float64(max(d.Pairs, 1))
 	return d
-}
-
-// findCosineQuantile returns the middle of the cell of the ⌈p·total⌉-th smallest cosine.
-func findCosineQuantile(of *[cells]int, p float64, total int) float64 {
-	need, sum := int(math.Ceil(p*float64(total))), 0
-	for cell, n := range of {
-		if sum += n; n > 0 && sum >= need {
-			return (float64(cell)+0.5)/(cells/2) - 1
-		}
-	}
-	return 1
 }
 
 // computeOverlap returns the overlap of two distributions; 0 if a kind has no pair.

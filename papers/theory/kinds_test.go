@@ -75,13 +75,9 @@ func differs(c Cosines, all map[string][]float64) (worst float64) {
 		sum, bins := 0.0, make([]int, Bins)
 		for _, v := range list {
 			sum += v
-			bins[min(Bins-1, cellOf(v)*Bins/cells)]++
+			bins[findBin(v)]++
 		}
 		off(d.Mean, sum/float64(len(list)), 1e-6)
-		at := func(p float64) float64 { return list[int(math.Ceil(p*float64(len(list))))-1] }
-		for p, v := range map[float64]float64{0.05: d.P5, 0.25: d.Q1, 0.5: d.Median, 0.75: d.Q3, 0.95: d.P95} {
-			off(v, at(p), 2.1/cells)
-		}
 		moved := 0
 		for b := range bins {
 			moved += max(bins[b]-d.Counts[b], 0)
@@ -127,7 +123,7 @@ func TestOverlap(t *testing.T) {
 	of := func(at ...float64) Distribution {
 		var t tally
 		for _, v := range at {
-			t.of[0][cellOf(v)]++
+			t.of[0][findBin(v)]++
 		}
 		return t.newDistribution(0)
 	}

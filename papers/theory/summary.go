@@ -113,14 +113,3 @@ func (s Setting) Check() error {
 
 // maxCount keeps the counts of triplets, which grow with its cube, within 64 bits.
 const maxCount = 1_000_000
-
-// RateOfPairs returns [labelNoiseOf] with its arguments checked.
-func RateOfPairs(q float64, classes int) (float64, error) {
-	if classes < 2 {
-		return 0, fmt.Errorf("theory: %d classes, expected 2 or more", classes)
-	}
-	if most := float64(classes-1) / float64(classes); !(q >= 0 && q <= most) {
-		return 0, fmt.Errorf("theory: pair noise q₊ is %v, expected 0 to %.4g for %d classes", q, most, classes)
-	}
-	return labelNoiseOf(q, classes), nil
-}

@@ -1,7 +1,6 @@
 package papers
 
 import (
-	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,13 +9,13 @@ import (
 )
 
 func TestReadTheory(t *testing.T) {
-	got, err := termtest.Asked(t, theoryCommand, "--pair-rate", "0.5", "--classes", "10", "--eta", "1.5, 2",
+	got, err := termtest.Asked(t, theoryCommand, "--noise-rate", "0.3", "--classes", "10", "--eta", "1.5, 2",
 		"--gamma", "1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	diff := cmp.Diff([]float64{1.5, 2}, got.Eta)
-	if diff != "" || got.Classes != 10 || math.Abs(got.Rate-0.3) > 0.01 {
+	if diff != "" || got.Classes != 10 || got.Rate != 0.3 {
 		t.Errorf("found %+v %s", got, diff)
 	}
 }

@@ -15,7 +15,7 @@ unhinged triplets, triplets and the marginal loss; the true configurations of tr
 (004). Each number is corrected; where the paper errs, its own number is given too.
 
    winnow papers theory --noise-rate 0.3 --classes 100
-   winnow papers theory --pair-rate 0.6 --classes 10 --each 5 --eta 1.5,4
+   winnow papers theory --noise-rate 0.6 --classes 10 --each 5 --eta 1.5,4
 `
 
 func theoryCommand(call term.Call[theory.Setting]) *cli.Command {
@@ -27,8 +27,6 @@ func theoryCommand(call term.Call[theory.Setting]) *cli.Command {
 		Description: theoryDescription,
 		Flags: []cli.Flag{
 			term.Flag(&o.Rate, "noise-rate", "label noise `P` in [0, 1)"),
-			&cli.Float64Flag{Name: "pair-rate",
-				Usage: "instead of --noise-rate: the share `Q` of truly similar pairs with different labels"},
 			term.Flag(&o.Classes, "classes", "number `K` of classes; required"),
 			term.Flag(&o.Each, "each", "images `N` of each class, for the exact weights of 1-1 sampling"),
 			&cli.StringFlag{Name: "eta", Value: "1,1.25,1.5,2,3,5,10",
@@ -44,8 +42,8 @@ func readTheory(c *cli.Context, o *theory.Setting) (err error) {
 	switch {
 	case c.Args().Present():
 		return term.NoArguments(c)
-	case c.IsSet("noise-rate") == c.IsSet("pair-rate"):
-		return term.Misused("theory: expected one of --noise-rate and --pair-rate")
+	case !c.IsSet("noise-rate"):
+		return term.Misused("theory: --noise-rate is missing")
 	case !c.IsSet("classes"):
 		return term.Misused("theory: --classes is missing")
 	case c.IsSet("each") && o.Each == 0:
@@ -54,13 +52,8 @@ func readTheory(c *cli.Context, o *theory.Setting) (err error) {
 	if o.Eta, err = term.Numbers(c, "eta"); err != nil {
 		return err
 	}
-	if o.Gamma, err = term.Numbers(c, "gamma"); err != nil {
-		return err
-	}
-	if c.IsSet("pair-rate") {
-		o.Rate, err = theory.RateOfPairs(c.Float64("pair-rate"), o.Classes)
-	}
-	return term.AsMisuse(err)
+	o.Gamma, err = term.Numbers(c, "gamma")
+	return err
 }
 
 func runTheory(_ context.Context, p *term.Program, o theory.Setting) error {
