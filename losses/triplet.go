@@ -27,8 +27,9 @@ import (
 //	all and the other sets, hinge      O(r log |P|), see [triplet.addHinges]
 //	all sets with smooth or swap       O(|P|·r), one by one
 //
-// swap needs all of δ at once. Memory O(n·r). Source: METHODS 4.1. The defaults (l2sq, m = 0.2, semihard) are Eq. 5 and 7 of Yu et al.,
-// "Correcting the triplet selection bias for triplet loss", ECCV 2018 (003). 000 has l2, m = 0.2, random_semihard or
+// swap needs all of δ at once. Memory O(n·r).
+// Source: METHODS 4.1. The defaults (l2sq, m = 0.2, semihard) are Eq. 5 and 7 of Yu et al., "Correcting the triplet
+// selection bias for triplet loss", ECCV 2018 (003). 000 has l2, m = 0.2, random_semihard or
 // fixed_semihard; 002's triplet_smooth has l2, m = 0.05, smooth, all (002-9); Hermans l2, m = 0, smooth, batch_hard.
 // swap: Balntas et al., "Learning local feature descriptors with triplets", BMVC 2016.
 type triplet struct {

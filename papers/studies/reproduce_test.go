@@ -118,7 +118,7 @@ func checkStudy(t *testing.T, s Study) {
 			}
 		}
 		if r.Name == "" || s.findRowIndex(r.Name) != i || ways != 1 || draws != s.Drawn() && r.Ratio == nil ||
-			r.Labels != "" && !slices.Contains(Labels, r.Labels) || r.Whole != "" && r.Recipe == "" ||
+			r.Labels != "" && !slices.Contains([]string{Noisy, True, Topline, Oracle, Random}, r.Labels) || r.Whole != "" && r.Recipe == "" ||
 			!slices.Contains([]string{"", Frozen, Whitened}, r.Untrained) ||
 			r.Network != "" && (r.Ratio != nil || r.Judge != "") ||
 			len(r.Paper) > 0 && len(r.Paper) != len(s.Columns) {

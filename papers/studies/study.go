@@ -67,9 +67,6 @@ const (
 	Random  = "random"  // the column's without as many drawn at random: what dropping alone does
 )
 
-// Labels are the names of all.
-var Labels = []string{Noisy, True, Topline, Oracle, Random}
-
 // Row is a method.
 type Row struct {
 	Name   string   `yaml:"name"`
@@ -77,7 +74,7 @@ type Row struct {
 	Whole  string   `yaml:"whole"`  // instead of Recipe, which is for stored features, if the network is trained too
 	Set    []string `yaml:"set"`
 	Tune   []Names  `yaml:"tune"`   // instead of the study's
-	Labels string   `yaml:"labels"` // one of [Labels]; Noisy also ""
+	Labels string   `yaml:"labels"` // one of the above; Noisy also ""
 	// Network made the features of the row, if it is not the table's network. Datasets then have other names, see
 	// [Row.Source].
 	Network string `yaml:"network"`
@@ -249,14 +246,4 @@ func (s *Study) ColumnNames() (names []string) {
 		names = append(names, column.Name)
 	}
 	return names
-}
-
-// Cells returns the number of cells of one seed.
-func (s *Study) Cells() (n int) {
-	for _, row := range s.Rows {
-		if row.Runs() {
-			n += (len(s.Columns) - len(row.Skip)) * max(len(s.Choices(row)), 1)
-		}
-	}
-	return n
 }
