@@ -173,11 +173,11 @@ var rooms = []Room{
 			"run run/grid run/config run/measure run/folder run/settings run/tuning " +
 			"train"},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
-		"internal/paired report/atlas report/chart report/page"},
+		"internal/paired report/chart report/page"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
-		"audit audit/suspects backbone/ort datasets datasets/classnames eval eval/tsne run/extraction features filters " +
-			"filters/noiserate head internal/hint internal/lookup internal/spread run/recipes papers/studies " +
-			"papers/theory report run run/inspect run/grid run/comparison run/config run/measure run/folder train"},
+		"audit audit/suspects backbone/ort datasets eval run/extraction features filters head internal/hint " +
+			"internal/lookup internal/spread run/recipes papers/studies papers/theory run run/inspect run/grid " +
+			"run/comparison run/config run/measure train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds, and the error of estimates of a " +
 		"class's concentration; measures true and false pairs of batches",
 		"datasets features filters internal/hint losses report/chart run run/config run/folder train"},
