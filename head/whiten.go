@@ -161,23 +161,6 @@ func Need(rows, dim, out int) int64 {
 	return 28 * d * d
 }
 
-// WhiteningOf returns the head that whitens n rows with these moments, centred, to at most most dimensions. It
-// is [SelfWhitening] for callers that have the moments of the rows, not the rows.
-func WhiteningOf(mean []float64, covariance *mat.SymDense, n, most int) (*Head, error) {
-	d := len(mean)
-	cfg := Config{In: d, Out: min(most, d, max(n-1, 1)), Bias: true, Init: Whiten}
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	w, err := whiteningBy(mean, covariance, n, n-1, cfg.Out)
-	if err != nil {
-		return nil, err
-	}
-	h := newBlank(cfg)
-	h.startWhitened(w, nil)
-	return h, nil
-}
-
 // Whitening returns the linear head that whitens the rows of x (PCA) to out dimensions of unit length, without
 // labels or training. If centre is true, it subtracts their mean first.
 func Whitening(ctx context.Context, x features.Source, out int, centre bool) (*Head, error) {

@@ -353,40 +353,6 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// The head from moments equals the one from the rows that have them.
-func TestWhiteningOf(t *testing.T) {
-	x := spectrum(rand.New(rand.NewPCG(8, 8)), 400, 12, 1)
-	mean, err := columnMeans(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cov, err := computeCovariance(t.Context(), x, mean)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := WhiteningOf(mean, cov, 400, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := SelfWhitening(t.Context(), x, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, p := range want.Params() {
-		for j, v := range p.Data {
-			if v != got.Params()[i].Data[j] {
-				t.Fatalf("%s, value %d: found %v, expected %v", p.Name, j, got.Params()[i].Data[j], v)
-			}
-		}
-	}
-	if got.Config().Out != 8 || got.rank != want.rank {
-		t.Errorf("%+v of rank %d", got.Config(), got.rank)
-	}
-	if _, err := WhiteningOf(mean, mat.NewSymDense(12, nil), 400, 8); err == nil {
-		t.Error("rows that are all equal were whitened")
-	}
-}
-
 // Fewer rows than features are whitened as their covariance says.
 func TestWhiteningOfFewRows(t *testing.T) {
 	for _, n := range []int{2, 9, 39} {
@@ -400,7 +366,7 @@ func TestWhiteningOfFewRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := min(16, n-1)
-		want, err := WhiteningOf(mean, cov, n, out)
+		want, err := whiteningBy(mean, cov, n, n-1, out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -411,13 +377,10 @@ func TestWhiteningOfFewRows(t *testing.T) {
 		if got.rank != want.rank || got.rank != out {
 			t.Errorf("%d rows: rank %d, by the covariance %d, expected %d", n, got.rank, want.rank, out)
 		}
-		for i, p := range want.Params() {
-			for j, v := range p.Data {
-				// the covariance is of products in float32
-				if d := math.Abs(float64(v - got.Params()[i].Data[j])); !(d < 2e-4) {
-					t.Fatalf("%d rows: %s, value %d: found %v, by the covariance %v", n, p.Name, j,
-						got.Params()[i].Data[j], v)
-				}
+		for j, v := range want.weight.Data {
+			// the covariance is of products in float32
+			if d := math.Abs(float64(v - got.Params()[0].Data[j])); !(d < 2e-4) {
+				t.Fatalf("%d rows: value %d: found %v, by the covariance %v", n, j, got.Params()[0].Data[j], v)
 			}
 		}
 	}
