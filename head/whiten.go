@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"winnow/features"
-	"winnow/head/leading"
+	"winnow/internal/eigen"
 )
 
 const (
@@ -107,7 +107,7 @@ func whiteningOfFew(ctx context.Context, x features.Source, mean []float64, limi
 	if err := checkVariance(trace, n); err != nil {
 		return whitened{}, err
 	}
-	values, left := leading.Eigen(gram, min(out, n))
+	values, left := eigen.Leading(gram, min(out, n))
 	values = values[:rankOf(values, limit)]
 	var vectors mat.Dense
 	vectors.Mul(rows.T(), left.Slice(0, n, 0, len(values)))
@@ -127,7 +127,7 @@ func whiteningBy(mean []float64, cov *mat.SymDense, n, limit, out int) (whitened
 	if err := checkVariance(trace, n); err != nil {
 		return whitened{}, err
 	}
-	values, vectors := leading.Eigen(cov, min(out, d))
+	values, vectors := eigen.Leading(cov, min(out, d))
 	return scaleVectors(vectors, values[:rankOf(values, limit)], mean, out, ridge*trace/float64(d)), nil
 }
 

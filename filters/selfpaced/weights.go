@@ -99,7 +99,7 @@ func (w *Weights) descendWeights(l Losses, rng *rand.Rand) (before, after float6
 	}
 	p := newProblem(w.groups, l, w.lambda, c.Mu, w.w)
 	before = p.computeObjective()
-	d := descent{problem: p, step: c.stepConfig(), rate: c.Rate, classes: c.Classes, perClass: c.PerClass}
+	d := descent{problem: p, rate: c.Rate, printed: c.Printed, classes: c.Classes, perClass: c.PerClass}
 	for range c.Visits {
 		d.visitWeights(rng)
 	}
