@@ -38,10 +38,7 @@ func newGraph(h *Head, batch int, wantX, raw bool) (g *graph, err error) {
 	g = &graph{params: h.Params(), z: features.NewMatrix(batch, h.cfg.Out)}
 	x := b.addInput("x", batch, h.cfg.In, nil)
 	g.x = matrixOf(x)
-	y := x
-	for i, l := range h.layers {
-		y = b.addLayer(i, l, y)
-	}
+	y := b.addLinear(h, x)
 	u := y
 	if !raw {
 		u = b.mustNode(emitUnitRows(y))
@@ -121,7 +118,6 @@ type builder struct {
 	batch   int
 	inputs  gorgonia.Nodes
 	weights gorgonia.Nodes
-	ones    *gorgonia.Node // batch×1
 	err     error
 }
 
@@ -150,24 +146,16 @@ func (b *builder) addWeight(p *features.Param) *gorgonia.Node {
 	return n
 }
 
-// addLayer returns relu(x·W + 1·b). The bias is a product with a column of ones, because Gorgonia's broadcasts
-// copy element by element.
-func (b *builder) addLayer(i int, l layer, x *gorgonia.Node) *gorgonia.Node {
-	if b.err != nil {
-		return nil
+// addLinear returns x·W + 1·b. The bias is a product with a column of ones, because Gorgonia's broadcasts copy element by
+// element.
+func (b *builder) addLinear(h *Head, x *gorgonia.Node) *gorgonia.Node {
+	y := b.mustNode(gorgonia.Mul(x, b.addWeight(h.weight)))
+	if h.bias == nil {
+		return y
 	}
-	y := b.mustNode(gorgonia.Mul(x, b.addWeight(l.weight)))
-	if l.bias != nil {
-		if b.ones == nil {
-			b.ones = b.addInput("ones", b.batch, 1, slices.Repeat([]float32{1}, b.batch))
-		}
-		shift := b.mustNode(gorgonia.Mul(b.ones, b.addWeight(l.bias)))
-		y = b.mustNode(gorgonia.Add(y, shift))
-	}
-	if l.relu {
-		y = b.mustNode(gorgonia.Rectify(y))
-	}
-	return y
+	ones := b.addInput("ones", b.batch, 1, slices.Repeat([]float32{1}, b.batch))
+	shift := b.mustNode(gorgonia.Mul(ones, b.addWeight(h.bias)))
+	return b.mustNode(gorgonia.Add(y, shift))
 }
 
 // matrixOf returns a view of a node's value.

@@ -173,7 +173,7 @@ func Whitening(ctx context.Context, x features.Source, out int, centre bool) (*H
 		return nil, err
 	}
 	h := newBlank(cfg)
-	h.startWhitened(w, nil)
+	h.startWhitened(w)
 	return h, nil
 }
 

@@ -57,13 +57,9 @@ func rotation(rng *rand.Rand, d int) blas32.General {
 
 // outputs are y = Wᵀx + b before normalisation.
 func outputs(h *Head, x blas32.General) blas32.General {
-	in := x
-	for _, l := range h.layers {
-		out := features.NewMatrix(x.Rows, l.weight.Cols)
-		l.applyLayer(out, in)
-		in = out
-	}
-	return in
+	out := features.NewMatrix(x.Rows, h.cfg.Out)
+	h.applyLinear(out, x)
+	return out
 }
 
 // covarianceOf computes the covariance by a plain loop in float64, about the mean or about zero.
@@ -106,84 +102,49 @@ func identityError(c *mat.SymDense, eigen []float64, eps float64) float64 {
 }
 
 func TestWhitenedCovariance(t *testing.T) {
-	for _, hidden := range [][]int{nil, {40}, {33, 50}} {
-		for _, bias := range []bool{true, false} {
-			cfg := Config{In: 24, Out: 16, Hidden: hidden, Bias: bias, Activation: ReLU, Init: Whiten}
-			t.Run(name(cfg), func(t *testing.T) {
-				train := spectrum(source(1), 400, cfg.In, 1)
-				h, err := New(t.Context(), cfg, train.X, source(2))
-				if err != nil {
-					t.Fatal(err)
-				}
-				raw := covarianceOf(train.X, bias)
-				values, _ := eigen.Leading(raw, cfg.In)
-				var trace float64
-				for _, v := range values {
-					trace += v
-				}
-				y := outputs(h, train.X)
-				if d := identityError(covarianceOf(y, bias), values, ridge*trace/float64(cfg.In)); d > 1e-4 {
-					t.Errorf("covariance of the whitened features is %.2g from the identity", d)
-				}
-				// The twin: one direction a tenth too long must be detected.
-				w := h.layers[len(h.layers)-1].weight
-				for i := range w.Rows {
-					w.Data[i*w.Cols+3] *= 1.1
-				}
-				if d := identityError(covarianceOf(outputs(h, train.X), bias), values,
-					ridge*trace/float64(cfg.In)); d < 1e-2 {
-					t.Errorf("a spoiled whitening passed: %.2g", d)
-				}
-			})
-		}
-	}
-}
-
-// A wide enough perceptron starts as the linear whitened head.
-func TestPerceptronStartsLinear(t *testing.T) {
-	train := spectrum(source(1), 400, 24, 1)
-	linear, err := New(t.Context(), Config{In: 24, Out: 8, Bias: true, Init: Whiten}, train.X, source(2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := linear.Embed(train.X)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, hidden := range [][]int{{16}, {40}, {17, 30, 16}} {
-		h, err := New(t.Context(), Config{In: 24, Out: 8, Hidden: hidden, Bias: true, Activation: ReLU, Init: Whiten},
-			train.X, source(2))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := h.Embed(train.X)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, v := range want.Data {
-			if math.Abs(float64(v-got.Data[i])) > 1e-5 {
-				t.Fatalf("hidden %v: value %d is %v, linear %v", hidden, i, got.Data[i], v)
+	for _, bias := range []bool{true, false} {
+		cfg := Config{In: 24, Out: 16, Bias: bias, Init: Whiten}
+		t.Run(name(cfg), func(t *testing.T) {
+			train := spectrum(source(1), 400, cfg.In, 1)
+			h, err := New(t.Context(), cfg, train.X, source(2))
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if h.rank != 8 {
-			t.Errorf("hidden %v: rank %d, expected 8", hidden, h.rank)
-		}
+			raw := covarianceOf(train.X, bias)
+			values, _ := eigen.Leading(raw, cfg.In)
+			var trace float64
+			for _, v := range values {
+				trace += v
+			}
+			y := outputs(h, train.X)
+			if d := identityError(covarianceOf(y, bias), values, ridge*trace/float64(cfg.In)); d > 1e-4 {
+				t.Errorf("covariance of the whitened features is %.2g from the identity", d)
+			}
+			// The twin: one direction a tenth too long must be detected.
+			w := h.weight
+			for i := range w.Rows {
+				w.Data[i*w.Cols+3] *= 1.1
+			}
+			if d := identityError(covarianceOf(outputs(h, train.X), bias), values,
+				ridge*trace/float64(cfg.In)); d < 1e-2 {
+				t.Errorf("a spoiled whitening passed: %.2g", d)
+			}
+		})
 	}
 }
 
 func TestRank(t *testing.T) {
 	for _, c := range []struct {
-		what              string
-		n, d, out, hidden int
-		bias              bool
-		rank              int
-		dead              int // features that are always zero
+		what      string
+		n, d, out int
+		bias      bool
+		rank      int
+		dead      int // features that are always zero
 	}{
-		{"fewer rows than directions", 10, 24, 16, 0, true, 9, 0},
-		{"fewer rows, no bias", 10, 24, 16, 0, false, 10, 0},
-		{"dead features", 200, 24, 20, 0, true, 14, 10},
-		{"more outputs than inputs", 200, 24, 40, 0, true, 24, 0},
-		{"narrow hidden layer", 200, 24, 16, 11, true, 5, 0},
+		{"fewer rows than directions", 10, 24, 16, true, 9, 0},
+		{"fewer rows, no bias", 10, 24, 16, false, 10, 0},
+		{"dead features", 200, 24, 20, true, 14, 10},
+		{"more outputs than inputs", 200, 24, 40, true, 24, 0},
 	} {
 		train := randomSet(source(1), c.n, c.d)
 		for i := range train.X.Data {
@@ -191,10 +152,7 @@ func TestRank(t *testing.T) {
 				train.X.Data[i] = 0
 			}
 		}
-		cfg := Config{In: c.d, Out: c.out, Bias: c.bias, Activation: ReLU, Init: Whiten}
-		if c.hidden > 0 {
-			cfg.Hidden = []int{c.hidden}
-		}
+		cfg := Config{In: c.d, Out: c.out, Bias: c.bias, Init: Whiten}
 		h, err := New(t.Context(), cfg, train.X, source(2))
 		if err != nil {
 			t.Fatalf("%s: %v", c.what, err)

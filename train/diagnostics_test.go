@@ -1,11 +1,9 @@
 package train
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -24,7 +22,6 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 	var told []Diagnosis
 	b := newBed(t, dir, nil)
 	b.cfg.Observe = Together(b.cfg.Observe, On(func(d Diagnosis) { told = append(told, d) }))
-	b.cfg.Named = func(row int) (path, label string) { return fmt.Sprint(row), "given" }
 	tr := b.trainer(t)
 	if _, err := tr.Run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -51,7 +48,7 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 			handovers++
 		}
 		for _, j := range d.Judged {
-			want, lowest := judged{Judge: j.Judge}, map[int]float64{}
+			want := judged{Judge: j.Judge}
 			for _, f := range facts {
 				if f.Judge != j.Judge {
 					continue
@@ -63,9 +60,6 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 						continue
 					}
 					want.Scores.Add(v)
-					if was, seen := lowest[f.rows[i]]; !slices.Contains(f.Kept, i) && (!seen || v < was) {
-						lowest[f.rows[i]] = v
-					}
 				}
 				if f.HasThreshold {
 					if want.Threshold == nil {
@@ -76,12 +70,6 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 				}
 			}
 			want.KeptShare = float64(want.Kept) / float64(want.Rows)
-			for row, score := range lowest {
-				d := Dropped{Row: row, Score: score, Path: fmt.Sprint(row), Label: "given"}
-				want.Dropped = append(want.Dropped, d)
-			}
-			slices.SortFunc(want.Dropped, func(a, b Dropped) int { return cmp.Compare(a.Score, b.Score) })
-			want.Dropped = want.Dropped[:min(len(want.Dropped), mostDropped)]
 			if diff := gocmp.Diff(want, j); diff != "" {
 				t.Errorf("step %d: %s", d.Step, diff)
 			}

@@ -42,21 +42,17 @@ func slowEmbed(t testing.TB, run string, x []float32) []float64 {
 	for i, v := range x {
 		in[i] = float64(v)
 	}
-	for _, l := range h.Layers() {
-		out := make([]float64, l.Weight.Cols)
-		for j := range out {
-			for i, v := range in {
-				out[j] += v * float64(l.Weight.Data[i*l.Weight.Stride+j])
-			}
-			if l.Bias != nil {
-				out[j] += float64(l.Bias[j])
-			}
-			if l.Activation == "relu" {
-				out[j] = max(out[j], 0)
-			}
+	w, bias := h.Linear()
+	out := make([]float64, w.Cols)
+	for j := range out {
+		for i, v := range in {
+			out[j] += v * float64(w.Data[i*w.Stride+j])
 		}
-		in = out
+		if bias != nil {
+			out[j] += float64(bias[j])
+		}
 	}
+	in = out
 	sum := 0.0
 	for _, v := range in {
 		sum += v * v

@@ -55,7 +55,6 @@ func RunFlags() (flags []cli.Flag) {
 		"noise-rate": {"share `P` of the labels to treat as wrong, by screening and by the filter; auto estimates it",
 			d.Filter.Rate.String()},
 		"dim":    {"`N` dimensions of the embedding", fmt.Sprint(d.Head.Out)},
-		"hidden": {"widths `N,...` of the head's hidden layers; none: a linear head", "none"},
 		"init": {"`WAY` to initialise the head: whiten, random or kaiming (random as PRISM's released code)",
 			d.Head.Init},
 		"epochs": {"train for `N` epochs; auto: by the number of images",
