@@ -4,7 +4,7 @@
 //
 // A [Head] is plain numbers: weights are in×out, row-major, so a batch of feature rows times a weight matrix is
 // one product without a transposition. [Head.Embed] runs it through blas32. An [Encoder] trains it: Gorgonia
-// differentiates ⟨u(W), G⟩ for the G = ∂L/∂z that a loss has computed. Only this package imports Gorgonia. It
+// differentiates ⟨y(W), G⟩ for the G = ∂L/∂y that follows from what a loss has computed. Only this package imports Gorgonia. It
 // knows neither losses nor filters, and imports only features.
 //
 // The same seed gives the same bits: the initial weights are drawn from the source given to [New], never by
@@ -70,6 +70,20 @@ func NewWhitened(cfg Config, white *Head, rng *rand.Rand) (*Head, error) {
 	}
 	h.rank = white.rank
 	return h, nil
+}
+
+// drawWeights fills the weights at random: Glorot & Bengio (AISTATS 2010), variance 2/(in+out), or, with Kaiming, He et al.
+// (ICCV 2015) by the outputs, 2/out. The bias is zero.
+func (h *Head) drawWeights(rng *rand.Rand) {
+	w := h.weight
+	variance := 2 / float64(w.Rows+w.Cols)
+	if h.cfg.Init == Kaiming {
+		variance = 2 / float64(w.Cols)
+	}
+	scale := math.Sqrt(variance)
+	for i := range w.Data {
+		w.Data[i] = float32(scale * rng.NormFloat64())
+	}
 }
 
 // Restore returns a head with parameter values read from a file, in the order of [Config.Shapes]. The values

@@ -324,8 +324,8 @@ func TestWhiteningOfFewRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := min(16, n-1)
-		want, err := whiteningBy(mean, cov, n, n-1, out)
-		if err != nil {
+		want := newBlank(Config{In: 40, Out: out, Bias: true, Init: Whiten})
+		if err := want.whitenByMoments(mean, cov, n, n-1); err != nil {
 			t.Fatal(err)
 		}
 		got, err := SelfWhitening(t.Context(), x, out)
