@@ -217,7 +217,8 @@ func checkResumed(t *testing.T, entry Entry, threshold string) {
 func TestBadFilterStatesAreRefused(t *testing.T) {
 	s := newStream(7, 8, 4, 0.8)
 	for scorer, states := range map[string][]State{
-		"avgsim":   {{Early: true, ByOdds: true}, {Window: make([]float64, 31), ByOdds: true}, {Window: []float64{0.1}}},
+		"avgsim": {{Early: true, ByOdds: true}, {Window: make([]float64, 31), ByOdds: true},
+			{Window: []float64{0.1}}},
 		"proxysim": {{Seen: []int{4}, ByOdds: true}},
 	} {
 		f := mustNew(t, s.world, func(config *Config) { config.Scorer = scorer })

@@ -91,8 +91,8 @@ func (g *graph) runForward() error {
 	return nil
 }
 
-// runBackward runs the rest of the program for the gradient in the first n rows of dy; the parameters' Grad then hold their
-// gradients.
+// runBackward runs the rest of the program for the gradient in the first n rows of dy; the parameters' Grad then hold
+// their gradients.
 func (g *graph) runBackward(n int) error {
 	clear(g.dy.Data[n*g.dy.Stride:])
 	g.gate.open = true
@@ -139,8 +139,8 @@ func (b *builder) addWeight(p *features.Param) *gorgonia.Node {
 	return n
 }
 
-// addLinear returns x·W + 1·b. The bias is a product with a column of ones, because Gorgonia's broadcasts copy element by
-// element.
+// addLinear returns x·W + 1·b. The bias is a product with a column of ones, because Gorgonia's broadcasts copy element
+// by element.
 func (b *builder) addLinear(h *Head, x *gorgonia.Node) *gorgonia.Node {
 	y := b.mustNode(gorgonia.Mul(x, b.addWeight(h.weight)))
 	if h.bias == nil {

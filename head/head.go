@@ -4,8 +4,8 @@
 //
 // A [Head] is plain numbers: weights are in×out, row-major, so a batch of feature rows times a weight matrix is
 // one product without a transposition. [Head.Embed] runs it through blas32. An [Encoder] trains it: Gorgonia
-// differentiates ⟨y(W), G⟩ for the G = ∂L/∂y that follows from what a loss has computed. Only this package imports Gorgonia. It
-// knows neither losses nor filters, and imports only features.
+// differentiates ⟨y(W), G⟩ for the G = ∂L/∂y that follows from what a loss has computed. Only this package imports
+// Gorgonia. It knows neither losses nor filters.
 //
 // The same seed gives the same bits: the initial weights are drawn from the source given to [New], never by
 // Gorgonia, which seeds its initialisers from the clock.
@@ -72,8 +72,8 @@ func NewWhitened(cfg Config, white *Head, rng *rand.Rand) (*Head, error) {
 	return h, nil
 }
 
-// drawWeights fills the weights at random: Glorot & Bengio (AISTATS 2010), variance 2/(in+out), or, with Kaiming, He et al.
-// (ICCV 2015) by the outputs, 2/out. The bias is zero.
+// drawWeights fills the weights at random: Glorot & Bengio (AISTATS 2010), variance 2/(in+out), or, with Kaiming, He et
+// al. (ICCV 2015) by the outputs, 2/out. The bias is zero.
 func (h *Head) drawWeights(rng *rand.Rand) {
 	w := h.weight
 	variance := 2 / float64(w.Rows+w.Cols)

@@ -15,9 +15,9 @@ import (
 // errWaiting stops Gorgonia's machine at the gate; it stays at that instruction.
 var errWaiting = errors.New("head: waiting for the gradient of the embeddings")
 
-// gateOp is between the forward and the backward part of the graph. Its input are the outputs y, its output is ∂L/∂y, of the
-// same shape, which is computed outside Gorgonia. If that is not known yet, it copies y out and stops the machine; the next
-// run continues from here.
+// gateOp is between the forward and the backward part of the graph. Its input are the outputs y, its output is ∂L/∂y,
+// of the same shape, which is computed outside Gorgonia. If that is not known yet, it copies y out and stops the
+// machine; the next run continues from here.
 type gateOp struct {
 	y       blas32.General // the input, for use outside
 	dy      *tensor.Dense  // the output

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"winnow/features"
-	"winnow/internal/eigen"
 )
 
 const (
@@ -98,7 +97,7 @@ func (h *Head) whitenByRows(ctx context.Context, x features.Source, mean []float
 	if err := checkVariance(trace, n); err != nil {
 		return err
 	}
-	values, left := eigen.Leading(gram, min(h.cfg.Out, n))
+	values, left := LeadingEigen(gram, min(h.cfg.Out, n))
 	values = values[:rankOf(values, limit)]
 	var vectors mat.Dense
 	vectors.Mul(rows.T(), left.Slice(0, n, 0, len(values)))
@@ -119,7 +118,7 @@ func (h *Head) whitenByMoments(mean []float64, cov *mat.SymDense, n, limit int) 
 	if err := checkVariance(trace, n); err != nil {
 		return err
 	}
-	values, vectors := eigen.Leading(cov, min(h.cfg.Out, d))
+	values, vectors := LeadingEigen(cov, min(h.cfg.Out, d))
 	h.scaleVectors(vectors, values[:rankOf(values, limit)], mean, ridge*trace/float64(d))
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"winnow/features"
-	"winnow/internal/eigen"
 )
 
 // spectrum draws n rows whose covariance has the eigenvalues 1, 2^-power, 3^-power, … in rotated axes, around a
@@ -111,7 +110,7 @@ func TestWhitenedCovariance(t *testing.T) {
 				t.Fatal(err)
 			}
 			raw := covarianceOf(train.X, bias)
-			values, _ := eigen.Leading(raw, cfg.In)
+			values, _ := LeadingEigen(raw, cfg.In)
 			var trace float64
 			for _, v := range values {
 				trace += v

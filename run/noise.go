@@ -12,12 +12,12 @@ import (
 	"winnow/train"
 )
 
-// enoughImages is how many labelled images a noise rate is estimated from if a set has more: then an estimate of 20 % has a
-// standard error of 0.13 points.
+// enoughImages is how many labelled images a noise rate is estimated from if a set has more: then an estimate of 20 %
+// has a standard error of 0.13 points.
 const enoughImages = 100_000
 
-// resolveRate estimates the noise rate if the configuration asks for it, else it returns nil. If there are more labelled
-// images than enough, it draws that many.
+// resolveRate estimates the noise rate if the configuration asks for it, else it returns nil. If there are more
+// labelled images than enough, it draws that many.
 func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*folder.NoiseRate, error) {
 	if !cfg.NeedsRate() {
 		return nil, nil

@@ -27,7 +27,8 @@ const CheckpointFile = "checkpoint.winnow"
 const checkpointFormat = 3
 
 // checkpoint is everything that the next step depends on, apart from Config. Random sources have no state (see [Rand]).
-// One that was captured is a view: nothing of the size of the weights is copied, and it is written before the next step.
+// One that was captured is a view: nothing of the size of the weights is copied, and it is written before the next
+// step.
 type checkpoint struct {
 	checkpointHead
 	lists   [][]float32          // of the encoder, its state and the losses' parameters, then of the best state
@@ -57,7 +58,8 @@ type solverHead struct {
 
 // captureState returns the current state.
 func (t *Trainer) captureState() checkpoint {
-	c := checkpoint{checkpointHead: checkpointHead{Format: checkpointFormat, Identity: t.Identity, Progress: t.progress}}
+	var c checkpoint
+	c.Format, c.Identity, c.Progress = checkpointFormat, t.Identity, t.progress
 	for _, p := range t.learnedParams() {
 		c.lists = append(c.lists, p.Data)
 	}

@@ -83,9 +83,9 @@ func (g *group) squareGradients(int) error {
 	return nil
 }
 
-// stepGroup moves the group's parameters in a step (from 1) in which it runs: only those whose gradient asks for it, because momentum and weight decay would move the others too. The parameters
-// of an encoder move together or not at all; each parameter of a loss may rest by itself when only other losses
-// had something to learn.
+// stepGroup moves the group's parameters in a step (from 1) in which it runs: only those whose gradient asks for it,
+// because momentum and weight decay would move the others too. The parameters of an encoder move together or not at
+// all; each parameter of a loss may rest by itself when only other losses had something to learn.
 func (g *group) stepGroup(step int) error {
 	g.moved = g.moved[:0]
 	if g.placed != nil && g.squares[0] > 0 || g.placed == nil && slices.ContainsFunc(g.encoder, isPulled) {
@@ -144,8 +144,8 @@ func newGroups(list []Group, encoder, losses []*features.Param, place features.P
 	for i, g := range list {
 		g.Start = cmp.Or(g.Start, 1)
 		if g.Solver == nil || g.Start < 1 || g.Start > steps || g.Stop != 0 && (g.Stop < g.Start || g.Stop > steps) {
-			return nil, fmt.Errorf("train: group %q: found steps %d to %d, expected a solver and steps of the %d of the run",
-				g.Name, g.Start, g.Stop, steps)
+			return nil, fmt.Errorf("train: group %q: found steps %d to %d, expected a solver and steps of the %d of "+
+				"the run", g.Name, g.Start, g.Stop, steps)
 		}
 		if g.Schedule.Beta1 > 0 && !hasBeta1(g.Solver) {
 			return nil, fmt.Errorf("train: group %q: its schedule changes beta1, which its solver does not have: "+

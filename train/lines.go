@@ -20,8 +20,9 @@ type lineFile struct {
 	file *os.File
 }
 
-// openLines opens a file in dir for appending. It removes an incomplete last line and the lines that keep rejects, which
-// were written after the state that the run continues from. A line that keep cannot read is an error and changes nothing.
+// openLines opens a file in dir for appending. It removes an incomplete last line and the lines that keep rejects,
+// which were written after the state that the run continues from. A line that keep cannot read is an error and changes
+// nothing.
 func openLines(dir, name string, keep func(line []byte) (bool, error)) (*lineFile, error) {
 	path := filepath.Join(dir, name)
 	if err := cutLines(path, keep); err != nil {

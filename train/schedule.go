@@ -66,7 +66,8 @@ func (s Schedule) validateSchedule() error {
 		fmt.Sprintf("a number from 0 to the lr %v", s.LR))
 	check.That(s.Name != "cosine" || s.Min >= 0 && s.Min <= s.LR, "lr_min", s.Min,
 		fmt.Sprintf("a number from 0 to the lr %v", s.LR))
-	check.That(s.Name != "multistep" && s.Name != "supcon" || s.Gamma > 0 && s.Gamma <= 1, "gamma", s.Gamma, "a number above 0, at most 1")
+	check.That(s.Name != "multistep" && s.Name != "supcon" || s.Gamma > 0 && s.Gamma <= 1, "gamma",
+		s.Gamma, "a number above 0, at most 1")
 	check.That(s.Hold >= 0 && s.Hold <= 1, "hold", s.Hold, "a share from 0 to 1")
 	check.That(s.Beta1 >= 0 && s.Beta1 < 1, "beta1", s.Beta1, "a number from 0 to below 1")
 	check.That(slices.IsSorted(s.Milestones), "milestones", s.Milestones, "rising steps")

@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"winnow/filters"
 	"winnow/filters/leaveout"
-	"winnow/internal/spread"
 )
 
 // smallestGroup is the least share of a class that is a group and not outliers.
@@ -92,7 +92,7 @@ func compareTwoSides(s *leaveout.Set, sides [2][]int) float64 {
 // apart, and the position of their middle.
 func fitGroupLine(s *leaveout.Set, members []int) (line []float64, middle float64, ok bool) {
 	along := longestAxis(s, members)
-	cut, ok := spread.TwoMeans(along)
+	cut, ok := filters.TwoMeans(along)
 	if !ok {
 		return nil, 0, false
 	}

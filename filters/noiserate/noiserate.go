@@ -4,8 +4,8 @@
 // Every image is left out of its own judgement: it is compared with the means of the classes without it, s_ik, as
 // package leaveout has it.
 //
-// Every image then gets the probability that its label is wrong ([Estimate.Wrong]); the rate of a class is the mean over
-// the class.
+// Every image then gets the probability that its label is wrong ([Estimate.Wrong]); the rate of a class is the mean
+// over the class.
 //
 // The package sees given labels only and imports only features and filters/leaveout. Products are float32,
 // decisions float64.
@@ -20,8 +20,8 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// Likelihood names the method of an [Estimate]. It finds few or none of the systematic mistakes, such as one class taken
-// for another.
+// Likelihood names the method of an [Estimate]. It finds few or none of the systematic mistakes, such as one class
+// taken for another.
 const Likelihood = "likelihood"
 
 // Most is the largest estimate: a filter that drops more has nothing left to compare with.
@@ -52,15 +52,15 @@ func NewEstimate(ctx context.Context, z features.Set, classes int) (Estimate, er
 }
 
 // FromSet is [NewEstimate] for images that are already compared with classes; each image must have a share of 1
-// in its given class. It finds the share ρ of wrong labels that maximises the likelihood of the given labels, if mistakes
-// go to all classes alike ([Calibrate]). A hard image does not count as a wrong label: it fits its class as badly as β
-// allows.
+// in its given class. It finds the share ρ of wrong labels that maximises the likelihood of the given labels, if
+// mistakes go to all classes alike ([Calibrate]). A hard image does not count as a wrong label: it fits its class as
+// badly as β allows.
 //
 // The interval is the profile of the likelihood, widened on both sides by the difference from the rate by ranks
-// (rankAmount), which makes other assumptions: chance is not the only possible error. If mistakes go to similar classes it
-// finds too few of them: it takes them for classes that look alike. The doubt, the mean of 1 - P(y|x) by similarities
-// alone, counts all of them: it is the share of wrong labels if a given label and the true one are independent given the
-// image.
+// (rankAmount), which makes other assumptions: chance is not the only possible error. If mistakes go to similar classes
+// it finds too few of them: it takes them for classes that look alike. The doubt, the mean of 1 - P(y|x) by
+// similarities alone, counts all of them: it is the share of wrong labels if a given label and the true one are
+// independent given the image.
 func FromSet(ctx context.Context, s *leaveout.Set) (Estimate, error) {
 	e := Estimate{Method: Likelihood, Judged: s.Z.Len()}
 	c, err := Calibrate(ctx, s)
@@ -105,8 +105,8 @@ func (c Calibration) givenProbability(y int, row []float64) float64 {
 	return 1 / (1 + rivals)
 }
 
-// rankAmount compares the rank of the given class, column y, with that expected by chance. Sort the C classes by falling
-// similarity: a right label ranks in the upper half even for a hard image, while a label drawn at random from
+// rankAmount compares the rank of the given class, column y, with that expected by chance. Sort the C classes by
+// falling similarity: a right label ranks in the upper half even for a hard image, while a label drawn at random from
 // the wrong ones has every rank but the right label's with equal probability. So twice the share of labels in
 // the lower half is the share of wrong ones:
 //

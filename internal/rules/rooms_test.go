@@ -58,7 +58,7 @@ var rooms = []Room{
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"features internal/spread"},
 	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
-		"eval features internal/eigen"},
+		"eval features head"},
 
 	{"filters", "judges during training which given labels look right",
 		"features"},
@@ -75,7 +75,7 @@ var rooms = []Room{
 	{"train/peers", "trains classifiers under noise: Co-teaching and its relatives, F-correction",
 		"features head losses train"},
 	{"train/selective", "trains with Sel-CL and TCL, on frozen features or a backbone that learns too",
-		"eval features head internal/spread train"},
+		"eval features filters head internal/spread train"},
 
 	{"backbone", "turns image files into vectors: decode, orient, resize, crop, augment, batch, infer",
 		"backbone/jfif datasets features internal/exif"},
@@ -257,7 +257,7 @@ var rooms = []Room{
 		""},
 	{"internal/text", "writes numbers, sizes, names and tables for people, and JSON",
 		""},
-	{"internal/eigen", "decomposes symmetric matrices, or finds their largest eigenvalues",
+	{"internal/eigen", "decomposes symmetric matrices",
 		""},
 	{"internal/paired", "compares two ways by the differences of their repetitions: t-test, interval, " +
 		"Holm's correction",

@@ -9,7 +9,8 @@
 // mixed instead of images, and the running average covers the head. A live backbone receives images: views are
 // augmented, images are mixed, and the average covers everything that learns. Decisions about labels are
 // computed as published ([selclDetector], [tclDetector]): rows are unit vectors, similarities cosines; a negative label
-// means none: such a row is neither judged nor selected, but it has neighbours, a pseudo label and a share in the centres.
+// means none: such a row is neither judged nor selected, but it has neighbours, a pseudo label and a share in the
+// centres.
 //
 //	x → head → u (n×D, unit rows: the embedding that is kept) → logits l = 4·u·Wᵀ + b (n×C)
 //

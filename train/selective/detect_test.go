@@ -8,12 +8,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
-	"winnow/internal/spread"
+	"winnow/filters"
 )
 
 // Degenerate sets still give numbers.
 func TestDegenerateSets(t *testing.T) {
-	same, alone, two, none := features.NewSet(30, 4), features.NewSet(9, 5), features.NewSet(2, 1), features.NewSet(6, 3)
+	same, alone := features.NewSet(30, 4), features.NewSet(9, 5)
+	two, none := features.NewSet(2, 1), features.NewSet(6, 3)
 	for i := range same.X.Data {
 		same.X.Data[i] = 0.5
 	}
@@ -87,7 +88,7 @@ func TestMixtureFindsItsParts(t *testing.T) {
 	if _, ok := fitMixture([]float64{0.3, 0.3, 0.3}); ok {
 		t.Error("a mixture of equal numbers")
 	}
-	if cut, ok := spread.TwoMeans([]float64{9, 1, 2, 1, 8, 9}); !ok || cut != 8 {
+	if cut, ok := filters.TwoMeans([]float64{9, 1, 2, 1, 8, 9}); !ok || cut != 8 {
 		t.Errorf("cut at %v", cut)
 	}
 }

@@ -3,7 +3,7 @@ package selective
 import (
 	"math"
 
-	"winnow/internal/spread"
+	"winnow/filters"
 )
 
 // normalMixture is a mixture of two normal distributions over one number; the first has the lower mean.
@@ -28,7 +28,7 @@ const (
 //
 // Time O(n log n), plus two exponentials per number and step. METHODS 13.2.
 func fitMixture(x []float64) (m normalMixture, ok bool) {
-	cut, ok := spread.TwoMeans(x)
+	cut, ok := filters.TwoMeans(x)
 	if !ok {
 		return m, false
 	}

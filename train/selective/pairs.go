@@ -61,7 +61,8 @@ func (s *selection) findPairs() *confidentPairs {
 	if total > 0 {
 		at := s.beta * float64(total-1)
 		lower := min(int(at), total-1)
-		p.Threshold = spread.Between(binOfRank(counts, lower), binOfRank(counts, min(lower+1, total-1)), at-float64(lower))
+		p.Threshold = spread.Between(binOfRank(counts, lower), binOfRank(counts, min(lower+1, total-1)),
+			at-float64(lower))
 	}
 	return p
 }

@@ -1,4 +1,4 @@
-package eigen
+package head
 
 import (
 	"math"
@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"winnow/internal/eigen"
 )
 
 const (
@@ -18,9 +20,9 @@ const (
 	maxStretch = 1e10 // how far a filter may stretch directions before rounding loses the short ones
 )
 
-// Leading returns the k largest eigenvalues of a positive semidefinite matrix, in falling order, and their
+// LeadingEigen returns the k largest eigenvalues of a positive semidefinite matrix, in falling order, and their
 // eigenvectors as columns (d×k). The matrix is finite and not zero.
-func Leading(c *mat.SymDense, k int) ([]float64, *mat.Dense) {
+func LeadingEigen(c *mat.SymDense, k int) ([]float64, *mat.Dense) {
 	d := c.SymmetricDim()
 	wide := k + max(k/8, 32)
 	if d <= exactRows || wide >= d*9/10 {
@@ -31,9 +33,9 @@ func Leading(c *mat.SymDense, k int) ([]float64, *mat.Dense) {
 
 // decomposeWhole decomposes the matrix and keeps the top k.
 func decomposeWhole(c mat.Symmetric, k int) ([]float64, *mat.Dense) {
-	rising, rows, ok := Symmetric(c)
+	rising, rows, ok := eigen.Symmetric(c)
 	if !ok {
-		panic("eigen: the symmetric eigenproblem did not converge on finite numbers") // never seen
+		panic("head: the symmetric eigenproblem did not converge on finite numbers") // never seen
 	}
 	d := c.SymmetricDim()
 	values, vectors := make([]float64, k), mat.NewDense(d, k, nil)
