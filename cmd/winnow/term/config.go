@@ -54,7 +54,7 @@ func RunFlags() (flags []cli.Flag) {
 			"combined, " + config.NoScreen + " with --filter none, a recipe or a file"},
 		"noise-rate": {"share `P` of the labels to treat as wrong, by screening and by the filter; auto estimates it",
 			d.Filter.Rate.String()},
-		"dim":    {"`N` dimensions of the embedding", fmt.Sprint(d.Head.Out)},
+		"dim": {"`N` dimensions of the embedding", fmt.Sprint(d.Head.Out)},
 		"init": {"`WAY` to initialise the head: whiten, random or kaiming (random as PRISM's released code)",
 			d.Head.Init},
 		"epochs": {"train for `N` epochs; auto: by the number of images",
