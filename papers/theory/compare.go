@@ -87,7 +87,7 @@ func (c *comparison) openImages(ctx context.Context, o PairOptions) error {
 	c.manifest, c.set, c.result.Name = r.Manifest, data.Train.Labelled(), "frozen features"
 	switch {
 	case o.Run == "":
-		c.sampler = config.Sampler{Variant: config.Shuffle, Rows: min(512, c.set.Len()), Balance: 1}
+		c.sampler = config.Sampler{Variant: config.Shuffle, Rows: min(512, c.set.Len())}
 		if err = features.Normalize(c.set.X); names == nil {
 			names = []string{"supcon", "scl_rhe"}
 		}
