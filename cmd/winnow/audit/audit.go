@@ -31,9 +31,7 @@ import (
 var helpText string
 
 // Command returns winnow audit.
-func Command() *cli.Command { return newAuditCommand(runAudit) }
-
-func newAuditCommand(call term.Call[Options]) *cli.Command {
+func Command() *cli.Command {
 	return &cli.Command{
 		Name:        "audit",
 		Usage:       "find the wrong labels of photos, of stored features or of a run, and suggest better ones",
@@ -79,7 +77,7 @@ func newAuditCommand(call term.Call[Options]) *cli.Command {
 				Usage: "--clean: fix as many as possible while the expected share of wrong labels among them is " +
 					"at least `P`"},
 		}, append(term.ColumnFlags(), term.Renamed(term.DataFlags, "manifest", "labels")...)...),
-		Action: term.CheckedAction(readAudit, call),
+		Action: term.CheckedAction(readAudit, runAudit),
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"winnow/datasets/location"
 )
 
-func checkCommand(call term.Call[CheckOptions]) *cli.Command {
+func checkCommand() *cli.Command {
 	return &cli.Command{
 		Name: "check",
 		Usage: "report unreadable images, duplicates, leaks between splits, classes with one sample, and " +
@@ -26,7 +26,7 @@ func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 			term.ShardFlag("images"),
 			term.JSONFlag(),
 		},
-		Action: term.Action(readCheck, call),
+		Action: term.Action(readCheck, runCheck),
 	}
 }
 

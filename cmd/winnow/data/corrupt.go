@@ -18,7 +18,7 @@ import (
 //go:embed corrupt.txt
 var corruptHelp string
 
-func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
+func corruptCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "corrupt",
 		Usage:       "make labels of one split wrong, for experiments, and keep the truth as true_label",
@@ -28,7 +28,7 @@ func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
 			term.Required(term.OutFlag("manifest `FILE` to write")),
 			&cli.StringFlag{Name: "noise", Value: "symmetric",
 				Usage: "`MODEL` of the noise: " + strings.Join(run.NoiseModels(), ", ")},
-			&cli.Float64Flag{Name: "noise-rate", Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
+			&cli.Float64Flag{Name: "noise-rate", Usage: "share of labels to change, `P` in [0, 1); required"},
 			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the `SPLIT` to corrupt"},
 			&cli.StringFlag{Name: "count", Value: datasets.Independent,
 				Usage: "symmetric, `WAY` to count: each label by chance (independent), a share of all (exact) or " +
@@ -44,7 +44,7 @@ func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
 			term.SeedFlag("seed `N` of the noise"),
 			term.JSONFlag(),
 		},
-		Action: term.Action(readCorrupt, call),
+		Action: term.Action(readCorrupt, runCorrupt),
 	}
 }
 

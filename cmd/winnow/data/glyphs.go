@@ -13,7 +13,7 @@ import (
 	"winnow/internal/hint"
 )
 
-func glyphsCommand(call term.Call[GlyphsOptions]) *cli.Command {
+func glyphsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "glyphs",
 		Usage: "draw the embedded dataset of characters into image folders, with a manifest.csv",
@@ -24,7 +24,7 @@ func glyphsCommand(call term.Call[GlyphsOptions]) *cli.Command {
 			&cli.Uint64Flag{Name: "seed",
 				Usage: "`SEED` of the images; 1 draws those of winnow quickstart", Value: glyphs.DemoSeed},
 		},
-		Action: term.Action(readGlyphs, call),
+		Action: term.Action(readGlyphs, runGlyphs),
 	}
 }
 

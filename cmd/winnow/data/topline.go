@@ -10,7 +10,7 @@ import (
 	"winnow/datasets/location"
 )
 
-func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
+func toplineCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "topline",
 		Usage:     "keep the share 1-p of each class, all labelled right, as a reference for training with noise p",
@@ -23,13 +23,13 @@ func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
 			"   winnow data topline clean.csv --noise-rate 0.3 --out topline.csv",
 		Flags: []cli.Flag{
 			term.Required(term.OutFlag("manifest `FILE` to write")),
-			&cli.Float64Flag{Name: "noise-rate", Required: true, Usage: "share of images to leave out, `P` in [0, 1)"},
+			&cli.Float64Flag{Name: "noise-rate", Usage: "share of images to leave out, `P` in [0, 1); required"},
 			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the `SPLIT` to thin out"},
 			term.SeedFlag("seed `N` of the draw; with the same seed a higher rate keeps a subset of what a lower one " +
 				"keeps"),
 			term.JSONFlag(),
 		},
-		Action: term.Action(readTopline, call),
+		Action: term.Action(readTopline, runTopline),
 	}
 }
 

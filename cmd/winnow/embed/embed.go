@@ -14,9 +14,7 @@ import (
 )
 
 // Command returns the "winnow embed" command.
-func Command() *cli.Command { return newEmbedCommand(runEmbed) }
-
-func newEmbedCommand(call term.Call[Options]) *cli.Command {
+func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "embed",
 		Usage:     "compute the vectors of images with a run or an exported model",
@@ -39,7 +37,7 @@ func newEmbedCommand(call term.Call[Options]) *cli.Command {
 				Usage: "divide the vectors of a backbone by their length (those of runs and exports have length 1)"},
 			term.ShardFlag("images"),
 		}, term.EmbedFlags...),
-		Action: term.CheckedAction(readEmbed, call),
+		Action: term.CheckedAction(readEmbed, runEmbed),
 	}
 }
 

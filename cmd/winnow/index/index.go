@@ -14,9 +14,7 @@ import (
 )
 
 // Command returns the "winnow index" command.
-func Command() *cli.Command { return newIndexCommand(runIndex) }
-
-func newIndexCommand(call term.Call[Options]) *cli.Command {
+func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "index",
 		Usage:     "build an index of images on disk for winnow search, or add images to it",
@@ -38,7 +36,7 @@ func newIndexCommand(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "dtype", Value: features.Float32,
 				Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
 		}, term.EmbedFlags...),
-		Action: term.Action(readIndex, call),
+		Action: term.Action(readIndex, runIndex),
 	}
 }
 

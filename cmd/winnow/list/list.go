@@ -1,4 +1,5 @@
-// Package list implements winnow list: it lists losses, filters, metrics, recipes or scorers, or describes one.
+// Package list implements the commands that print references: "winnow list" lists losses, filters, metrics, recipes or
+// scorers, or describes one; "winnow manual" prints the help of all commands, "winnow completion" scripts of shells.
 package list
 
 import (

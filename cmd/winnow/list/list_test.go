@@ -20,7 +20,7 @@ import (
 func runLine(t *testing.T, line string) (code int, stdout string) {
 	t.Helper()
 	var out bytes.Buffer
-	all := []term.Group{{Commands: []*cli.Command{Command()}}}
+	all := []*cli.Command{Command()}
 	code = term.Execute(t.Context(), all, strings.Fields("winnow "+line), &out, io.Discard)
 	return code, out.String()
 }

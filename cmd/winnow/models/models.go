@@ -47,7 +47,7 @@ func Command() *cli.Command {
 				Flags: append([]cli.Flag{&cli.StringFlag{Name: "name",
 					Usage: "record it as `NAME`"}, asJSON}, term.PreprocessingFlags()...),
 				Action: newNamedAction("one ONNX file", withRegistry(addModel))},
-			newCommand(withRegistry(makeNew)),
+			newCommand(),
 			architecturesCommand(),
 			{Name: "remove", Usage: "remove a backbone that you added (its file is kept)", ArgsUsage: "NAME",
 				Action: newNamedAction("one name", withRegistry(removeModel))},

@@ -13,7 +13,7 @@ import (
 	"winnow/models/architecture"
 )
 
-func newCommand(call term.Call[NewOptions]) *cli.Command {
+func newCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "new",
 		Usage:     "make an untrained network with random weights by a seed",
@@ -22,13 +22,13 @@ func newCommand(call term.Call[NewOptions]) *cli.Command {
 			"   winnow models new digits --arch lenet --seed 1\n" +
 			"   winnow train --model digits --finetune all ...",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "arch", Required: true, Usage: "`NETWORK` of winnow models architectures"},
+			&cli.StringFlag{Name: "arch", Usage: "`NETWORK` of winnow models architectures; required"},
 			term.SeedFlag("`SEED` of the weights"),
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "NAME.onnx next to the registry",
 				Usage: "ONNX `FILE` to write"},
 			term.JSONFlag(),
 		},
-		Action: term.Action(readNew, call),
+		Action: term.Action(readNew, withRegistry(makeNew)),
 	}
 }
 

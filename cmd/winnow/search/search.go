@@ -17,9 +17,7 @@ import (
 var help string
 
 // Command returns the "winnow search" command.
-func Command() *cli.Command { return newSearchCommand(runSearch) }
-
-func newSearchCommand(call term.Call[Options]) *cli.Command {
+func Command() *cli.Command {
 	return &cli.Command{
 		Name:        "search",
 		Usage:       "find similar images in an index, a feature store or a vector database",
@@ -34,7 +32,7 @@ func newSearchCommand(call term.Call[Options]) *cli.Command {
 				Usage: "embed queries by this run folder or ONNX `FILE`, if it moved"},
 			term.OutFlag("write the answers into `FILE`, as JSON"),
 		}, term.DatabaseFlags("search the vector database at `URL`"), term.EmbedFlags),
-		Action: term.Action(readSearch, call),
+		Action: term.Action(readSearch, runSearch),
 	}
 }
 

@@ -25,6 +25,29 @@ func commandName(c *cli.Context) string {
 	return strings.TrimPrefix(c.Command.HelpName, "winnow ")
 }
 
+// needed ends the help of a required flag.
+const needed = "; required"
+
+// Required makes a flag required.
+func Required(f *cli.StringFlag) cli.Flag {
+	f.Usage += needed
+	return f
+}
+
+// checkRequired returns an error if a required flag is not given.
+func checkRequired(c *cli.Context) error {
+	var missing []string
+	for _, f := range c.Command.Flags {
+		if d, ok := f.(cli.DocGenerationFlag); ok && strings.HasSuffix(d.GetUsage(), needed) && !c.IsSet(f.Names()[0]) {
+			missing = append(missing, "--"+f.Names()[0])
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return Misused("%s: %s missing: see '%[1]s --help'", c.Command.HelpName, strings.Join(missing, ", "))
+}
+
 // OneArgument returns a command's only argument. what says in errors what was expected.
 func OneArgument(c *cli.Context, what string) (string, error) {
 	if c.NArg() != 1 || c.Args().First() == "" {
