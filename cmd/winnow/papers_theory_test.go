@@ -37,7 +37,7 @@ func TestTheory(t *testing.T) {
 	for line, want := range map[string]string{
 		"--classes 10": "expected one of --noise-rate and --pair-rate",
 		"--noise-rate 0.1 --pair-rate 0.1 --classes 10": "expected one of --noise-rate and --pair-rate",
-		"--noise-rate 0.1":                                "--classes is missing",
+		"--noise-rate 0.1":                                "--classes missing",
 		"--noise-rate 1 --classes 10":                     "noise rate is 1, expected 0 ≤ rate < 1",
 		"--noise-rate 0.1 --classes 1":                    "1 classes, expected 2",
 		"--pair-rate 0.1 --classes 1":                     "1 classes, expected 2",
