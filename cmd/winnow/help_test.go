@@ -59,7 +59,7 @@ func TestHelp(t *testing.T) {
 // TestManual prints the manual of all commands in both forms, and the scripts of the shells.
 func TestManual(t *testing.T) {
 	defer func(args []string) { os.Args = args }(os.Args)
-	for line, want := range map[string]string{"manual": "### data", "manual --man": ".SH",
+	for line, want := range map[string]string{"manual": "## data", "manual --man": ".SH",
 		"completion bash": "complete ", "completion zsh": "#compdef", "completion fish": "complete -c winnow",
 		"--generate-bash-completion":                   "quickstart\n",
 		"data import --lab --generate-bash-completion": "--label-column\n",

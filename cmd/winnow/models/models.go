@@ -48,7 +48,6 @@ func Command() *cli.Command {
 					Usage: "record it as `NAME`"}, asJSON}, term.PreprocessingFlags()...),
 				Action: newNamedAction("one ONNX file", withRegistry(addModel))},
 			newCommand(),
-			architecturesCommand(),
 			{Name: "remove", Usage: "remove a backbone that you added (its file is kept)", ArgsUsage: "NAME",
 				Action: newNamedAction("one name", withRegistry(removeModel))},
 		},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cluster"
 	"winnow/datasets/location"
 	"winnow/internal/hint"
 	"winnow/run/config"
@@ -112,12 +113,4 @@ func Renamed(flags []cli.Flag, name, second string) []cli.Flag {
 }
 
 // Quoted joins words to a command for a shell.
-func Quoted(words []string) string {
-	list := make([]string, len(words))
-	for i, word := range words {
-		if list[i] = word; word == "" || strings.ContainsAny(word, " \t\n'\"\\$`&|;<>()*?[]#~!{}") {
-			list[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(list, " ")
-}
+func Quoted(words []string) string { return cluster.QuoteWords(words...) }
