@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"strings"
 
@@ -54,7 +53,7 @@ type check struct {
 
 func runDoctor(_ context.Context, p *term.Program, asJSON bool) (err error) {
 	d := diagnosis{Winnow: term.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, OK: true,
-		Threads: runtime.GOMAXPROCS(0), Checks: append(checkRuntime(p), checkCache())}
+		Threads: runtime.GOMAXPROCS(0), Checks: checkRuntime(p)}
 	fix := ""
 	for _, c := range d.Checks {
 		if c.Required && !c.OK && d.OK {
@@ -117,24 +116,6 @@ func checkCUDA(rt *ort.Runtime, device ort.Device) check {
 		c.OK, c.Found = true, "a matrix product ran"
 	}
 	return c
-}
-
-// checkCache checks that the folder for installs can be written.
-func checkCache() check {
-	folder, err := ortlib.CacheFolder()
-	if err == nil {
-		err = os.MkdirAll(folder, 0o755)
-	}
-	if err == nil {
-		var f *os.File
-		if f, err = os.CreateTemp(folder, ".winnow-doctor-*"); err == nil {
-			err = errors.Join(f.Close(), os.Remove(f.Name()))
-		}
-	}
-	if err != nil {
-		return check{Name: "cache folder", Found: err.Error(), Fix: "set XDG_CACHE_HOME to a writable folder"}
-	}
-	return check{Name: "cache folder", OK: true, Found: folder}
 }
 
 // writeChecks prints the diagnosis as text.
