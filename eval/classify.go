@@ -65,7 +65,7 @@ func fittableRows(what string, train, test features.Set) (features.Set, features
 			"least one of each", what, train.Len(), test.Len())
 	}
 	if train.Dim() != test.Dim() {
-		return train, test, fmt.Errorf("eval: %s: rows to test on have %d dimensions, expected %d as the rows to fit on",
+		return train, test, fmt.Errorf("eval: %s: rows to test on have %d dimensions, those to fit on %d",
 			what, test.Dim(), train.Dim())
 	}
 	for _, of := range []struct {
@@ -85,6 +85,6 @@ func fittableRows(what string, train, test features.Set) (features.Set, features
 			return train, test, nil
 		}
 	}
-	return train, test, fmt.Errorf("eval: %s: of %d rows to fit on and %d to test on: %w", what, train.Len(), test.Len(),
+	return train, test, fmt.Errorf("eval: %s: %d rows to fit on, %d to test on: %w", what, train.Len(), test.Len(),
 		ErrNoSharedClass)
 }

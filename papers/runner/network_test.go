@@ -21,7 +21,7 @@ func TestNetworkRow(t *testing.T) {
 	one := datasets.Sample{Path: "1", True: datasets.Unlabelled, Split: datasets.Train}
 	d := &datasets.Dataset{Classes: []string{"a"}, Samples: []datasets.Sample{one}}
 	made := func(name string) *data { return newData(name, d, &features.Store{Info: features.Info{Sum: name}}) }
-	const left = "the row ViT cross entropy is left out: it needs the features of vit"
+	const left = "the row ViT cross entropy is left out: it needs features of vit"
 	for given, want := range map[string]struct {
 		cells map[string]int // by the data they are trained on
 		told  bool           // a note says that the row is left out

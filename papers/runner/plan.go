@@ -67,8 +67,8 @@ func (r *reproduction) listCells() error {
 	}
 	for _, row := range r.Study.Rows {
 		if row.Network != "" && r.isRowWanted(row) && !r.hasData(row) {
-			r.Host.Note("the row %s is left out: it needs the features of %s, as --data %s=MANIFEST,FEATURES or of another "+
-				"column", row.Name, row.Network, row.Source(r.Study.Columns[0]))
+			r.Host.Note("the row %s is left out: it needs features of %s, as %s=MANIFEST,FEATURES or of another column",
+				row.Name, row.Network, row.Source(r.Study.Columns[0]))
 		}
 	}
 	for _, seed := range r.listSeeds() {

@@ -40,32 +40,38 @@ func Command() *cli.Command {
 		ArgsUsage:   "PHOTOS | RUN",
 		Description: helpText,
 		Flags: slices.Concat([]cli.Flag{
-			term.Flag(&o.In.Model, "model", "embed the images with the backbone `NAME` (winnow models list) or an ONNX file",
+			term.Flag(&o.In.Model, "model", "embed the images with the backbone `NAME` (winnow models list) or an "+
+				"ONNX file",
 				"the best one installed"),
 			term.Flag(&o.splits, "split", "judge only the `SPLITS` train, validation, test, …",
 				"all images; of --features or --probs train"),
 			term.Flag(&o.Out, "out,o", "write all images, most suspect first, to `FILE`.csv; .json: all findings",
 				"suspects.csv for photos, else none"),
-			term.Flag(&o.Audit.Scorer, "scorer", "judge labels with the scorer `NAME`: "+strings.Join(audit.Names(), ", "),
+			term.Flag(&o.Audit.Scorer, "scorer", "judge labels with the scorer `NAME`: "+strings.Join(audit.Names(),
+				", "),
 				judges.Default+", of a run with its filter"),
-			term.Flag(&o.In.Probs, "probs", "judge by class probabilities that any model gave, `FILE`.npy or .csv: a row "+
-				"for each image of --labels, a column for each class; best out of fold"),
-			term.Flag(&o.Audit.Rate, "noise-rate", "flag this fraction `P` of the labels", "those that are likely wrong"),
+			term.Flag(&o.In.Probs, "probs", "judge by class probabilities that any model gave, `FILE`.npy or .csv: a "+
+				"row for each image of --labels, a column for each class; best out of fold"),
+			term.Flag(&o.Audit.Rate, "noise-rate", "flag this fraction `P` of the labels", "those that are likely "+
+				"wrong"),
 			term.Flag(&o.RateOnly, "rate-only", "with --features: estimate only how many labels are wrong, without "+
 				"training; --scorer "+strings.Join(noiserate.Methods(), ", ")),
 			term.Flag(&o.Top, "top", "print the `N` most suspect images"),
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			term.Flag(&o.JSON, "json", "print the result as JSON"),
 			term.NamesFlag(),
-			term.Flag(&o.In.Tuning.Weights, "finetune", "scorers combined and crossfit: judge also by networks fine-tuned "+
-				"on the other folds, and by how they learn each label; all of the network or from `STAGE` on, as in winnow train"),
-			term.Flag(&o.In.Tuning.Augment, "augment", "--finetune: vary images by the recipe `NAME`, as in winnow train",
+			term.Flag(&o.In.Tuning.Weights, "finetune", "scorers combined and crossfit: judge also by networks "+
+				"fine-tuned on the other folds, and by how they learn each label; all of the network or from `STAGE` "+
+				"on, as in "+
+				"winnow train"),
+			term.Flag(&o.In.Tuning.Augment, "augment", "--finetune: vary images by the recipe `NAME`, as in winnow "+
+				"train",
 				"by the images"),
 			term.Flag(&o.Audit.Seed, "seed", "seed `N` of the folds and of the resampling behind the interval"),
-			term.Flag(&o.Decisions, "decisions", "use what people decided in winnow review, `FILE`.decisions.db: checked "+
-				"labels are certain, are never flagged again, and improve the scores of the others"),
-			term.Flag(&o.Clean, "clean", "write a corrected manifest to `FILE`, or, of a folder with files of boxes, into "+
-				"a folder; by default flagged labels are replaced by the suggested ones"),
+			term.Flag(&o.Decisions, "decisions", "use what people decided in winnow review, `FILE`.decisions.db: "+
+				"checked labels are certain, are never flagged again, and improve the scores of the others"),
+			term.Flag(&o.Clean, "clean", "write a corrected manifest to `FILE`, or, of a folder with files of boxes, "+
+				"into a folder; by default flagged labels are replaced by the suggested ones"),
 			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave the wrong labels' images out"},
 			term.Flag(&o.Relabel, "relabel", "--clean: replace flagged labels by the suggested ones (default)"),
 			&cli.Float64Flag{Name: "share", Usage: "--clean: fix the most suspect share `P` of the judged images"},

@@ -20,7 +20,8 @@ func checkCommand() *cli.Command {
 			"label counts",
 		ArgsUsage: "MANIFEST",
 		Flags: []cli.Flag{
-			term.Flag(&root, "root", "`DIR` (or .zip file) the manifest's paths are relative to", "the manifest's folder"),
+			term.Flag(&root, "root", "`DIR` (or .zip file) the manifest's paths are relative to", "the manifest's "+
+				"folder"),
 			term.Flag(&o.Strict, "strict", "exit with 1 if an image cannot be read or a picture is in two splits"),
 			term.Flag(&o.Out, "out,o", "write the whole report into `FILE`, as JSON"),
 			term.ShardFlag("images"),

@@ -31,13 +31,15 @@ func corruptCommand() *cli.Command {
 			term.Flag(&o.Noise.Model, "noise", "`MODEL` of the noise: "+strings.Join(run.NoiseModels(), ", ")),
 			term.Flag(&o.Noise.Rate, "noise-rate", "share of labels to change, `P` in [0, 1); required"),
 			term.Flag(&o.Split, "split", "the `SPLIT` to corrupt"),
-			term.Flag(&o.Noise.Count, "count", "symmetric, `WAY` to count: each label by chance (independent), a share of "+
+			term.Flag(&o.Noise.Count, "count", "symmetric, `WAY` to count: each label by chance (independent), a "+
+				"share of "+
 				"all (exact) or of each class (per-class)"),
 			term.Flag(&o.Noise.Own, "own", "symmetric: draw from all classes, including the label's own"),
 			term.Flag(&o.Features, "features", "small-cluster, human-like: feature store `DIR` of the images"),
 			term.Flag(&o.Noise.OneShot, "one-shot", "small-cluster: clusters join only classes that stay"),
 			term.Flag(&o.Noise.Similar, "similar", "human-like: `M` most similar classes that a label may become"),
-			term.Flag(&o.Noise.Nearest, "nearest", "human-like: the label becomes the class most similar to the image, "+
+			term.Flag(&o.Noise.Nearest, "nearest", "human-like: the label becomes the class most similar to the "+
+				"image, "+
 				"instead of one drawn"),
 			term.Flag(&o.Seed, "seed", "seed `N` of the noise"),
 			term.Flag(&o.JSON, "json", "print the result as JSON"),

@@ -169,7 +169,8 @@ func newArchitecturesCommand() *cli.Command {
 		"winnow models new NAME --arch ARCHITECTURE makes one.",
 		fromCatalog(architecture.List, architecture.Find, func(n architecture.Network) Entry {
 			return Entry{Fields: []Field{{"name", n.Name, true},
-				{"images", fmt.Sprintf("%d×%d×%d", n.Channels, n.Side, n.Side), true}, {"features", fmt.Sprint(n.Dim), true},
+				{"images", fmt.Sprintf("%d×%d×%d", n.Channels, n.Side, n.Side), true}, {"features", fmt.Sprint(n.Dim),
+					true},
 				{"parameters", fmt.Sprint(n.Parameters), true}, {"what", n.About, true}}}
 		}))
 }

@@ -1,5 +1,6 @@
 // Package list implements the commands that print references: "winnow list" lists losses, filters, metrics, recipes,
-// scorers or architectures, or describes one; "winnow manual" prints the help of all commands, "winnow completion" scripts of shells.
+// scorers or architectures, or describes one; "winnow manual" prints the help of all commands, and "winnow completion"
+// scripts for shells.
 package list
 
 import (
