@@ -170,8 +170,8 @@ func init() { // the library's help is printed by one function of the whole proc
 	cli.HelpPrinter = func(w io.Writer, template string, data any) {
 		cli.HelpPrinterCustom(w, template, data, map[string]any{"wrapAt": func() int { return helpWidth }})
 	}
-	print := cli.FlagStringer
+	usual := cli.FlagStringer
 	cli.FlagStringer = func(f cli.Flag) string { // the name, and its help below
-		return strings.NewReplacer("\t", "\n", " (default: false)", "", " (default: 0)", "").Replace(print(f))
+		return strings.NewReplacer("\t", "\n", " (default: false)", "", " (default: 0)", "").Replace(usual(f))
 	}
 }
