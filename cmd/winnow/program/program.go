@@ -16,7 +16,6 @@ import (
 	"winnow/cmd/winnow/audit"
 	"winnow/cmd/winnow/cluster"
 	"winnow/cmd/winnow/data"
-	"winnow/cmd/winnow/embed"
 	"winnow/cmd/winnow/eval"
 	"winnow/cmd/winnow/export"
 	"winnow/cmd/winnow/extract"
@@ -29,7 +28,6 @@ import (
 	"winnow/cmd/winnow/report"
 	"winnow/cmd/winnow/reproduce"
 	"winnow/cmd/winnow/review"
-	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/setup"
 	"winnow/cmd/winnow/sweep"
 	"winnow/cmd/winnow/term"
@@ -60,7 +58,7 @@ func Commands() []*cli.Command {
 		under("Audit labels", audit.Command(), review.Command(), review.Studio()),
 		under("Data and features", data.Command(), models.Command(), extract.Command(), cluster.Join(),
 			cluster.Command()),
-		under("Embeddings", export.Command(), embed.Command(), index.Command(), search.Command()),
+		under("Embeddings", export.Command(), index.Embed(), index.Index(), index.Search()),
 		under("Papers", reproduce.Command(), papers.Command()),
 		under("Reference", list.Command(), list.Manual()),
 		under("Setup", setup.Runtime(), setup.Doctor(), quickstart.Command(), list.Completion()),
