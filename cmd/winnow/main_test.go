@@ -22,6 +22,7 @@ func TestMisuse(t *testing.T) {
 		"data impor":                           `"impor" is not a command of winnow data (did you mean "import"?), expected import, check`,
 		"trian --out x":                        `"trian" is not a command of winnow (did you mean "train"?)`,
 		"data chek --strict":                   `"chek" is not a command of winnow data (did you mean "check"?)`,
+		"noise --labels m":                     "winnow noise is now: winnow audit --rate-only",
 		"--nope":                               "flag provided but not defined: -nope\n",
 		"--quite doctor":                       "flag provided but not defined: -quite (did you mean --quiet?)",
 		"train --lsos x":                       "flag provided but not defined: -lsos (did you mean --loss?)",
@@ -70,7 +71,6 @@ func TestMisuse(t *testing.T) {
 		"search photo.jpg":                  "winnow search: --index missing",
 		"cluster slurm --tasks 3 -- extrat": `(did you mean "extract"?)`,
 		"reproduce nothing":                 `study "nothing" is unknown`,
-		"quickstart --set nope=1":           "unknown key nope",
 		"list losses nix":                   "nix",
 	} {
 		fails(t, 2, want, strings.Fields(line)...)

@@ -157,10 +157,19 @@ func refuseCommand(c *cli.Context) error {
 	}
 	list := strings.Join(known, ", ")
 	if name := c.Args().First(); name != "" {
+		if now := renamed[name]; now != "" && c.Command.HelpName == c.App.HelpName {
+			return Misused("winnow %s is now: winnow %s", name, now)
+		}
 		return Misused("%q is not a command of %s%s, expected %s", name, c.Command.HelpName, catalog.Ask(name, known),
 			list)
 	}
 	return Misused("%s: a command is missing, expected %s", c.Command.HelpName, list)
+}
+
+// renamed holds the commands of the last release and what they are called now.
+var renamed = map[string]string{
+	"losses": "list losses", "filters": "list filters", "metrics": "list metrics", "recipes": "list recipes",
+	"retrieve": "studio (search by an image), or search", "noise": "audit --rate-only --labels FILE --features DIR",
 }
 
 // helpWidth is the width of help.
