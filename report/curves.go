@@ -16,7 +16,7 @@ import (
 const smoothing = 0.9
 
 // extractCurve returns one number of the metrics over epochs.
-func (c *Course) extractCurve(of func(train.Metric) *float64) (x, y []float64) {
+func (c *course) extractCurve(of func(train.Metric) *float64) (x, y []float64) {
 	for _, m := range c.metrics {
 		if v := of(m); v != nil {
 			x, y = append(x, float64(m.Step)/float64(max(c.Facts.StepsPerEpoch, 1))), append(y, *v)
@@ -26,7 +26,7 @@ func (c *Course) extractCurve(of func(train.Metric) *float64) (x, y []float64) {
 }
 
 // newCurveLine returns such a curve with a name, smoothed if it is of single steps.
-func (c *Course) newCurveLine(name string, tone int, smooth bool, of func(train.Metric) *float64) chart.Line {
+func (c *course) newCurveLine(name string, tone int, smooth bool, of func(train.Metric) *float64) chart.Line {
 	x, y := c.extractCurve(of)
 	if smooth {
 		y = filters.Smooth(smoothing, y)
@@ -75,7 +75,7 @@ func termOf(name string, of func(train.Metric) map[string]float64) func(train.Me
 }
 
 // drawReadableCurves returns the curves that a person reads: validation beside what needs no training, and the loss.
-func (c *Course) drawReadableCurves() (list []chart.Drawing) {
+func (c *course) drawReadableCurves() (list []chart.Drawing) {
 	score := c.newCurveLine("validation", 0, false, validationOf)
 	score.Dots = len(score.X) <= 60
 	lines := []chart.Line{score}
@@ -110,7 +110,7 @@ func newLevelLine(name string, tone int, at *float64, x []float64) chart.Line {
 }
 
 // drawOtherCurves returns the charts of one run's training that are not among the readable ones.
-func (c *Course) drawOtherCurves() (list []chart.Drawing) {
+func (c *course) drawOtherCurves() (list []chart.Drawing) {
 	losses := []chart.Line{c.newCurveLine("loss", 0, true, lossOf)}
 	pulls := []chart.Line{c.newCurveLine("all terms", 0, true, pullOf)}
 	terms := map[string]bool{}
@@ -146,7 +146,7 @@ func (c *Course) drawOtherCurves() (list []chart.Drawing) {
 
 // filterCurves returns the charts of one run's filter: the share that it kept, then the others, with the spread of its
 // classes' concentrations and its scores.
-func (c *Course) filterCurves() (kept, others []chart.Drawing) {
+func (c *course) filterCurves() (kept, others []chart.Drawing) {
 	kept = drawnIfAny(
 		chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true},
 		c.newCurveLine("kept", 0, true, keptOf))
@@ -160,7 +160,7 @@ func (c *Course) filterCurves() (kept, others []chart.Drawing) {
 }
 
 // rangeCurves draws the range tests of learning rates, with the rates that were found.
-func (c *Course) rangeCurves() []chart.Drawing {
+func (c *course) rangeCurves() []chart.Drawing {
 	lines := []chart.Line{{Name: "head"}, {Name: "backbone", Tone: 3}}
 	for _, p := range c.ranges {
 		l := &lines[0]
@@ -255,7 +255,7 @@ func scoresOverTime(diagnoses []train.Diagnosis) (list []chart.Drawing) {
 }
 
 // allFilterCurves returns the charts of filterCurves in one list.
-func (c *Course) allFilterCurves() []chart.Drawing {
+func (c *course) allFilterCurves() []chart.Drawing {
 	kept, others := c.filterCurves()
 	return append(kept, others...)
 }

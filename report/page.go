@@ -211,7 +211,7 @@ func hiddenText(hidden []int) string {
 // describeCourse shows how the training went.
 func (r *Run) describeCourse() page.Section {
 	s := page.Section{Title: "How it went", Charts: append(r.drawReadableCurves(), r.drawOtherCurves()...)}
-	if note := r.LossNote(); note != "" {
+	if note := r.lossNote(); note != "" {
 		s.Notes = append(s.Notes, note)
 	}
 	if r.Result != nil && r.Result.Validation != nil && r.Split != datasets.Validation {

@@ -22,7 +22,7 @@ import (
 // Run is a run with everything in its folder, and its measurements.
 type Run struct {
 	*folder.Run
-	Course
+	course
 	name   string // shown on the page
 	names  classnames.Names
 	winnow string // version that makes the page
@@ -40,11 +40,11 @@ func Open(run *folder.Run, names classnames.Names, winnow string) (*Run, error) 
 	if err := folder.Intact(dir, train.MetricsFile, train.DiagnosticsFile, folder.RangeFile); err != nil {
 		return nil, err
 	}
-	course, err := OpenCourse(dir)
+	course, err := readCourse(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Run{Run: run, Course: *course, name: filepath.Base(filepath.Clean(dir)), names: names, winnow: winnow}, nil
+	return &Run{Run: run, course: course, name: filepath.Base(filepath.Clean(dir)), names: names, winnow: winnow}, nil
 }
 
 // MaxMem limits the memory of a report, in bytes.

@@ -203,21 +203,11 @@ var rooms = []Room{
 
 	{"report/review", "serves the page on which people look at a set and decide about its images, and writes the " +
 		"corrected list",
-		"audit/learn audit/suspects datasets datasets/classnames datasets/imageroot datasets/shards eval/tsne " +
-			"internal/hint internal/pagestyle report/atlas report/reply report/review/decisions " +
-			"report/review/pictures search"},
-	{"report/live", "answers a page's requests about trainings: which there are, how each goes, its report",
-		"datasets/imageroot report report/chart report/reply run/folder train"},
-	{"report/reply", "answers the requests of pages in JSON, and errors with a status of HTTP",
-		"internal/jsontext"},
-	{"report/jobs", "runs commands of this program for a page, as processes that outlive it, and says how far they are",
-		"report/reply"},
-	{"report/review/finder", "finds the images that are like another, for the page of a review",
-		"backbone run/embedding report/review search"},
+		"audit/learn audit/suspects backbone datasets datasets/classnames datasets/imageroot datasets/shards " +
+			"eval/tsne internal/hint internal/jsontext internal/pagestyle report/atlas report/review/decisions " +
+			"run/embedding search"},
 	{"report/review/decisions", "keeps decisions and their history durably; holds SQLite",
 		"datasets"},
-	{"report/review/pictures", "makes and keeps small pictures",
-		"backbone datasets"},
 
 	{"cmd/...", "wires: flags to plain options, one call, print",
 		"*"},

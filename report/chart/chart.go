@@ -197,9 +197,6 @@ func Inline(d Drawing) string {
 	return strings.Replace(b.String(), nameSpace, "", 1)
 }
 
-// Bare returns a drawing as a part of a page that has [Stylesheet] and allows no styles inside of it.
-func Bare(d Drawing) string { return strings.Replace(Inline(d), style, "", 1) }
-
 // formatPlace formats a place, to a tenth of a unit.
 func formatPlace(v float64) string {
 	text := fmt.Sprintf("%.1f", v)

@@ -22,11 +22,6 @@ var style = "<style>" + defineColours(func(light, _ string) string { return ligh
 	"}" +
 	shapes + "</style>"
 
-// Stylesheet is the style of drawings that a page holds without it ([Bare]). It follows the page's colour scheme.
-func Stylesheet() string {
-	return defineColours(func(light, dark string) string { return "light-dark(" + light + "," + dark + ")" }) + shapes
-}
-
 // defineColours defines the colours, each by what pick returns of the light and the dark one.
 func defineColours(pick func(light, dark string) string) string {
 	var b strings.Builder

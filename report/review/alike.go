@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 
 	"winnow/internal/hint"
-	"winnow/report/reply"
 )
 
 // mostUpload is the largest size of an uploaded image, in bytes, and mostUploads that of all in memory.
@@ -33,7 +32,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	n, err := u.Reader.Read(p)
 	u.bytes += int64(n)
 	if u.all.Add(int64(n)) > mostUploads {
-		err = reply.Refuse(http.StatusServiceUnavailable, "other uploads come first: try again in a moment")
+		err = refuseWith(http.StatusServiceUnavailable, "other uploads come first: try again in a moment")
 	}
 	return n, err
 }
@@ -76,7 +75,7 @@ func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error)
 	for _, key := range keys {
 		id := r.table.findKey(key)
 		if id == none {
-			return nil, reply.Refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
+			return nil, refuseWith(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
 		}
 		out.Query, paths = append(out.Query, r.table.newPic(id)), append(paths, r.table.images[id].Path)
 	}
@@ -88,7 +87,7 @@ func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error)
 
 func (r *Reviewer) checkFinder() error {
 	if r.Finder == nil {
-		return reply.Refuse(http.StatusNotFound, "the server has no vectors to search: start it with features or a run")
+		return refuseWith(http.StatusNotFound, "the server has no vectors to search: start it with features or a run")
 	}
 	return nil
 }
@@ -100,7 +99,7 @@ func (r *Reviewer) postSearch(w http.ResponseWriter, req *http.Request) {
 		answerError(w, err)
 		return
 	}
-	reply.JSON(w, http.StatusOK, v)
+	sendJSON(w, http.StatusOK, v)
 }
 
 func (r *Reviewer) searchSimilar(w http.ResponseWriter, req *http.Request) (any, error) {
@@ -110,11 +109,11 @@ func (r *Reviewer) searchSimilar(w http.ResponseWriter, req *http.Request) (any,
 		return nil, err
 	}
 	if err := r.Finder.Uploads(); err != nil {
-		return nil, reply.Refuse(http.StatusNotFound, "%s", noUploads(err))
+		return nil, refuseWith(http.StatusNotFound, "%s", noUploads(err))
 	}
 	given := req.Header.Get("Content-Type")
 	if kind, _, err := mime.ParseMediaType(given); err != nil || !strings.HasPrefix(kind, "image/") {
-		return nil, reply.Refuse(http.StatusUnsupportedMediaType,
+		return nil, refuseWith(http.StatusUnsupportedMediaType,
 			"content type is %.80q, expected image/jpeg or another image", given)
 	}
 	sent := &upload{Reader: http.MaxBytesReader(w, req.Body, mostUpload), all: &r.uploaded}
@@ -151,7 +150,7 @@ func (r *Reviewer) findAlike(ctx context.Context, tab, reviewer string, out *fou
 	list, err := r.searches.runInTurn(ctx, look)
 	switch {
 	case errors.Is(err, ErrNoVector):
-		return reply.Refuse(http.StatusNotFound, "%v", err)
+		return refuseWith(http.StatusNotFound, "%v", err)
 	case errors.Is(err, ErrNotImage):
 		return asBadRequest(err)
 	case err != nil:

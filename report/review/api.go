@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"winnow/report/reply"
 	"winnow/report/review/decisions"
 )
 
@@ -34,7 +33,7 @@ func handleGet(find func(*http.Request, url.Values) (any, error)) http.HandlerFu
 	return func(w http.ResponseWriter, req *http.Request) {
 		values, err := url.ParseQuery(req.URL.RawQuery)
 		if err != nil {
-			answerError(w, reply.Refuse(http.StatusBadRequest, "the address's parameters: %v", err))
+			answerError(w, refuseWith(http.StatusBadRequest, "the address's parameters: %v", err))
 			return
 		}
 		v, err := find(req, values)
@@ -42,7 +41,7 @@ func handleGet(find func(*http.Request, url.Values) (any, error)) http.HandlerFu
 			answerError(w, err)
 			return
 		}
-		reply.JSON(w, http.StatusOK, v)
+		sendJSON(w, http.StatusOK, v)
 	}
 }
 
@@ -50,7 +49,7 @@ func handleGet(find func(*http.Request, url.Values) (any, error)) http.HandlerFu
 func handlePost[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		var body T
-		if err := reply.Read(req, &body); err != nil {
+		if err := readJSON(req, &body); err != nil {
 			answerError(w, err)
 			return
 		}
@@ -59,17 +58,17 @@ func handlePost[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 			answerError(w, err)
 			return
 		}
-		reply.JSON(w, status, v)
+		sendJSON(w, status, v)
 	}
 }
 
 // answerError answers with an error. If the decisions' file is gone, it says where to download what was saved.
 func answerError(w http.ResponseWriter, err error) {
 	if !errors.As(err, new(*decisions.Gone)) {
-		reply.Error(w, err)
+		sendJSON(w, statusOf(err), map[string]string{"error": err.Error()})
 		return
 	}
-	reply.JSON(w, http.StatusServiceUnavailable, map[string]string{"save": savingAt,
+	sendJSON(w, http.StatusServiceUnavailable, map[string]string{"save": savingAt,
 		"error": err.Error() + "; download what was saved (" + savingAt + "), put that file there and start " +
 			"winnow again"})
 }
@@ -79,7 +78,7 @@ func asBadRequest(err error) error {
 	if err == nil {
 		return nil
 	}
-	return reply.Refuse(http.StatusBadRequest, "%v", err)
+	return refuseWith(http.StatusBadRequest, "%v", err)
 }
 
 func (r *Reviewer) getSession(_ *http.Request, values url.Values) (any, error) {
@@ -219,7 +218,7 @@ func (r *Reviewer) postDecide(body struct {
 	Audit     string  `json:"audit"` // the session's sum; "": any audit
 }) (int, any, error) {
 	if body.Audit != "" && body.Audit != r.table.sum {
-		return 0, nil, reply.Refuse(http.StatusPreconditionFailed,
+		return 0, nil, refuseWith(http.StatusPreconditionFailed,
 			"winnow now reviews another audit here: reload the page")
 	}
 	decide := func(by decisions.Author) ([]decisions.Image, error) {
@@ -312,7 +311,7 @@ func (r *Reviewer) postRedo(body author) (int, any, error) {
 func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisions.Image, error),
 	put func(*applied, []state)) (int, any, error) {
 	if by.Tab == "" || len(by.Tab) > mostTab {
-		return 0, nil, reply.Refuse(http.StatusBadRequest,
+		return 0, nil, refuseWith(http.StatusBadRequest,
 			"tab: found %d bytes, expected the name of a tab, 1 to %d bytes",
 			len(by.Tab), mostTab)
 	}
@@ -326,7 +325,7 @@ func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisio
 	case errors.As(err, &conflict):
 		return http.StatusConflict, map[string]any{"conflicts": states, "error": conflict.Error()}, nil
 	case errors.Is(err, decisions.ErrNothing):
-		return 0, nil, reply.Refuse(http.StatusNotFound, "%v", err)
+		return 0, nil, refuseWith(http.StatusNotFound, "%v", err)
 	case err != nil:
 		return 0, nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
-	"winnow/report/reply"
 	"winnow/report/review/decisions"
 )
 
@@ -171,7 +170,7 @@ func TestDecideRefuses(t *testing.T) {
 			t.Errorf("%.100s: %d %s, expected %q", body, status, text, want)
 		}
 	}
-	if status, _ := w.ask("POST", "/api/decide", `{"tab":"`+strings.Repeat("x", reply.MostJSON)+`"}`,
+	if status, _ := w.ask("POST", "/api/decide", `{"tab":"`+strings.Repeat("x", mostJSON)+`"}`,
 		nil); status != 413 {
 		t.Errorf("a body too large: %d", status)
 	}

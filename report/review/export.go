@@ -18,7 +18,6 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/text"
-	"winnow/report/reply"
 )
 
 // Exported counts the images of a corrected manifest by their decisions.
@@ -127,7 +126,7 @@ func (r *Reviewer) writeCorrected(w io.Writer, inPlace bool) (Exported, error) {
 // Write writes the corrected manifest to Out, a file completely or not at all.
 func (r *Reviewer) Write() (e Exported, err error) {
 	if r.Out == "" {
-		return e, reply.Refuse(http.StatusNotFound, "the server was started without a file to write: "+
+		return e, refuseWith(http.StatusNotFound, "the server was started without a file to write: "+
 			"download the manifest instead")
 	}
 	r.exporting.Lock()

@@ -13,7 +13,6 @@ import (
 
 	"winnow/eval/tsne"
 	"winnow/report/atlas"
-	"winnow/report/reply"
 	"winnow/search"
 )
 
@@ -93,7 +92,7 @@ func (r *Reviewer) postPlane(body struct {
 	Method string `json:"method"`
 }) (int, any, error) {
 	if body.Method != byComponents && body.Method != byLikeness {
-		return 0, nil, reply.Refuse(http.StatusBadRequest, "method: found %.40q, expected %s or %s", body.Method,
+		return 0, nil, refuseWith(http.StatusBadRequest, "method: found %.40q, expected %s or %s", body.Method,
 			byComponents, byLikeness)
 	}
 	if err := r.arrangePlaces(body.Method); err != nil {
@@ -107,7 +106,7 @@ func (r *Reviewer) postPlane(body struct {
 func (r *Reviewer) arrangePlaces(method string) error {
 	v, ok := r.Finder.(Vectors)
 	if !ok {
-		return reply.Refuse(http.StatusNotFound,
+		return refuseWith(http.StatusNotFound,
 			"the server has no vectors of the images: start it with features or a run")
 	}
 	p := &r.plane
@@ -140,7 +139,7 @@ func (r *Reviewer) computePlaces(v Vectors, method string) (at []spot, points in
 		return nil, 0, share, err
 	}
 	if len(ids) < fewestPoints {
-		return nil, 0, share, fmt.Errorf("the features have a vector of %d of the %d images, expected %d or more",
+		return nil, 0, share, fmt.Errorf("only %d of the %d images have a vector in the features; a map needs %d",
 			len(ids), len(r.table.images), fewestPoints)
 	}
 	var list []tsne.Point
@@ -211,7 +210,7 @@ func fitUnitSquare(images int, ids []int, points []tsne.Point) []spot {
 func (r *Reviewer) getPlaces(w http.ResponseWriter, _ *http.Request) {
 	at := r.plane.getSpots()
 	if at == nil {
-		answerError(w, reply.Refuse(http.StatusNotFound, "the map has no places yet"))
+		answerError(w, refuseWith(http.StatusNotFound, "the map has no places yet"))
 		return
 	}
 	r.mutex.RLock()

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-
-	"winnow/report/reply"
 )
 
 // mostSearches is how many searches may run or wait at the same time. More are refused, because their answers
@@ -35,11 +33,11 @@ func (s *searches) enterQueue(ctx context.Context, tab string) (_ context.Contex
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if at := slices.IndexFunc(s.wanted, func(w *wanted) bool { return tab != "" && w.tab == tab }); at >= 0 {
-		s.wanted[at].stop(reply.Refuse(http.StatusConflict, "the tab has asked for another search since"))
+		s.wanted[at].stop(refuseWith(http.StatusConflict, "the tab has asked for another search since"))
 		s.wanted = slices.Delete(s.wanted, at, at+1)
 	}
 	if len(s.wanted) >= mostSearches {
-		return nil, nil, reply.Refuse(http.StatusServiceUnavailable,
+		return nil, nil, refuseWith(http.StatusServiceUnavailable,
 			"%d other searches come first: try again in a moment",
 			mostSearches)
 	}
@@ -72,8 +70,8 @@ func (s *searches) runInTurn(ctx context.Context, look func(context.Context) ([]
 // explainEnd returns the reason why a context ended.
 func explainEnd(ctx context.Context) error {
 	err := context.Cause(ctx)
-	if reply.Refused(err) {
+	if isRefusal(err) {
 		return err
 	}
-	return reply.Refuse(http.StatusServiceUnavailable, "%v", err)
+	return refuseWith(http.StatusServiceUnavailable, "%v", err)
 }

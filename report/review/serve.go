@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"winnow/internal/pagestyle"
-	"winnow/report/reply"
 )
 
 //go:embed page
@@ -119,11 +118,11 @@ func (r *Reviewer) Handler() http.Handler {
 		to, ok := routes[path]
 		switch {
 		case !ok:
-			answerError(w, reply.Refuse(http.StatusNotFound, "there is nothing at %.100q", path))
+			answerError(w, refuseWith(http.StatusNotFound, "there is nothing at %.100q", path))
 			return
 		case req.Method != to.method:
 			w.Header().Set("Allow", to.method)
-			answerError(w, reply.Refuse(http.StatusMethodNotAllowed, "method is %.20q, expected %s", req.Method,
+			answerError(w, refuseWith(http.StatusMethodNotAllowed, "method is %.20q, expected %s", req.Method,
 				to.method))
 			return
 		}
@@ -153,7 +152,7 @@ const change = http.MethodPost
 // readWholeBody reads a request's body before the request takes a lane: those whose bodies come slowly hold up nobody
 // else.
 func readWholeBody(w http.ResponseWriter, req *http.Request) (io.ReadCloser, error) {
-	data, err := readBody(http.MaxBytesReader(w, req.Body, reply.MostJSON))
+	data, err := readBody(http.MaxBytesReader(w, req.Body, mostJSON))
 	return io.NopCloser(bytes.NewReader(data)), err
 }
 
@@ -161,10 +160,10 @@ func readWholeBody(w http.ResponseWriter, req *http.Request) (io.ReadCloser, err
 func readBody(body io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(body)
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-		return nil, reply.Refuse(http.StatusRequestEntityTooLarge, "the request has more than %d bytes", large.Limit)
+		return nil, refuseWith(http.StatusRequestEntityTooLarge, "the request has more than %d bytes", large.Limit)
 	}
-	if err != nil && !reply.Refused(err) {
-		err = reply.Refuse(http.StatusBadRequest, "the request did not come to its end: %v", err)
+	if err != nil && !isRefusal(err) {
+		err = refuseWith(http.StatusBadRequest, "the request did not come to its end: %v", err)
 	}
 	return data, err
 }
@@ -221,7 +220,7 @@ type underWay struct{ mutex sync.RWMutex }
 func (u *underWay) countRequests(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if !u.mutex.TryRLock() {
-			answerError(w, reply.Refuse(http.StatusServiceUnavailable, "the server is shutting down"))
+			answerError(w, refuseWith(http.StatusServiceUnavailable, "the server is shutting down"))
 			return
 		}
 		defer u.mutex.RUnlock()

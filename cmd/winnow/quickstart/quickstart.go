@@ -122,9 +122,8 @@ func newStudioOptions(dir string) review.Options {
 	return review.Options{
 		Files: page.Files{
 			Manifest: location.At(at(quickstart.ManifestFile)), Root: location.At(at(quickstart.ImagesFile)),
-			Audit: at("suspects.csv"), Out: at("fixed.csv"),
+			Audit: at("suspects.csv"), Out: at("fixed.csv"), Features: at(quickstart.FeaturesFolder),
 		},
-		Features: at(quickstart.FeaturesFolder),
 	}
 }
 

@@ -25,7 +25,7 @@ func Command() *cli.Command { return newReportCommand(runReport) }
 
 const description = `One file to read offline or to print: the training and its course, the filter, retrieval next to
 frozen and whitened features, classes, the most suspect labels, retrieval examples, a map (t-SNE), warnings,
-and definitions of all numbers. Images come from --root. winnow studio compares several runs.
+and definitions of all numbers. Images come from --root. winnow sweep compares several runs.
 
    winnow report run --out report.html`
 

@@ -23,7 +23,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	}
 	m := location.At("m.csv")
 	all := Options{Files: review.Files{Audit: "s.csv", Manifest: m, Root: location.At("r"), Decisions: "d.db",
-		Out: "o.csv", Home: review.Suspects}, Features: "f", Model: "x.onnx", Listen: "[::1]:80", OpenPage: true, Hosts: []string{"a", "b"},
+		Out: "o.csv", Home: review.Suspects, Features: "f", Model: "x.onnx"}, Listen: "[::1]:80", OpenPage: true, Hosts: []string{"a", "b"},
 		Token: "0123456789abcdef"}
 	export := at(review.Files{Manifest: m, Out: "o.csv", List: "d.csv"})
 	export.Export, export.JSON = true, true
@@ -93,6 +93,9 @@ func TestStudioBecomesOptions(t *testing.T) {
 		"bare/photos.csv --audit here/suspects.csv":    {Manifest: location.At("bare/photos.csv"), Audit: here},
 		"here/suspects.csv --manifest bare/photos.csv": {Manifest: location.At("bare/photos.csv"), Audit: here},
 	} {
+		if want.Audit != "" {
+			want.Features = filepath.Join("here", "suspects.features")
+		}
 		want.Home = review.Data
 		got, err := termtest.Asked(t, newStudioCommand, strings.Fields(line)...)
 		if err != nil {

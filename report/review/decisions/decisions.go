@@ -117,21 +117,6 @@ func openAt(whole, path string) (*Store, error) {
 	return s, nil
 }
 
-// Writable returns an error if a file of decisions, or a folder in which SQLite keeps its log, cannot be written, as on
-// a read-only medium.
-func Writable(path string) error {
-	f, err := regular.OpenOwn(path, os.O_RDWR, 0)
-	if err == nil {
-		err = f.Close()
-	}
-	if err == nil {
-		if f, err = os.CreateTemp(filepath.Dir(path), ".winnow-*"); err == nil {
-			err = errors.Join(f.Close(), os.Remove(f.Name()))
-		}
-	}
-	return err
-}
-
 // OpenCopy opens a copy of a file of decisions, for reading: the file and its folder are not written.
 func OpenCopy(path string) (_ *Store, err error) {
 	dir, err := os.MkdirTemp("", "winnow-decisions-*")

@@ -151,7 +151,4 @@ func TestOpenCopy(t *testing.T) {
 	if err != nil || len(after) != len(before) {
 		t.Errorf("%d files beside it, %d before: %v", len(after), len(before), err)
 	}
-	if Writable(path) != nil {
-		t.Error(Writable(path))
-	}
 }

@@ -33,7 +33,7 @@ function meaning(e) {
 
 const table = [
   ["K", "keep: the given label is right"], ["D", "drop: remove the image from the data set"], ["A", "accept the suggested label"], ["L or /", "choose another label by typing"], ["Q", "unsure: the label stays as given"], ["W", "write a note"], ["C", "make the image undecided again"],
-  ["U or Ctrl+Z", "undo"], ["Shift+U or Ctrl+Y", "redo"], ["←, →, ↑, ↓", "move between images"], ["Home, End", "first, last image of the page"], ["[, ]", "previous, next page"], ["1 to 6", "the views: data, suspects, findings, map, search, runs"],
+  ["U or Ctrl+Z", "undo"], ["Shift+U or Ctrl+Y", "redo"], ["←, →, ↑, ↓", "move between images"], ["Home, End", "first, last image of the page"], ["[, ]", "previous, next page"], ["1 to 5", "the views: data, suspects, findings, map, search"],
   ["Enter", "show the image large; Esc: back"], ["X, Shift+arrows", "select several images, then decide them at once; by mouse with Ctrl or Shift"], ["G", "select the group of findings"], ["N, Shift+N", "next, previous class with images of the list left"],
   ["Z", "zoom into the image; +, −, 0, 1, arrows"], ["S", "similar images: to this one, or to the centre of those selected; Esc: back"], ["M", "confusion map"], ["H", "history"], ["?", "this help"]];
 

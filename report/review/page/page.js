@@ -25,8 +25,6 @@ import { classes } from "./classes.js";
 import { findings } from "./findings.js";
 import * as plane from "./plane.js";
 import { views as names } from "./address.js";
-import { runs } from "./runs.js";
-import { jobs } from "./jobs.js";
 import { exporting } from "./exporting.js";
 import { theme } from "./theme.js";
 import { watch } from "./watch.js";
@@ -202,7 +200,6 @@ async function run() {
   views();
   first();
   findings();
-  runs();
   plane.plane();
   grid.grid();
   large.large();
@@ -214,7 +211,6 @@ async function run() {
   await store.refresh();
   search.search();
   classes();
-  await jobs();
   await Promise.all([store.load(), confusions.confusions()]);
   document.documentElement.dataset.ready = "yes";
   reviewer.reviewer(renamed);

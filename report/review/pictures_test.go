@@ -1,4 +1,4 @@
-package pictures
+package review
 
 import (
 	"bytes"
@@ -56,16 +56,16 @@ func TestCropIsSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := New(root)
+	p := newPictureCache(root)
 	const path = "wide.png#xywh=290,10,50,40&id=1"
-	small, err := p.Small(context.Background(), path, leastSide)
+	small, err := p.makeSmall(context.Background(), path, leastSide)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if b := decoded(t, small).Bounds(); b.Dx()*4 != b.Dy() {
 		t.Errorf("small: %v, expected the proportions of 10×40", b)
 	}
-	f, err := p.Open(path)
+	f, err := p.openPicture(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestCropIsSent(t *testing.T) {
 		f.Type != "image/png" || int64(len(data)) != f.Size || img.Bounds().Size() != image.Pt(10, 40) {
 		t.Errorf("%v, %v, %+v", err, derr, f)
 	}
-	if _, err := p.Open("wide.png#xywh=300,0,1,1"); err == nil {
+	if _, err := p.openPicture("wide.png#xywh=300,0,1,1"); err == nil {
 		t.Error("a crop outside was opened")
 	}
 }
@@ -86,7 +86,7 @@ func TestSmall(t *testing.T) {
 		"small.png": {Data: pngFile(20, 10, red)},
 		"clear.png": {Data: pngFile(30, 30, color.NRGBA{0, 0, 0, 0})},
 	}
-	p := New(fsys)
+	p := newPictureCache(fsys)
 	for _, c := range []struct {
 		path       string
 		side, w, h int
@@ -96,7 +96,7 @@ func TestSmall(t *testing.T) {
 		{"wide.png", 10_000, 300, 100, 255, 0, 0},
 		{"small.png", 160, 20, 10, 255, 0, 0}, {"clear.png", 16, 16, 16, 255, 255, 255},
 	} {
-		data, err := p.Small(t.Context(), c.path, c.side)
+		data, err := p.makeSmall(t.Context(), c.path, c.side)
 		if err != nil {
 			t.Errorf("%s: %v", c.path, err)
 			continue
@@ -126,15 +126,15 @@ func TestUnreadable(t *testing.T) {
 		"cut.png":  {Data: whole[:len(whole)/2]},
 		"bomb.png": {Data: bomb.Bytes()}, "folder/x": {Data: whole},
 	}
-	p := New(fsys)
+	p := newPictureCache(fsys)
 	for _, path := range []string{"text.jpg", "empty.jpg", "cut.png", "bomb.png", "folder", "missing.jpg",
 		"../text.jpg", "/etc/passwd", ""} {
-		if _, err := p.Small(t.Context(), path, 100); !errors.As(err, new(*Unreadable)) {
+		if _, err := p.makeSmall(t.Context(), path, 100); !errors.As(err, new(*unreadable)) {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}
 	for _, path := range []string{"text.jpg", "empty.jpg", "folder", "missing.jpg", "../text.jpg", "/etc/passwd", ""} {
-		if f, err := p.Open(path); !errors.As(err, new(*Unreadable)) {
+		if f, err := p.openPicture(path); !errors.As(err, new(*unreadable)) {
 			t.Errorf("%s: opened %v, %v", path, f, err)
 		}
 	}
@@ -146,7 +146,7 @@ func TestUnreadable(t *testing.T) {
 // TestOpen gives the file itself under the type that its bytes say.
 func TestOpen(t *testing.T) {
 	data := pngFile(5, 5, red)
-	f, err := New(fstest.MapFS{"named.jpg": {Data: data}}).Open("named.jpg")
+	f, err := newPictureCache(fstest.MapFS{"named.jpg": {Data: data}}).openPicture("named.jpg")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,15 +198,15 @@ func TestOnce(t *testing.T) {
 		files[names[len(names)-1]] = &fstest.MapFile{Data: pngFile(30, 30, red)}
 	}
 	s := &slowFS{FS: files, held: make(chan struct{})}
-	p := New(s)
+	p := newPictureCache(s)
 	var wait sync.WaitGroup
 	results := make([][]byte, 20)
 	for i := range results {
-		wait.Go(func() { results[i], _ = p.Small(context.Background(), "a.png", 100) })
+		wait.Go(func() { results[i], _ = p.makeSmall(context.Background(), "a.png", 100) })
 	}
 	for _, name := range names {
 		wait.Go(func() {
-			if _, err := p.Small(context.Background(), name, 50); err != nil {
+			if _, err := p.makeSmall(context.Background(), name, 50); err != nil {
 				t.Error(err)
 			}
 		})
@@ -222,34 +222,34 @@ func TestOnce(t *testing.T) {
 		t.Errorf("%d were decoded at the same time", n)
 	}
 	s.opened.Store(0)
-	if _, err := p.Small(t.Context(), "a.png", 100); err != nil || s.opened.Load() > 0 {
+	if _, err := p.makeSmall(t.Context(), "a.png", 100); err != nil || s.opened.Load() > 0 {
 		t.Errorf("made again: %v", err)
 	}
 }
 
 // TestGone: a caller that leaves does not wait.
 func TestGone(t *testing.T) {
-	p := New(fstest.MapFS{"a.png": {Data: pngFile(30, 30, red)}})
+	p := newPictureCache(fstest.MapFS{"a.png": {Data: pngFile(30, 30, red)}})
 	for range atOnce {
 		p.slots <- struct{}{} // all at work
 	}
 	ctx, gone := context.WithCancel(t.Context())
 	gone()
-	if _, err := p.Small(ctx, "a.png", 50); !errors.Is(err, context.Canceled) {
+	if _, err := p.makeSmall(ctx, "a.png", 50); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
 
 // TestMemory: bytes in memory stay within the limit, and the most recently used pictures stay.
 func TestMemory(t *testing.T) {
-	p := New(nil)
+	p := newPictureCache(nil)
 	for i := range 100 {
-		p.putCached(key{side: i}, make([]byte, mostMemory/10))
-		if _, ok := p.getCached(key{}); !ok || p.bytes > mostMemory || len(p.at) != p.order.Len() {
+		p.putCached(smallKey{side: i}, make([]byte, mostMemory/10))
+		if _, ok := p.getCached(smallKey{}); !ok || p.bytes > mostMemory || len(p.at) != p.order.Len() {
 			t.Fatalf("%v, %d bytes, %d and %d entries", ok, p.bytes, len(p.at), p.order.Len())
 		}
 	}
-	if _, ok := p.getCached(key{side: 99}); !ok || len(p.at) != 10 {
+	if _, ok := p.getCached(smallKey{side: 99}); !ok || len(p.at) != 10 {
 		t.Errorf("%d entries, the last one there: %v", len(p.at), ok)
 	}
 }
@@ -265,11 +265,11 @@ func TestPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	p := New(root.FS())
-	_, small := p.Small(t.Context(), "pipe.jpg", 100)
-	_, file := p.Open("pipe.jpg")
+	p := newPictureCache(root.FS())
+	_, small := p.makeSmall(t.Context(), "pipe.jpg", 100)
+	_, file := p.openPicture("pipe.jpg")
 	for _, err := range []error{small, file} {
-		if !errors.As(err, new(*Unreadable)) || !strings.Contains(err.Error(), "is a named pipe") {
+		if !errors.As(err, new(*unreadable)) || !strings.Contains(err.Error(), "is a named pipe") {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -1,7 +1,4 @@
-// Package finder finds images similar to another one, for the review page. It searches the vectors of a feature
-// store, an index, or a run. An image that is not in the store is embedded by the model that made the vectors,
-// if that is found.
-package finder
+package review
 
 import (
 	"bytes"
@@ -15,13 +12,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
-	"winnow/report/review"
 	"winnow/run/embedding"
 	"winnow/search"
 )
 
-// Finder implements [review.Finder].
-type Finder struct {
+// vectorFinder implements [Finder] and [Vectors]. It searches the vectors of a feature store or an index. An image
+// that is not in the store is embedded by the model that made the vectors, if that is found.
+type vectorFinder struct {
 	in   *search.Gallery
 	by   *embedding.Embedder // embeds uploaded images
 	lack error               // why by cannot be opened; nil: it is open
@@ -29,15 +26,15 @@ type Finder struct {
 	host embedding.Host
 }
 
-// Open searches a feature store or an index. Uploaded images are embedded by model, a run folder or an ONNX
+// openFinder searches a feature store or an index. Uploaded images are embedded by model, a run folder or an ONNX
 // file; "" is the model that made the vectors. If that is not found, uploaded images cannot be searched for.
-func Open(dir, model string, host embedding.Host) (*Finder, error) {
+func openFinder(dir, model string, host embedding.Host) (*vectorFinder, error) {
 	host = host.Complete()
 	in, err := search.OpenGallery(dir)
 	if err != nil {
 		return nil, err
 	}
-	f := &Finder{in: in, host: host}
+	f := &vectorFinder{in: in, host: host}
 	f.by, f.lack = embedding.OpenMaker(in, embedding.Options{Model: model}, host.Note)
 	if f.lack != nil && model != "" {
 		return nil, errors.Join(f.lack, f.Close())
@@ -46,34 +43,34 @@ func Open(dir, model string, host embedding.Host) (*Finder, error) {
 }
 
 // Close closes what the finder opened.
-func (f *Finder) Close() error {
+func (f *vectorFinder) Close() error {
 	if f.net == nil {
 		return f.in.Close()
 	}
 	return errors.Join(f.in.Close(), f.net.Close())
 }
 
-// Uploads implements review.Finder.
-func (f *Finder) Uploads() error { return f.lack }
+// Uploads implements Finder.
+func (f *vectorFinder) Uploads() error { return f.lack }
 
-// Rows implements review.Vectors.
-func (f *Finder) Rows(paths []string) (x blas32.General, absent int, err error) {
+// Rows implements [Vectors].
+func (f *vectorFinder) Rows(paths []string) (x blas32.General, absent int, err error) {
 	return f.in.Rows(paths)
 }
 
-// Similar implements review.Finder.
-func (f *Finder) Similar(ctx context.Context, paths []string, n int) ([]review.Found, error) {
+// Similar implements Finder.
+func (f *vectorFinder) Similar(ctx context.Context, paths []string, n int) ([]Found, error) {
 	if len(paths) == 1 {
 		row, ok := f.in.Lookup(paths[0])
 		if !ok {
-			return nil, fmt.Errorf("%w: %s", review.ErrNoVector, paths[0])
+			return nil, fmt.Errorf("%w: %s", ErrNoVector, paths[0])
 		}
 		vector, err := f.in.Vector(row)
 		if err != nil {
 			return nil, err
 		}
 		if vector == nil {
-			return nil, fmt.Errorf("%w that is not all zeros: %s", review.ErrNoVector, paths[0])
+			return nil, fmt.Errorf("%w that is not all zeros: %s", ErrNoVector, paths[0])
 		}
 		return f.findNearest(ctx, search.Query{Vector: vector, Row: row}, n)
 	}
@@ -89,18 +86,18 @@ func (f *Finder) Similar(ctx context.Context, paths []string, n int) ([]review.F
 	for _, path := range paths {
 		own[path] = true
 	}
-	found = slices.DeleteFunc(found, func(hit review.Found) bool { return own[hit.Path] })
+	found = slices.DeleteFunc(found, func(hit Found) bool { return own[hit.Path] })
 	return found[:min(n, len(found))], nil
 }
 
 // newMeanQuery returns the mean of the unit vectors of images as a query. Those without a vector do not count.
-func (f *Finder) newMeanQuery(paths []string) (q search.Query, err error) {
+func (f *vectorFinder) newMeanQuery(paths []string) (q search.Query, err error) {
 	x, absent, err := f.in.Rows(paths)
 	switch {
 	case err != nil:
 		return q, err
 	case absent == len(paths):
-		return q, fmt.Errorf("%w, nor of the other %d", review.ErrNoVector, len(paths)-1)
+		return q, fmt.Errorf("%w, nor of the other %d", ErrNoVector, len(paths)-1)
 	}
 	search.UnitRows(x)
 	mean := make([]float32, x.Cols)
@@ -119,8 +116,8 @@ func (f *Finder) newMeanQuery(paths []string) (q search.Query, err error) {
 	return q, nil
 }
 
-// Search implements review.Finder.
-func (f *Finder) Search(ctx context.Context, file []byte, n int) ([]review.Found, error) {
+// Search implements Finder.
+func (f *vectorFinder) Search(ctx context.Context, file []byte, n int) ([]Found, error) {
 	if f.net == nil {
 		net, err := f.by.Load(f.host, 0, true)
 		if err != nil {
@@ -135,25 +132,25 @@ func (f *Finder) Search(ctx context.Context, file []byte, n int) ([]review.Found
 	const name = "image"
 	list, bad, err := f.net.Queries(ctx, sentFile{file}, []string{name}, embedding.Options{Batch: 1, Workers: 1})
 	if none, ok := errors.AsType[*backbone.NoneReadable](err); ok {
-		return nil, fmt.Errorf("%w: %w", review.ErrNotImage, none.Reason)
+		return nil, fmt.Errorf("%w: %w", ErrNotImage, none.Reason)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%w: %s", review.ErrNotImage, bad[0].Reason)
+		return nil, fmt.Errorf("%w: %s", ErrNotImage, bad[0].Reason)
 	}
 	return f.findNearest(ctx, list[0], n)
 }
 
-func (f *Finder) findNearest(ctx context.Context, q search.Query, n int) ([]review.Found, error) {
+func (f *vectorFinder) findNearest(ctx context.Context, q search.Query, n int) ([]Found, error) {
 	lists, err := f.in.Nearest(ctx, []search.Query{q}, n)
 	if err != nil {
 		return nil, err
 	}
-	found := make([]review.Found, len(lists[0]))
+	found := make([]Found, len(lists[0]))
 	for i, hit := range lists[0] {
-		found[i] = review.Found{Path: f.in.Paths[hit.Row], Similarity: hit.Similarity}
+		found[i] = Found{Path: f.in.Paths[hit.Row], Similarity: hit.Similarity}
 	}
 	return found, nil
 }

@@ -1,4 +1,4 @@
-package finder
+package review
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"winnow/features"
-	"winnow/report/review"
 	"winnow/search"
 )
 
@@ -35,7 +34,7 @@ func TestCentre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Finder{in: in}
+	f := &vectorFinder{in: in}
 	defer f.Close()
 	find := func(n int, paths ...string) (said string) {
 		found, err := f.Similar(t.Context(), paths, n)
@@ -73,7 +72,7 @@ func TestCentre(t *testing.T) {
 		"6.png gone.png": "no vector", "0.png 4.png": "cancel out"} {
 		_, err := f.Similar(t.Context(), strings.Fields(paths), 2)
 		if err == nil || !strings.Contains(err.Error(), want) ||
-			want == "no vector" && !errors.Is(err, review.ErrNoVector) {
+			want == "no vector" && !errors.Is(err, ErrNoVector) {
 			t.Errorf("%s: %v", paths, err)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package reply answers the requests of winnow's pages in JSON, and errors with a status of HTTP.
-package reply
+package review
 
 import (
 	"bytes"
@@ -14,8 +13,8 @@ import (
 	"winnow/internal/regular"
 )
 
-// MostJSON is the largest request in bytes.
-const MostJSON = 1 << 20
+// mostJSON is the largest request in bytes.
+const mostJSON = 1 << 20
 
 // refusal is an error with its HTTP status.
 type refusal struct {
@@ -26,13 +25,13 @@ type refusal struct {
 // Error implements error.
 func (r *refusal) Error() string { return r.text }
 
-// Refuse returns an error with a status.
-func Refuse(status int, format string, args ...any) error {
+// refuseWith returns an error with a status.
+func refuseWith(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// Status returns the status of an error: 500 unless it was refused with another, or too many files are open.
-func Status(err error) int {
+// statusOf returns the status of an error: 500 unless it was refused with another, or too many files are open.
+func statusOf(err error) int {
 	if r := (*refusal)(nil); errors.As(err, &r) {
 		return r.status
 	}
@@ -42,16 +41,11 @@ func Status(err error) int {
 	return http.StatusInternalServerError
 }
 
-// Refused reports whether an error has a status.
-func Refused(err error) bool { return errors.As(err, new(*refusal)) }
+// isRefusal reports whether an error has a status.
+func isRefusal(err error) bool { return errors.As(err, new(*refusal)) }
 
-// Error answers with an error.
-func Error(w http.ResponseWriter, err error) {
-	JSON(w, Status(err), map[string]string{"error": err.Error()})
-}
-
-// JSON answers with a value. Nobody keeps the answer.
-func JSON(w http.ResponseWriter, status int, v any) {
+// sendJSON answers with a value, which is not to be cached.
+func sendJSON(w http.ResponseWriter, status int, v any) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // the content type is JSON
@@ -67,13 +61,13 @@ func JSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(b.Bytes()) // the client may be gone
 }
 
-// Read reads the JSON object that a request sends as such, and refuses unknown names and anything after it.
-func Read(req *http.Request, to any) error {
+// readJSON reads the JSON object that a request sends as such, and refuses unknown names and anything after it.
+func readJSON(req *http.Request, to any) error {
 	given := req.Header.Get("Content-Type")
 	if kind, _, err := mime.ParseMediaType(given); err != nil || kind != "application/json" {
-		return Refuse(http.StatusUnsupportedMediaType, "content type is %.80q, expected application/json", given)
+		return refuseWith(http.StatusUnsupportedMediaType, "content type is %.80q, expected application/json", given)
 	}
-	in := json.NewDecoder(io.LimitReader(req.Body, MostJSON))
+	in := json.NewDecoder(io.LimitReader(req.Body, mostJSON))
 	in.DisallowUnknownFields()
 	err := in.Decode(to)
 	if err == nil {
@@ -84,5 +78,5 @@ func Read(req *http.Request, to any) error {
 			err = errors.New("there is more after the object")
 		}
 	}
-	return Refuse(http.StatusBadRequest, "the request's JSON: %v", jsontext.Fault(err))
+	return refuseWith(http.StatusBadRequest, "the request's JSON: %v", jsontext.Fault(err))
 }
