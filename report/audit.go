@@ -7,7 +7,6 @@ import (
 
 	"winnow/audit"
 	"winnow/internal/atomicfile"
-	"winnow/report/chart"
 	"winnow/report/page"
 	"winnow/run/inspect"
 )
@@ -96,7 +95,7 @@ func makeGalleries(ctx context.Context, h Host, a *inspect.Report) (list []page.
 
 // auditedClasses says in which classes the labels flagged are.
 func auditedClasses(a *inspect.Report) page.Section {
-	s := page.Section{Title: "Where they are", Charts: []chart.Drawing{auditedScores(a)}}
+	s := page.Section{Title: "Where they are", Charts: []page.Drawing{auditedScores(a)}}
 	var rows [][]string
 	purity := map[string]inspect.Class{}
 	for _, k := range a.Classes {
@@ -147,7 +146,7 @@ func auditedClasses(a *inspect.Report) page.Section {
 }
 
 // auditedScores draws the scores of all labels, those flagged apart from the others.
-func auditedScores(a *inspect.Report) chart.Histogram {
+func auditedScores(a *inspect.Report) page.Histogram {
 	const bins = 25
 	var kept, called []float64
 	low, high := 0.0, 1.0
@@ -169,13 +168,13 @@ func auditedScores(a *inspect.Report) chart.Histogram {
 	if audit.Named(a.Scorer).Probability {
 		low, high, name = 0, 1, "probability that the label is right"
 	}
-	return chart.Histogram{
-		Frame: chart.Frame{
+	return page.Histogram{
+		Frame: page.Frame{
 			Title: "All labels by how right they look", X: name, Y: "share of the labels", Percent: true,
 		},
-		Bars: []chart.Bars{
-			chart.Count("not flagged", kept, low, high, bins, 0),
-			chart.Count("flagged", called, low, high, bins, 1),
+		Bars: []page.Bars{
+			page.Count("not flagged", kept, low, high, bins, 0),
+			page.Count("flagged", called, low, high, bins, 1),
 		},
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"winnow/eval"
 	"winnow/filters"
 	"winnow/internal/text"
-	"winnow/report/chart"
 	"winnow/report/page"
 )
 
@@ -67,10 +66,10 @@ func (r *Run) describeClasses() page.Section {
 			strconv.Itoa(trained[c.Label]), instead,
 		})
 	}
-	s.Charts = []chart.Drawing{chart.Histogram{
-		Frame: chart.Frame{Title: "How often the nearest image is of the same class",
+	s.Charts = []page.Drawing{page.Histogram{
+		Frame: page.Frame{Title: "How often the nearest image is of the same class",
 			X: "P@1 of a class", Y: "share of the classes", Percent: true},
-		Bars: []chart.Bars{chart.Count("classes", values, 0, 1, 20, 0)},
+		Bars: []page.Bars{page.Count("classes", values, 0, 1, 20, 0)},
 	}}
 	s.Tables = classTables("The classes with the lowest P@1: "+r.SplitText(), fmt.Sprintf("All %d classes", len(rows)),
 		[]string{"class", "queries", "P@1 %", "R@8 %", "R-Prec %", "MAP@R %", "training images",
@@ -82,7 +81,7 @@ func (r *Run) describeClasses() page.Section {
 func (r *Run) describeLabels() page.Section {
 	a := r.audited
 	s := page.Section{
-		Title: "The training labels", Charts: []chart.Drawing{namedScores(LabelScores(a.Images), a.Scorer)},
+		Title: "The training labels", Charts: []page.Drawing{namedScores(LabelScores(a.Images), a.Scorer)},
 	}
 	s.Facts = append(s.Facts, page.Fact{Name: "judged by", Value: a.Scorer})
 	if a.Why != "" {
@@ -130,7 +129,7 @@ func (r *Run) describeLabels() page.Section {
 }
 
 // namedScores titles the scores by what they are: not every judge gives probabilities.
-func namedScores(h chart.Histogram, scorer string) chart.Histogram {
+func namedScores(h page.Histogram, scorer string) page.Histogram {
 	if audit.Named(scorer).Kind < audit.ByFilter {
 		h.Title = "How right the given labels look"
 		if h.X = "score by " + scorer; audit.Named(scorer).Probability {

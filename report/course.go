@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"winnow/filters"
-	"winnow/report/chart"
 	"winnow/report/page"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -107,7 +106,7 @@ func (c *course) describeRounds() page.Section {
 		Head: []string{"round", "epoch", "λ", "mean weight", "± over classes", "at 0", "at 1",
 			"objective before", "after"},
 	}
-	mean := chart.Line{Name: "mean weight of a class", Dots: true}
+	mean := page.Line{Name: "mean weight of a class", Dots: true}
 	for _, m := range c.metrics {
 		if w := m.Weights; w != nil {
 			table.Rows = append(table.Rows, []string{
@@ -122,7 +121,7 @@ func (c *course) describeRounds() page.Section {
 	}
 	if len(table.Rows) > 0 {
 		s.Tables = []page.Table{table}
-		frame := chart.Frame{Title: "Mean weight of a class, ± its standard deviation over classes", Y: "weight"}
+		frame := page.Frame{Title: "Mean weight of a class, ± its standard deviation over classes", Y: "weight"}
 		s.Charts = drawnIfAny(frame, mean)
 	}
 	return s

@@ -10,7 +10,6 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/text"
-	"winnow/report/chart"
 	"winnow/report/page"
 	"winnow/run/config"
 	"winnow/run/measure"
@@ -61,13 +60,13 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, pict
 	drawn, err := r.drawMap(ctx, h)
 	if err == nil && drawn != nil {
 		content.Sections = append(content.Sections, page.Section{Title: "Map of the embedding",
-			Charts: []chart.Drawing{drawn}})
+			Charts: []page.Drawing{drawn}})
 	}
 	return err
 }
 
 // drawMap maps the measured images to the plane. It returns nil if there are too few.
-func (r *Run) drawMap(ctx context.Context, h Host) (chart.Drawing, error) {
+func (r *Run) drawMap(ctx context.Context, h Host) (page.Drawing, error) {
 	splits := r.Split
 	if r.now.Gallery != nil {
 		splits = datasets.Query + "," + datasets.Gallery

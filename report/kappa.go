@@ -3,7 +3,7 @@ package report
 import (
 	"strconv"
 
-	"winnow/report/chart"
+	"winnow/report/page"
 	"winnow/train"
 )
 
@@ -19,8 +19,8 @@ const mostBoxes = 24
 // kappaBoxes is PRISM's Fig. 5: the spread of the classes' concentrations during training, with at most 24
 // boxes for each run. The places are steps of the first run; the other runs have a box at the steps that they
 // share.
-func kappaBoxes(title string, runs ...namedDiagnoses) chart.Boxes {
-	drawing := chart.Boxes{Frame: chart.Frame{Title: title, X: "iteration", Y: "κ of the classes"}}
+func kappaBoxes(title string, runs ...namedDiagnoses) page.Boxes {
+	drawing := page.Boxes{Frame: page.Frame{Title: title, X: "iteration", Y: "κ of the classes"}}
 	if len(runs) == 0 {
 		return drawing
 	}
@@ -32,7 +32,7 @@ func kappaBoxes(title string, runs ...namedDiagnoses) chart.Boxes {
 	}
 	every := (len(steps) + mostBoxes - 1) / mostBoxes
 	for i := len(steps) % max(every, 1); i < len(steps); i += every {
-		place := chart.Place{Name: strconv.Itoa(steps[i])}
+		place := page.Place{Name: strconv.Itoa(steps[i])}
 		for tone, run := range runs {
 			for _, d := range run.List {
 				if d.Step == steps[i] && d.Kappa != nil {
@@ -45,9 +45,9 @@ func kappaBoxes(title string, runs ...namedDiagnoses) chart.Boxes {
 	return drawing
 }
 
-func kappaBox(name string, k *train.KappaSpread, tone int) chart.Box {
+func kappaBox(name string, k *train.KappaSpread, tone int) page.Box {
 	if len(k.Values) > 0 {
-		return chart.BoxOf(name, k.Values, tone)
+		return page.BoxOf(name, k.Values, tone)
 	}
-	return chart.Box{Name: name, Low: k.Low, Q1: k.Q1, Median: k.Median, Q3: k.Q3, High: k.High, Tone: tone}
+	return page.Box{Name: name, Low: k.Low, Q1: k.Q1, Median: k.Median, Q3: k.Q3, High: k.High, Tone: tone}
 }

@@ -16,7 +16,7 @@ import (
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
-	"winnow/report/atlas"
+	"winnow/report/page"
 	"winnow/run/folder"
 )
 
@@ -46,7 +46,7 @@ type Map struct {
 
 	names classnames.Names
 	set   features.Set
-	drawn atlas.Map
+	drawn page.Map
 }
 
 // DrawMap maps images of a run, or of a store, to the plane.
@@ -100,10 +100,10 @@ func (m *Map) computeMap(ctx context.Context, h Host, run *folder.Run, o MapOpti
 		}
 		return d.Classes[id]
 	}
-	m.drawn = atlas.Map{Title: m.describeMap(run)}
+	m.drawn = page.Map{Title: m.describeMap(run)}
 	for i, id := range m.set.IDs {
 		s := d.Samples[id]
-		p := atlas.Point{
+		p := page.Point{
 			X: plane[i].X, Y: plane[i].Y, Path: s.Path,
 			Label: class(s.Label), True: class(s.True), Split: s.Split, Score: math.NaN(),
 		}
@@ -156,7 +156,7 @@ func (m *Map) Write(path string) error {
 }
 
 // withClassNames returns the map with the names of classes in place of labels.
-func (all *Map) withClassNames() atlas.Map {
+func (all *Map) withClassNames() page.Map {
 	m, names := all.drawn, all.names
 	m.Points, m.Groups = slices.Clone(m.Points), slices.Clone(m.Groups)
 	for i := range m.Groups {

@@ -10,7 +10,6 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/text"
-	"winnow/report/chart"
 	"winnow/report/page"
 )
 
@@ -107,7 +106,7 @@ func newSuspectCards(ctx context.Context, h Host, where location.Source, command
 // LabelScores draws the scores of the given labels; if the truth is known, right and wrong ones apart. The axis
 // ends at 1, or at the highest score if all are small, as for a scorer that divides 1 among many classes. It
 // begins at 0, or at -1 for similarities below 0.
-func LabelScores(images []suspects.Suspect) chart.Histogram {
+func LabelScores(images []suspects.Suspect) page.Histogram {
 	const bins = 25
 	var all, right, wrong []float64
 	for _, e := range images {
@@ -130,18 +129,18 @@ func LabelScores(images []suspects.Suspect) chart.Histogram {
 	if len(all) > 0 && slices.Max(all) < 0.5 && slices.Max(all) > 0 {
 		end = slices.Max(all)
 	}
-	drawing := chart.Histogram{Frame: chart.Frame{
+	drawing := page.Histogram{Frame: page.Frame{
 		Title: "How right the given labels look, after training",
 		X:     "P_clean, each image left out: 0 surely wrong, 1 surely right",
 		Y:     "share of the labels", Percent: true,
 	}}
 	if len(right)+len(wrong) < len(all) {
-		drawing.Bars = []chart.Bars{chart.Count("labels", all, from, end, bins, 0)}
+		drawing.Bars = []page.Bars{page.Count("labels", all, from, end, bins, 0)}
 		return drawing
 	}
-	drawing.Bars = []chart.Bars{
-		chart.Count("right labels", right, from, end, bins, 0),
-		chart.Count("wrong labels", wrong, from, end, bins, 1),
+	drawing.Bars = []page.Bars{
+		page.Count("right labels", right, from, end, bins, 0),
+		page.Count("wrong labels", wrong, from, end, bins, 1),
 	}
 	return drawing
 }

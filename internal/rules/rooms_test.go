@@ -155,14 +155,10 @@ var rooms = []Room{
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/classnames datasets/imageroot eval eval/tsne " +
-			"features filters internal/hint internal/lookup report/atlas report/chart " +
+			"features filters internal/hint internal/lookup " +
 			"report/page run/inspect run/comparison run/config run/measure run/folder train"},
-	{"report/atlas", "draws points of a plane that stand for images: SVG, table",
-		""},
-	{"report/page", "writes a report as one page that needs nothing else",
-		"eval internal/pagestyle report/chart"},
-	{"report/chart", "draws lines, histograms and box plots as SVG",
-		"internal/spread"},
+	{"report/page", "draws charts and maps as SVG, and writes a report as one page that needs nothing else",
+		"eval internal/pagestyle internal/spread"},
 
 	{"papers/quickstart", "runs the whole path on drawn characters with wrong labels among them",
 		"backbone backbone/ort datasets datasets/glyphs eval run/extraction features internal/lookup models " +
@@ -176,7 +172,7 @@ var rooms = []Room{
 			"run run/grid run/config run/measure run/folder run/settings run/tuning " +
 			"train"},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
-		"internal/paired report/atlas report/chart report/page"},
+		"internal/paired report/page"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
 		"audit audit/suspects backbone backbone/ort datasets datasets/classnames datasets/glyphs " +
 			"datasets/imageroot eval eval/tsne run/extraction features filters filters/noiserate head " +
@@ -188,7 +184,7 @@ var rooms = []Room{
 		"filters"},
 	{"papers/pairs", "measures the pairs of batches: cosines of true and false ones, what losses make of them, what " +
 		"mining selects",
-		"datasets features internal/hint internal/lookup losses papers/theory report/chart run run/config run/folder " +
+		"datasets features internal/hint internal/lookup losses papers/theory report/page run run/config run/folder " +
 			"train"},
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
@@ -204,7 +200,7 @@ var rooms = []Room{
 	{"report/review", "serves the page on which people look at a set and decide about its images, and writes the " +
 		"corrected list",
 		"audit/learn audit/suspects backbone datasets datasets/classnames datasets/imageroot datasets/shards " +
-			"eval/tsne internal/hint internal/jsontext internal/pagestyle report/atlas report/review/decisions " +
+			"eval/tsne internal/hint internal/jsontext internal/pagestyle report/page report/review/decisions " +
 			"run/embedding search"},
 	{"report/review/decisions", "keeps decisions and their history durably; holds SQLite",
 		"datasets"},

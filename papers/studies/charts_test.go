@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/report/chart"
+	"winnow/report/page"
 )
 
 // Boxes are the recorded ones nearest to the shares of the training; histograms name the steps, the
@@ -78,7 +78,7 @@ func TestMaps(t *testing.T) {
 		t.Errorf("found %+v", m)
 	}
 	all := r.drawStudyCharts()
-	if len(all) != 1 || !strings.Contains(chart.Inline(all[0]), "<circle") ||
+	if len(all) != 1 || !strings.Contains(page.Inline(all[0]), "<circle") ||
 		all[0].Caption() != r.Study.Rows[0].Name+", "+r.Study.Columns[0].Name {
 		t.Errorf("%d charts: %+v", len(all), all)
 	}

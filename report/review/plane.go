@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/eval/tsne"
-	"winnow/report/atlas"
+	"winnow/report/page"
 	"winnow/search"
 )
 
@@ -65,7 +65,7 @@ func (r *Reviewer) planeState() planeState {
 	defer p.mutex.Unlock()
 	s := p.state
 	s.Steps = p.steps
-	s.Light, s.Dark = atlas.Colours(len(r.Manifest.Classes))
+	s.Light, s.Dark = page.Colours(len(r.Manifest.Classes))
 	return s
 }
 

@@ -14,7 +14,6 @@ import (
 	"winnow/internal/paired"
 	"winnow/internal/text"
 	"winnow/papers/studies"
-	"winnow/report/chart"
 	"winnow/report/page"
 	"winnow/run/sweep"
 )
@@ -172,16 +171,16 @@ func (r *results) sweepWarnings() (lines []string) {
 }
 
 // plotAxes draws validation over the values of each numeric axis, a dot for each setting.
-func (r *results) plotAxes(means []float64) (all []chart.Drawing) {
+func (r *results) plotAxes(means []float64) (all []page.Drawing) {
 	for k, a := range r.Axes {
 		if !a.IsNumeric() {
 			continue
 		}
-		plot := chart.Lines{Frame: chart.Frame{Title: "Validation P@1 by " + a.Key, X: a.Key, Y: "validation P@1",
+		plot := page.Lines{Frame: page.Frame{Title: "Validation P@1 by " + a.Key, X: a.Key, Y: "validation P@1",
 			Percent: true, LogX: a.Range != nil && a.Range.Log}}
 		for _, i := range r.ranked {
 			if x, err := strconv.ParseFloat(r.Values[i][k], 64); err == nil {
-				plot.Series = append(plot.Series, chart.Line{X: []float64{x}, Y: []float64{means[i]}, Dots: true})
+				plot.Series = append(plot.Series, page.Line{X: []float64{x}, Y: []float64{means[i]}, Dots: true})
 			}
 		}
 		all = append(all, plot)

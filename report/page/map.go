@@ -1,7 +1,4 @@
-// Package atlas draws images as points of a plane: as SVG and as a table.
-//
-// Colours are never the only mark: if there are few groups, their names are on the drawing.
-package atlas
+package page
 
 import (
 	"cmp"

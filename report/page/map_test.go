@@ -1,9 +1,8 @@
-package atlas
+package page
 
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/xml"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -31,19 +30,6 @@ func sample(n, classes int) Map {
 	return m
 }
 
-func wellFormed(t *testing.T, text string) {
-	t.Helper()
-	d := xml.NewDecoder(strings.NewReader(text))
-	for {
-		if _, err := d.Token(); err != nil {
-			if err.Error() != "EOF" {
-				t.Fatalf("%v", err)
-			}
-			return
-		}
-	}
-}
-
 func TestSVG(t *testing.T) {
 	odd := sample(50, 3)
 	odd.Points[3].X = odd.Points[4].X
@@ -60,7 +46,7 @@ func TestSVG(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := b.String()
-		wellFormed(t, text)
+		wellFormed(t, name, text)
 		if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") || strings.Contains(text, "<map>") {
 			t.Errorf("%s: %s", name, text)
 		}

@@ -1,10 +1,4 @@
-// Package chart draws lines, histograms and box plots as SVG, without scripts, fonts or external addresses. It knows
-// nothing about the data.
-//
-// Every drawing is a complete file; [Inline] makes it a part of a page. It is light or dark by the reader's preference,
-// and takes its colours from the CSS variables --card, --ink, --soft and --line if the page defines them. Numbers that
-// are not finite are left out.
-package chart
+package page
 
 import (
 	"bytes"
