@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
 	"winnow/report/review/decisions"
 )
@@ -147,60 +146,6 @@ func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	}{r.table.sum, version, version < r.decided.getStoreVersion(), r.decided.listStatesFor(ids, reviewer),
 		*r.decided.progress}
 	return answer, nil
-}
-
-// historyEntry is one decision of the history as JSON.
-type historyEntry struct {
-	N            int64            `json:"n"`
-	At           time.Time        `json:"at"`
-	Tab          string           `json:"tab"`
-	Reviewer     string           `json:"reviewer"`
-	Action       decisions.Action `json:"action"`
-	Label        string           `json:"label"`
-	Note         string           `json:"note"`
-	BeforeAction decisions.Action `json:"before_action"`
-	BeforeLabel  string           `json:"before_label"`
-	BeforeNote   string           `json:"before_note"`
-	ID           *int             `json:"id"`  // null: not in this manifest
-	Key          *string          `json:"key"` // null: not in this manifest
-	Path         string           `json:"path"`
-	Undone       bool             `json:"undone"`
-	Hidden       bool             `json:"hidden"` // another's answer about an image that the reviewer has not decided
-}
-
-func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
-	p := &parameters{values: values}
-	offset, limit := p.getNumber("offset", 0, 0, 1<<40), p.getNumber("limit", 50, 0, mostHistory)
-	reviewer := p.getReviewer()
-	if err := p.getFirstFailure(); err != nil {
-		return nil, err
-	}
-	total, list, err := r.Decisions.History(offset, limit)
-	if err != nil {
-		return nil, err
-	}
-	r.mutex.RLock()
-	defer r.mutex.RUnlock()
-	entries := make([]historyEntry, len(list))
-	for i, e := range list {
-		entries[i] = historyEntry{
-			N: e.N, At: e.At.UTC(), Tab: e.Tab, Reviewer: e.Reviewer,
-			Action: e.Action, Label: e.Label, Note: e.Note,
-			BeforeAction: e.BeforeAction, BeforeLabel: e.BeforeLabel, BeforeNote: e.BeforeNote,
-			Path: e.Path, Undone: e.Undone,
-		}
-		id, ok := r.table.id[e.Path]
-		if !ok {
-			continue
-		}
-		key := r.table.images[id].key()
-		if e.Reviewer != reviewer && r.decided.getVote(id, reviewer).Action == undecided {
-			entries[i] = historyEntry{N: e.N, At: e.At.UTC(), Reviewer: e.Reviewer, Path: e.Path, Undone: e.Undone,
-				Hidden: true}
-		}
-		entries[i].ID, entries[i].Key = &id, &key
-	}
-	return map[string]any{"total": total, "entries": entries}, nil
 }
 
 // author is the tab and reviewer of a change. It is also the body of undo and redo.

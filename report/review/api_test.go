@@ -216,23 +216,12 @@ func TestUndoRedo(t *testing.T) {
 	}
 }
 
-// TestHistoryAndChanges: the history says who did what; a tab that polls sees what others do, once.
-func TestHistoryAndChanges(t *testing.T) {
+// TestChanges: a tab that polls sees what others do, once.
+func TestChanges(t *testing.T) {
 	w := newWorld(t, 100)
 	w.decide("one", 200, on(0, "drop", "", 0))
 	w.decide("two", 200, on(1, "keep", "", 0), on(2, "keep", "", 0))
 	w.must("POST", "/api/undo", `{"tab":"one"}`, nil)
-	var h struct {
-		Total   int
-		Entries []historyEntry
-	}
-	w.must("GET", "/api/history?limit=2&offset=1", "", &h)
-	if h.Total != 3 || len(h.Entries) != 2 || h.Entries[0].N != 2 || *h.Entries[0].ID != 1 ||
-		h.Entries[0].Tab != "two" || h.Entries[0].Undone ||
-		h.Entries[1].N != 1 || !h.Entries[1].Undone || h.Entries[1].Action != "drop" ||
-		h.Entries[1].BeforeAction != "undecided" || h.Entries[1].Path != w.list[0].Path {
-		t.Errorf("got %+v", h)
-	}
 	var c struct {
 		Version int64
 		Changed []state
@@ -251,8 +240,7 @@ func TestHistoryAndChanges(t *testing.T) {
 			t.Errorf("since %d: %+v, expected %v", since, c, want)
 		}
 	}
-	for _, path := range []string{"/api/history?limit=501", "/api/history?offset=-1", "/api/changes?since=x",
-		"/api/changes?since=-1", "/api/changes?sinc=1", "/api/history?limit=1&limit=2"} {
+	for _, path := range []string{"/api/changes?since=x", "/api/changes?since=-1", "/api/changes?since=1&since=2"} {
 		if status, text := w.ask("GET", path, "", nil); status != 400 {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
@@ -474,7 +462,7 @@ func TestPictures(t *testing.T) {
 			}
 		}
 	}
-	for _, query := range []string{"size=0", "size=513", "size=x", "size=1&size=2", "path=m.csv"} {
+	for _, query := range []string{"size=0", "size=513", "size=x", "size=1&size=2"} {
 		if a := req("/thumb/2?" + query); a.StatusCode != 400 {
 			t.Errorf("%s: %d", query, a.StatusCode)
 		}

@@ -164,12 +164,10 @@ func (r *Reviewer) computePlaces(v Vectors, method string) (at []spot, points in
 // readUnitVectors reads the vectors of all images that have one, of length 1, and their ids. It takes the turn of a
 // search.
 func (r *Reviewer) readUnitVectors(v Vectors) (x blas32.General, ids []int, err error) {
-	select {
-	case r.searches.turn <- struct{}{}:
-		defer func() { <-r.searches.turn }()
-	case <-r.ending.Done():
-		return x, nil, r.ending.Err()
+	if err := r.takeTurn(r.ending); err != nil {
+		return x, nil, err
 	}
+	defer func() { <-r.turn }()
 	if x, _, err = v.Rows(r.Manifest.Paths()); err != nil {
 		return x, nil, err
 	}
@@ -254,9 +252,10 @@ func (r *Reviewer) getPlaces(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(out) // the client may be gone
 }
 
-// End cancels the computations in the background and waits until they have ended.
+// End cancels the computations in the background and waits until they and the last search have ended.
 func (r *Reviewer) End() {
 	r.end()
+	r.turn <- struct{}{} // for good
 	r.plane.worker.Wait()
 	if r.learning != nil {
 		r.learning.worker.Wait()

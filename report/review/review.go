@@ -82,8 +82,6 @@ type Found struct {
 // Reviewer is an audit and the decisions about it.
 type Reviewer struct {
 	Config
-	Others int // other audits that were reviewed with the same decisions before
-
 	table    *table
 	pictures *pictureCache
 	plane    plane
@@ -91,8 +89,8 @@ type Reviewer struct {
 	ending   context.Context // done when the server ends
 	end      context.CancelFunc
 
-	searches  *searches
-	uploaded  atomic.Int64 // bytes of uploaded images in memory
+	turn      chan struct{} // of the finder: one search at a time
+	uploads   atomic.Int64  // uploaded images in memory
 	exporting sync.Mutex
 	deciding  sync.Mutex   // one change at a time, on disk and then in memory
 	mutex     sync.RWMutex // guards decided
@@ -128,16 +126,13 @@ func New(c Config) (*Reviewer, error) {
 			"count, and the card shows it.", text.Plural(n, "picture")+" changed"), " ")
 	}
 	d.countProgress()
-	r := &Reviewer{Config: c, table: t, decided: d, searches: newSearches(),
+	r := &Reviewer{Config: c, table: t, decided: d, turn: make(chan struct{}, 1),
 		pictures: newPictureCache(c.Files)}
 	r.ending, r.end = context.WithCancel(context.Background())
 	r.plane.steps = planeSteps
 	r.learning = r.newLearning()
 	r.learnSoon()
-	if t.audited > 0 {
-		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: t.audited})
-	}
-	return r, err
+	return r, nil
 }
 
 // Decided returns how many images are decided.

@@ -187,9 +187,6 @@ func openAndServe(ctx context.Context, p *term.Program, o Options) (err error) {
 	if !at.IP.IsLoopback() {
 		p.Note("review: listening on %s: those who read this network's traffic see images, labels and the token", at)
 	}
-	if r.Others > 0 && r.Decided() > 0 {
-		p.Note("%s: decisions made on another audit of this manifest are kept", r.Decisions.Path)
-	}
 	p.Note("%s", r.Summary())
 	guard := review.NewGuard(token, at, o.Hosts)
 	fmt.Fprintln(p.Out, guard.Address())

@@ -9,7 +9,6 @@ import { better, count, many } from "./words.js";
 import * as outbox from "./outbox.js";
 import * as grid from "./grid.js";
 import * as large from "./large.js";
-import * as past from "./past.js";
 import * as confusions from "./confusions.js";
 import * as search from "./search.js";
 import * as help from "./keys.js";
@@ -78,7 +77,6 @@ const acts = {
   zoom: () => { const [row] = subjects(); if (row) zoom(row); },
   similar: async () => search.like(await chosen()),
   map: () => confusions.show(),
-  history: () => past.show(),
   help: () => help.show(),
   group: () => {
     const rows = store.groups?.find((g) => g.rows.some((r) => r.id === store.row?.id))?.rows ?? [];
@@ -205,7 +203,6 @@ async function run() {
   large.large();
   filters();
   help.keys(acts);
-  past.past();
   exporting();
   watch();
   await store.refresh();
