@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 
 	"winnow/filters"
-	"winnow/report/page"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/train"
@@ -96,33 +94,4 @@ func (c *course) filterNotes() []string {
 		return []string{fmt.Sprintf("%s: those with a score of %g or more.", note, f.Fixed)}
 	}
 	return []string{fmt.Sprintf("%s; it was told to drop %.1f %%.", note, 100*c.Settings.Filter.Rate.Share)}
-}
-
-// describeRounds shows the rounds of self-paced weights.
-func (c *course) describeRounds() page.Section {
-	s := page.Section{Title: "Self-paced rounds"}
-	table := page.Table{
-		Caption: "Every round computes the weights of all samples again",
-		Head: []string{"round", "epoch", "λ", "mean weight", "± over classes", "at 0", "at 1",
-			"objective before", "after"},
-	}
-	mean := page.Line{Name: "mean weight of a class", Dots: true}
-	for _, m := range c.metrics {
-		if w := m.Weights; w != nil {
-			table.Rows = append(table.Rows, []string{
-				strconv.Itoa(w.Number), strconv.Itoa(m.Epoch), fmt.Sprintf("%.4g", w.Lambda),
-				fmt.Sprintf("%.3f", w.Mean), fmt.Sprintf("%.3f", w.Deviation),
-				strconv.Itoa(w.Excluded), strconv.Itoa(w.Full),
-				fmt.Sprintf("%.5g", w.Before), fmt.Sprintf("%.5g", w.Objective),
-			})
-			mean.X, mean.Y = append(mean.X, float64(m.Epoch)), append(mean.Y, w.Mean)
-			mean.Low, mean.High = append(mean.Low, w.Mean-w.Deviation), append(mean.High, w.Mean+w.Deviation)
-		}
-	}
-	if len(table.Rows) > 0 {
-		s.Tables = []page.Table{table}
-		frame := page.Frame{Title: "Mean weight of a class, ± its standard deviation over classes", Y: "weight"}
-		s.Charts = drawnIfAny(frame, mean)
-	}
-	return s
 }

@@ -52,8 +52,6 @@ var (
 	keptOf       = func(m train.Metric) *float64 { return m.KeptShare }
 	thresholdOf  = func(m train.Metric) *float64 { return m.Threshold }
 	rateOf       = func(m train.Metric) *float64 { return m.LR }
-	normOf       = func(m train.Metric) *float64 { return m.GradientNorm }
-	pullOf       = func(m train.Metric) *float64 { return m.Pull }
 )
 
 // pairLossOf finds the loss per pair: the loss itself in steps where it is the same.
@@ -62,16 +60,6 @@ func pairLossOf(m train.Metric) *float64 {
 		return m.PairLoss
 	}
 	return m.Loss
-}
-
-// termOf returns a function that finds a loss term among some numbers of the metric of a step.
-func termOf(name string, of func(train.Metric) map[string]float64) func(train.Metric) *float64 {
-	return func(m train.Metric) *float64 {
-		if v, ok := of(m)[name]; ok {
-			return &v
-		}
-		return nil
-	}
 }
 
 // drawReadableCurves returns the curves that a person reads: validation beside what needs no training, and the loss.
@@ -110,9 +98,8 @@ func newLevelLine(name string, tone int, at *float64, x []float64) page.Line {
 }
 
 // drawOtherCurves returns the charts of one run's training that are not among the readable ones.
-func (c *course) drawOtherCurves() (list []page.Drawing) {
+func (c *course) drawOtherCurves() []page.Drawing {
 	losses := []page.Line{c.newCurveLine("loss", 0, true, lossOf)}
-	pulls := []page.Line{c.newCurveLine("all terms", 0, true, pullOf)}
 	terms := map[string]bool{}
 	for _, m := range c.metrics {
 		for name := range m.Terms {
@@ -120,43 +107,34 @@ func (c *course) drawOtherCurves() (list []page.Drawing) {
 		}
 	}
 	for i, name := range slices.Sorted(maps.Keys(terms)) {
-		loss := termOf(name, func(m train.Metric) map[string]float64 { return m.Terms })
-		pull := termOf(name, func(m train.Metric) map[string]float64 { return m.Pulls })
-		losses, pulls = append(
-			losses,
-			c.newCurveLine(name, i+1, true, loss),
-		), append(
-			pulls,
-			c.newCurveLine(name, i+1, true, pull),
-		)
+		losses = append(losses, c.newCurveLine(name, i+1, true, func(m train.Metric) *float64 {
+			if v, ok := m.Terms[name]; ok {
+				return &v
+			}
+			return nil
+		}))
 	}
-	list = append(list,
-		drawnIfAny(page.Frame{Title: "Training loss and its terms (smoothed)", Y: "loss"}, losses...)...)
+	list := drawnIfAny(page.Frame{Title: "Training loss and its terms (smoothed)", Y: "loss"}, losses...)
 	list = append(list, drawnIfAny(page.Frame{Title: "Learning rates", Y: "learning rate"},
 		c.newCurveLine("head", 0, false, rateOf),
 		c.newCurveLine("loss's parameters", 1, false, func(m train.Metric) *float64 { return m.LossLR }),
 		c.newCurveLine("backbone", 3, false, func(m train.Metric) *float64 { return m.BackboneLR }),
 		c.newCurveLine("second network", 4, false, func(m train.Metric) *float64 { return m.PeerLR }))...)
-	list = append(list, c.rangeCurves()...)
-	list = append(list, drawnIfAny(page.Frame{Title: "Length of the gradient (smoothed)", Y: "length"},
-		c.newCurveLine("gradient", 0, true, normOf))...)
-	pull := page.Frame{Title: "Length of the loss terms' gradients at the embedding (smoothed)", Y: "length"}
-	return append(list, drawnIfAny(pull, pulls...)...)
+	return append(list, c.rangeCurves()...)
 }
 
-// filterCurves returns the charts of one run's filter: the share that it kept, then the others, with the spread of its
-// classes' concentrations and its scores.
-func (c *course) filterCurves() (kept, others []page.Drawing) {
-	kept = drawnIfAny(
+// drawFilterCurves returns the charts of the filter: the share that it kept, its threshold, and the spread of its
+// classes' concentrations.
+func (c *course) drawFilterCurves() []page.Drawing {
+	list := drawnIfAny(
 		page.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true},
 		c.newCurveLine("kept", 0, true, keptOf))
-	others = drawnIfAny(page.Frame{Title: "Score below which labels are dropped", Y: "threshold"},
-		c.newCurveLine("threshold", 0, false, thresholdOf))
-	boxes := kappaBoxes("How close the classes lie together: concentration κ", namedDiagnoses{"κ", c.diagnoses})
-	if len(boxes.Places) > 0 {
-		others = append(others, readableBoxes(boxes))
+	list = append(list, drawnIfAny(page.Frame{Title: "Score below which labels are dropped", Y: "threshold"},
+		c.newCurveLine("threshold", 0, false, thresholdOf))...)
+	if boxes := kappaBoxes(c.diagnoses); len(boxes.Places) > 0 {
+		list = append(list, boxes)
 	}
-	return kept, append(others, scoresOverTime(c.diagnoses)...)
+	return list
 }
 
 // rangeCurves draws the range tests of learning rates, with the rates that were found.
@@ -215,47 +193,4 @@ func readableBoxes(b page.Boxes) page.Boxes {
 		b.Y += ", logarithmic"
 	}
 	return b
-}
-
-// mostHistograms is the largest number of moments of the training whose scores are drawn.
-const mostHistograms = 6
-
-// scoresOverTime draws the filter's scores at some moments of the training, including the first and the last,
-// as shares of the labels judged since the previous diagnosis. Rows of classes that the filter knew nothing
-// about are left out.
-func scoresOverTime(diagnoses []train.Diagnosis) (list []page.Drawing) {
-	var with []train.Diagnosis
-	for _, d := range diagnoses {
-		if n := len(d.Judged); n > 0 && d.Judged[n-1].Scores.Total() > 0 {
-			with = append(with, d)
-		}
-	}
-	n := min(mostHistograms, len(with))
-	for k := range n {
-		d := with[0]
-		if n > 1 {
-			d = with[k*(len(with)-1)/(n-1)]
-		}
-		j := d.Judged[len(d.Judged)-1]
-		drawing := page.Histogram{Frame: page.Frame{
-			Title: fmt.Sprintf("How right labels look to the filter, to step %d (epoch %d)", d.Step, d.Epoch),
-			X:     "P_clean by " + j.Judge + ": higher is more likely right", Y: "share of the labels", Percent: true,
-		}}
-		if j.Threshold != nil {
-			drawing.Marks = []page.Mark{{At: j.Threshold.Last, Name: fmt.Sprintf("threshold %.3g", j.Threshold.Last)}}
-		}
-		bars := page.Bars{Name: "labels", Edges: j.Scores.Edges()}
-		for _, count := range j.Scores.Counts {
-			bars.Heights = append(bars.Heights, float64(count)/float64(j.Scores.Total()))
-		}
-		drawing.Bars = []page.Bars{bars}
-		list = append(list, drawing)
-	}
-	return list
-}
-
-// allFilterCurves returns the charts of filterCurves in one list.
-func (c *course) allFilterCurves() []page.Drawing {
-	kept, others := c.filterCurves()
-	return append(kept, others...)
 }

@@ -22,13 +22,12 @@ import (
 
 // MapOptions say what a map shows.
 type MapOptions struct {
-	Split      string // splits of the manifest; "": test, or query and gallery
-	Names      classnames.Names
-	Colour     string
-	Scores     map[string]Score // an audit's scores by path; may be nil
-	ScoresFile string           // the file they are from
-	Max        int              // largest number of images, drawn with the seed of TSNE
-	TSNE       tsne.Options
+	Split  string // splits of the manifest; "": test, or query and gallery
+	Names  classnames.Names
+	Colour string
+	Scores map[string]Score // an audit's scores by path; may be nil
+	Max    int              // largest number of images, drawn with the seed of TSNE
+	TSNE   tsne.Options
 }
 
 // Map is a run's images as points of a plane, as printed by winnow map --json.
@@ -111,9 +110,6 @@ func (m *Map) computeMap(ctx context.Context, h Host, run *folder.Run, o MapOpti
 			p.Score = v.Value
 		}
 		m.drawn.Points = append(m.drawn.Points, p)
-	}
-	if o.Colour == ColourScore {
-		return scaleByScore(&m.drawn, o.ScoresFile)
 	}
 	return groupPoints(&m.drawn, o, d)
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"winnow/audit/suspects"
@@ -16,7 +15,6 @@ const (
 	ColourLabel   = "label"
 	ColourTrue    = "true"
 	ColourSplit   = "split"
-	ColourScore   = "score"
 	ColourSuspect = "suspect" // flagged by an audit, or not
 )
 
@@ -71,30 +69,6 @@ func groupPoints(m *page.Map, o MapOptions, d *datasets.Dataset) error {
 	if len(m.Groups) == 0 {
 		return fmt.Errorf("map: colour %s: unknown for all %d images", o.Colour, len(m.Points))
 	}
-	return nil
-}
-
-// scaleByScore colours the points by their scores: on a scale from 0 to 1 if all are within it, else from the
-// lowest to the highest.
-func scaleByScore(m *page.Map, file string) error {
-	low, high, n := math.Inf(1), math.Inf(-1), 0
-	for _, p := range m.Points {
-		if !math.IsNaN(p.Score) {
-			low, high, n = min(low, p.Score), max(high, p.Score), n+1
-		}
-	}
-	if n == 0 {
-		return hint.With(
-			fmt.Errorf("map: colour score: %s has no score for any of the %d images", file, len(m.Points)),
-			"winnow audit judges the train split: map that one")
-	}
-	if low >= 0 && high <= 1 {
-		low, high = 0, 1
-	}
-	if low == high {
-		high = low + 1
-	}
-	m.Scale = &page.Scale{Name: "score of the label (low: looks wrong)", Low: low, High: high}
 	return nil
 }
 

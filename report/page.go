@@ -43,11 +43,8 @@ func (r *Run) Page() page.Report {
 	}
 	if r.Config.Filter.Scorer != config.NoFilter {
 		report.Sections = append(report.Sections, page.Section{
-			Title: "The filter", Charts: r.allFilterCurves(), Notes: r.filterNotes(),
+			Title: "The filter", Charts: r.drawFilterCurves(), Notes: r.filterNotes(),
 		})
-	}
-	if s := r.describeRounds(); len(s.Tables) > 0 {
-		report.Sections = append(report.Sections, s)
 	}
 	report.Sections = append(report.Sections, r.describeClasses(), r.describeLabels())
 	return report

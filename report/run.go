@@ -92,6 +92,7 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 		inspect.Host{Host: r.Host}); err != nil {
 		return err
 	}
+	r.audited.Names = r.names
 	m.Detection, m.Warnings = r.audited.Detection, append([]string{}, r.listWarnings()...)
 	return nil
 }

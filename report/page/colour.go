@@ -54,23 +54,6 @@ func computeGCD(a, b int) int {
 	return a
 }
 
-// scaleColours returns colours from orange through grey to blue. No common kind of colour blindness confuses
-// them, and they stand out on light and on dark paper.
-func scaleColours() []string {
-	stops := [][3]float64{{214, 84, 0}, {160, 160, 160}, {30, 110, 190}}
-	out := make([]string, shades)
-	for i := range out {
-		t := 2 * float64(i) / (shades - 1)
-		from := min(int(t), 1)
-		var c [3]int
-		for k := range c {
-			c[k] = int(math.Round(stops[from][k] + (t-float64(from))*(stops[from+1][k]-stops[from][k])))
-		}
-		out[i] = fmt.Sprintf("#%02x%02x%02x", c[0], c[1], c[2])
-	}
-	return out
-}
-
 // oklch returns the colour with this lightness, chroma and hue in degrees, clipped to what a screen can show.
 // Source: Ottosson, A perceptual color space for image processing (2020).
 func oklch(lightness, chroma, hue float64) string {

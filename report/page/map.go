@@ -11,8 +11,7 @@ import (
 type Map struct {
 	Title  string
 	Points []Point
-	Groups []string // names of the groups that colours show; empty if Scale is given
-	Scale  *Scale   // if given, colours show Point.Score instead of groups
+	Groups []string // names of the groups that colours show
 }
 
 // Caption returns the title.
@@ -27,12 +26,6 @@ type Point struct {
 	True  string
 	Split string
 	Score float64
-}
-
-// Scale names a range of colours and gives the values at its ends.
-type Scale struct {
-	Name      string
-	Low, High float64
 }
 
 // side is the drawing's width and greatest height, in its own units; lowest is its least height. margin stays
@@ -75,24 +68,9 @@ func (m Map) computeRadius() float64 {
 func (m Map) orderPoints() []int {
 	order := rand.New(rand.NewPCG(uint64(len(m.Points)), 0x6f72646572)).Perm(len(m.Points)) // "order"
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(min(0, m.pickShade(a)), min(0, m.pickShade(b)))
+		return cmp.Compare(min(0, m.Points[a].Group), min(0, m.Points[b].Group))
 	})
 	return order
-}
-
-// shades is the number of colours on a scale.
-const shades = 32
-
-// pickShade returns the number of a point's colour, -1 for grey.
-func (m Map) pickShade(i int) int {
-	p := m.Points[i]
-	if m.Scale == nil {
-		return max(p.Group, -1)
-	}
-	if math.IsNaN(p.Score) {
-		return -1
-	}
-	return max(0, min(shades-1, int(shades*(p.Score-m.Scale.Low)/(m.Scale.High-m.Scale.Low))))
 }
 
 // named is the largest number of groups whose names are written on the drawing.
@@ -101,7 +79,7 @@ const named = 24
 // placeGroupNames finds a place for each group's name: the point with the most of its own group around it.
 func (m Map) placeGroupNames(at [][2]float64) map[int][2]float64 {
 	// Of two groups one is often "all others", which lies everywhere.
-	if m.Scale != nil || len(m.Groups) > named || len(m.Groups) <= len(pair) {
+	if len(m.Groups) > named || len(m.Groups) <= len(pair) {
 		return nil
 	}
 	rows := map[int][]int{}

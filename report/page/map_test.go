@@ -33,14 +33,8 @@ func sample(n, classes int) Map {
 func TestSVG(t *testing.T) {
 	odd := sample(50, 3)
 	odd.Points[3].X = odd.Points[4].X
-	scale := sample(50, 3)
-	scale.Groups, scale.Scale = nil, &Scale{"score", 0, 1}
-	for i := range scale.Points {
-		scale.Points[i].Score = float64(i) / 49
-	}
-	scale.Points[0].Score = math.NaN()
 	same := Map{Points: []Point{{X: 2, Y: 2, Group: -1}, {X: 2, Y: 2, Group: -1}}}
-	for name, m := range map[string]Map{"few": odd, "many": sample(300, 60), "scale": scale, "none": {}, "same": same} {
+	for name, m := range map[string]Map{"few": odd, "many": sample(300, 60), "none": {}, "same": same} {
 		var b bytes.Buffer
 		if err := m.WriteSVG(&b); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 func (m Map) WriteSVG(w io.Writer) error {
 	const top, column, line = 52.0, 196.0, 26.0
 	names := m.Groups
-	if m.Scale != nil || len(names) > named {
+	if len(names) > named {
 		names = nil
 	}
 	_, height := m.placePoints()
@@ -42,15 +42,7 @@ func (m Map) WriteSVG(w io.Writer) error {
 			`<text x="%g" y="%g" font-size="15" fill="#20242b">%s</text>`,
 			i, x+7, y, x+20, y+5, html.EscapeString(text.Shortened(name, 20)))
 	}
-	switch {
-	case m.Scale != nil:
-		for i, c := range scaleColours() {
-			fmt.Fprintf(b, `<rect x="%g" y="%g" width="7.5" height="14" fill="%s"/>`,
-				margin+7*float64(i), top+height+6, c)
-		}
-		fmt.Fprintf(b, `<text x="%g" y="%g" font-size="15" fill="#20242b">%s: %g (orange) to %g (blue)</text>`,
-			margin+240, top+height+18, html.EscapeString(m.Scale.Name), m.Scale.Low, m.Scale.High)
-	case names == nil:
+	if names == nil {
 		fmt.Fprintf(b, `<text x="%g" y="%g" font-size="15" fill="#20242b">%d groups; some have similar colours</text>`,
 			margin, top+height+18, len(m.Groups))
 	}
@@ -58,12 +50,9 @@ func (m Map) WriteSVG(w io.Writer) error {
 	return b.Flush()
 }
 
-// writeStyles returns the colours as CSS classes: c0, c1, … for groups or the scale, cn for points without either.
+// writeStyles returns the colours as CSS classes: c0, c1, … for groups, cn for points without one.
 func (m Map) writeStyles() string {
 	light, _ := Colours(len(m.Groups))
-	if m.Scale != nil {
-		light = scaleColours()
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, ".cn{fill:%s}", grey)
 	for i, c := range light {
@@ -79,8 +68,8 @@ func (m Map) drawPoints(w io.Writer) {
 	fmt.Fprint(w, `<g class="points" fill-opacity="0.82">`)
 	for _, i := range m.orderPoints() {
 		class := "cn"
-		if s := m.pickShade(i); s >= 0 {
-			class = fmt.Sprintf("c%d", s)
+		if g := m.Points[i].Group; g >= 0 {
+			class = fmt.Sprintf("c%d", g)
 		}
 		fmt.Fprintf(w, `<circle class="p %s" cx="%.1f" cy="%.1f" r="%g"/>`, class, at[i][0], at[i][1], r)
 	}
