@@ -9,12 +9,9 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/fstest"
@@ -140,103 +137,6 @@ func TestUnreadable(t *testing.T) {
 	}
 	if len(p.at) > 0 {
 		t.Errorf("kept %d", len(p.at))
-	}
-}
-
-// TestOpen gives the file itself under the type that its bytes say.
-func TestOpen(t *testing.T) {
-	data := pngFile(5, 5, red)
-	f, err := newPictureCache(fstest.MapFS{"named.jpg": {Data: data}}).openPicture("named.jpg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	got, err := io.ReadAll(f)
-	if err != nil || !bytes.Equal(got, data) || f.Type != "image/png" || f.Size != int64(len(data)) {
-		t.Errorf("got %d bytes of %s, %d, %v", len(got), f.Type, f.Size, err)
-	}
-}
-
-// slowFS counts who reads at the same time, and waits while held.
-type slowFS struct {
-	fs.FS
-	held          chan struct{} // closed: go on
-	reading, most atomic.Int32
-	opened        atomic.Int32
-}
-
-func (s *slowFS) Open(name string) (fs.File, error) {
-	f, err := s.FS.Open(name)
-	return &slowFile{f, s}, err
-}
-
-// Stat is no reading.
-func (s *slowFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(s.FS, name) }
-
-type slowFile struct {
-	fs.File
-	of *slowFS
-}
-
-func (f *slowFile) Read(b []byte) (int, error) {
-	f.of.opened.Add(1)
-	n := f.of.reading.Add(1)
-	for was := f.of.most.Load(); n > was && !f.of.most.CompareAndSwap(was, n); was = f.of.most.Load() {
-	}
-	<-f.of.held
-	defer f.of.reading.Add(-1)
-	return f.File.Read(b)
-}
-
-// TestOnce: many who ask for one picture get the same bytes, which are kept; pictures are decoded
-// two at a time.
-func TestOnce(t *testing.T) {
-	files := fstest.MapFS{}
-	names := []string{}
-	for c := 'a'; c <= 'h'; c++ {
-		names = append(names, string(c)+".png")
-		files[names[len(names)-1]] = &fstest.MapFile{Data: pngFile(30, 30, red)}
-	}
-	s := &slowFS{FS: files, held: make(chan struct{})}
-	p := newPictureCache(s)
-	var wait sync.WaitGroup
-	results := make([][]byte, 20)
-	for i := range results {
-		wait.Go(func() { results[i], _ = p.makeSmall(context.Background(), "a.png", 100) })
-	}
-	for _, name := range names {
-		wait.Go(func() {
-			if _, err := p.makeSmall(context.Background(), name, 50); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	close(s.held)
-	wait.Wait()
-	for _, r := range results {
-		if len(r) == 0 || !bytes.Equal(r, results[0]) {
-			t.Fatal("not the same bytes")
-		}
-	}
-	if n := s.most.Load(); n > atOnce {
-		t.Errorf("%d were decoded at the same time", n)
-	}
-	s.opened.Store(0)
-	if _, err := p.makeSmall(t.Context(), "a.png", 100); err != nil || s.opened.Load() > 0 {
-		t.Errorf("made again: %v", err)
-	}
-}
-
-// TestGone: a caller that leaves does not wait.
-func TestGone(t *testing.T) {
-	p := newPictureCache(fstest.MapFS{"a.png": {Data: pngFile(30, 30, red)}})
-	for range atOnce {
-		p.slots <- struct{}{} // all at work
-	}
-	ctx, gone := context.WithCancel(t.Context())
-	gone()
-	if _, err := p.makeSmall(ctx, "a.png", 50); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
 	}
 }
 

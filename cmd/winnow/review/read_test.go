@@ -106,20 +106,6 @@ func TestStudioBecomesOptions(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}
-	for line, want := range map[string]string{
-		"here/suspects.csv":              "is the list of an audit: name its images too",
-		"a b":                            "takes one argument",
-		"a --manifest m --audit s":       "takes one argument",
-		"bare/photos.csv --check":        "--check goes with the list of an audit",
-		"bare/photos.csv --listen :80":   "write 0.0.0.0:80",
-		"bare/photos.csv --model x.onnx": "--model goes with --features",
-		"bare/photos.csv --token short":  "--token: ",
-	} {
-		_, err := termtest.Asked(t, newStudioCommand, strings.Fields(line)...)
-		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, expected %q", line, err, want)
-		}
-	}
 }
 
 // What is missing is named with the command that makes it.

@@ -135,57 +135,6 @@ func TestDurable(t *testing.T) {
 	}
 }
 
-// TestUndo: a tab undoes its own batches, newest first, and redoes them in the order they were made.
-func TestUndo(t *testing.T) {
-	s := fresh(t)
-	step := func(what string, list []Image, err error, want string) {
-		t.Helper()
-		text := ""
-		for _, i := range must(t, list, err) {
-			text += fmt.Sprintf("%s %s%s v%d;", i.Path, i.Action, i.Label, i.Version)
-		}
-		if text != want {
-			t.Errorf("%s: got %s, expected %s", what, text, want)
-		}
-	}
-	list, err := s.Decide(by("t"), []Change{keepIt("a", 0), keepIt("b", 0)})
-	step("first", list, err, "a keep v1;b keep v1;")
-	list, err = s.Decide(by("t"), []Change{dog("a", 1)})
-	step("second", list, err, "a relabeldog v2;")
-	list, err = s.Decide(by("t"), []Change{{Path: "a", Given: "cat", Action: Undecided, Version: 2}})
-	step("third", list, err, "a undecided v3;")
-	list, err = s.Undo(by("t"))
-	step("undo third", list, err, "a relabeldog v4;")
-	list, err = s.Undo(by("t"))
-	step("undo second", list, err, "a keep v5;")
-	list, err = s.Redo(by("t"))
-	step("redo second", list, err, "a relabeldog v6;")
-	list, err = s.Undo(by("t"))
-	step("undo second again", list, err, "a keep v7;")
-	list, err = s.Undo(by("t"))
-	step("undo first", list, err, "a undecided v8;b undecided v2;")
-	if _, err = s.Undo(by("t")); !errors.Is(err, ErrNothing) {
-		t.Errorf("undo of nothing: %v", err)
-	}
-	for _, want := range []string{"a keep v9;b keep v3;", "a relabeldog v10;", "a undecided v11;"} {
-		list, err = s.Redo(by("t"))
-		step("redo", list, err, want)
-	}
-	if _, err = s.Redo(by("t")); !errors.Is(err, ErrNothing) {
-		t.Errorf("redo of nothing: %v", err)
-	}
-	list, err = s.Undo(by("t"))
-	step("undo third", list, err, "a relabeldog v12;")
-	list, err = s.Decide(by("t"), []Change{dropIt("c", 0)})
-	step("fourth", list, err, "c drop v1;")
-	if _, err = s.Redo(by("t")); !errors.Is(err, ErrNothing) {
-		t.Errorf("redo after another decision: %v", err)
-	}
-	if _, err = s.Undo(by("other")); !errors.Is(err, ErrNothing) {
-		t.Errorf("undo of another tab's: %v", err)
-	}
-}
-
 // TestUndoConflict: what another tab has decided since is not undone; the next undo skips that step.
 func TestUndoConflict(t *testing.T) {
 	s := fresh(t)
