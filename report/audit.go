@@ -45,7 +45,8 @@ func newAuditPage(ctx context.Context, h Host, a *inspect.Report, next string) (
 		Foremost:    true,
 	}
 	list := a.Called()
-	content.Suspects, err = newSuspectCards(ctx, h, a.Root(), "audit", a.Names, list[:min(auditedSuspects, len(list))])
+	list = list[:min(auditedSuspects, len(list))]
+	content.Suspects, err = newSuspectCards(ctx, h, a.Root(), "audit", a.Names, list, true)
 	if err != nil {
 		return content, err
 	}

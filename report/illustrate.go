@@ -7,7 +7,6 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/eval/tsne"
-	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/text"
 	"winnow/report/page"
@@ -40,21 +39,14 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, pict
 	list := text.First(r.audited.Called(), shownSuspects)
 	files := map[string][]byte{}
 	if pictures {
-		if files, err = pictureFiles(ctx, h, r.Run, examples.Paths(), shownSide); err == nil {
-			content.Suspects, err = newSuspectCards(ctx, h, r.ImageRoot(), r.For, r.names, list)
-		}
-		if err != nil {
-			return hint.With(err, "name the folder of the images, or a .zip file of it, with %s, or leave the "+
-				"pictures out: --no-pictures", config.Key("data.root"))
-		}
-	} else {
-		content.Suspects, err = SuspectCards(list, features.AllRows(len(list)), r.names,
-			func(path, caption string) (page.Picture, error) {
-				return page.Picture{Caption: caption, File: path}, nil
-			})
-		if err != nil {
-			return err
-		}
+		files, err = pictureFiles(ctx, h, r.Run, examples.Paths(), shownSide)
+	}
+	if err == nil {
+		content.Suspects, err = newSuspectCards(ctx, h, r.ImageRoot(), r.For, r.names, list, pictures)
+	}
+	if err != nil {
+		return hint.With(err, "name the folder of the images, or a .zip file of it, with %s, or leave the "+
+			"pictures out: --no-pictures", config.Key("data.root"))
 	}
 	content.Queries = queryCards(examples, r.names, files)
 	drawn, err := r.drawMap(ctx, h)

@@ -150,16 +150,6 @@ func (r *Run) trainLabels() map[int]int {
 	return counts
 }
 
-// classesOf counts the classes among the given labels of a split.
-func (r *Run) classesOf(split string) int {
-	for _, n := range r.Manifest.Count() {
-		if n.Split == split {
-			return n.Classes
-		}
-	}
-	return 0
-}
-
 // UsualSplit returns the split that a report measures by default: "" (test, or query against gallery) if there
 // is one, else validation, else train, for a run that was trained on all images.
 func UsualSplit(d *datasets.Dataset) string {

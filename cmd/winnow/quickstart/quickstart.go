@@ -12,9 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/audit"
-	"winnow/cmd/winnow/progress/training"
 	"winnow/cmd/winnow/review"
 	"winnow/cmd/winnow/term"
+	watch "winnow/cmd/winnow/train"
 	"winnow/datasets/location"
 	"winnow/internal/printable"
 	"winnow/papers/quickstart"
@@ -135,7 +135,7 @@ func auditByFeatures(ctx context.Context, p *term.Program, s review.Options) err
 
 // watchTraining shows the progress of a training.
 func watchTraining(p *term.Program, plan run.Plan) (show train.Observer, end func()) {
-	line := training.New(p.Err, time.Now)
+	line := watch.NewProgress(p.Err, time.Now)
 	line.Begun(plan)
 	if p.Quiet {
 		return train.Together(), line.End

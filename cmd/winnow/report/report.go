@@ -12,8 +12,6 @@ import (
 
 	"winnow/audit"
 	"winnow/cmd/winnow/term"
-	"winnow/datasets"
-	"winnow/datasets/classnames"
 	"winnow/internal/atomicfile"
 	"winnow/internal/budget"
 	"winnow/report"
@@ -94,11 +92,16 @@ func runReport(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	defer rt.Close()
-	made, err := report.Make(ctx, o.Dir, report.Making{
-		Open: o.Run, Asked: report.Asked{Split: o.Split, Scorer: o.Scorer}, Pictures: !o.Bare,
-		Names: func(d *datasets.Dataset) (classnames.Names, error) { return p.ClassNames(o.Names, d) },
-		Host:  report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()},
-	})
+	run, err := folder.Open(ctx, o.Dir, o.Run)
+	if err != nil {
+		return err
+	}
+	names, err := p.ClassNames(o.Names, run.Manifest)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	h := report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()}
+	made, err := report.Make(ctx, h, run, names, report.Asked{Split: o.Split, Scorer: o.Scorer}, !o.Bare)
 	if err != nil {
 		return err
 	}

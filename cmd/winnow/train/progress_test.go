@@ -1,4 +1,4 @@
-package training
+package train
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ func TestLossPerPair(t *testing.T) {
 	}{{0.25, "loss per pair 0.2500"}, {160, "  loss 160.0000"}} {
 		var out bytes.Buffer
 		now := time.Unix(0, 0)
-		p := New(&out, func() time.Time { return now })
+		p := NewProgress(&out, func() time.Time { return now })
 		p.Begun(run.Plan{Steps: 9})
 		now = now.Add(time.Minute)
 		p.Stepped(train.Step{Number: 1, Epoch: 1, Loss: 160, PairLoss: c.pair})

@@ -1,5 +1,4 @@
-// Package training shows the progress of a training.
-package training
+package train
 
 import (
 	"fmt"
@@ -12,9 +11,9 @@ import (
 	"winnow/train"
 )
 
-// Training shows the progress of a training: running means on a line that is overwritten, validations on lines
+// Progress shows the progress of a training: running means on a line that is overwritten, validations on lines
 // that stay.
-type Training struct {
+type Progress struct {
 	*progress.Line
 	plan       run.Plan
 	loss, kept float64 // running means, because a single step says little; loss is per pair
@@ -22,13 +21,13 @@ type Training struct {
 	started    bool
 }
 
-// New begins a line on w; now is the clock.
-func New(w io.Writer, now func() time.Time) *Training {
-	return &Training{Line: progress.New(w, "steps", now)}
+// NewProgress begins a line on w; now is the clock.
+func NewProgress(w io.Writer, now func() time.Time) *Progress {
+	return &Progress{Line: progress.New(w, "steps", now)}
 }
 
 // Begun receives the plan.
-func (p *Training) Begun(plan run.Plan) {
+func (p *Progress) Begun(plan run.Plan) {
 	p.plan = plan
 	p.Restart()
 }
@@ -37,7 +36,7 @@ func (p *Training) Begun(plan run.Plan) {
 const memory = 0.95
 
 // Stepped shows a step.
-func (p *Training) Stepped(s train.Step) {
+func (p *Progress) Stepped(s train.Step) {
 	if !p.started {
 		p.loss, p.kept, p.started = s.PairLoss, s.KeptShare(), true
 	}
@@ -53,7 +52,7 @@ func (p *Training) Stepped(s train.Step) {
 }
 
 // Validated shows a validation.
-func (p *Training) Validated(v train.Validation) {
+func (p *Progress) Validated(v train.Validation) {
 	best := ""
 	if v.Best {
 		best = "  best so far"
@@ -73,7 +72,7 @@ func (p *Training) Validated(v train.Validation) {
 }
 
 // Weighed shows a round of weights.
-func (p *Training) Weighed(w train.Weighing) {
+func (p *Progress) Weighed(w train.Weighing) {
 	p.Print("%s\n", describeRound(w, p.plan.Labelled))
 }
 
