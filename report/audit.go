@@ -135,17 +135,6 @@ func describeFlagged(a *inspect.Report, title string) page.Section {
 			Caption: "The most frequent confusions", Head: []string{"labelled", "looks like", "images"}, Rows: rows,
 		})
 	}
-	rows = nil
-	for _, o := range a.Oddities() {
-		if o.N > 0 {
-			rows = append(rows, []string{o.What, o.String()})
-		}
-	}
-	if len(rows) > 0 {
-		s.Tables = append(s.Tables, page.Table{
-			Caption: "Other findings", Head: []string{"what", "how many, and the first"}, Rows: rows, Words: true,
-		})
-	}
 	return s
 }
 

@@ -32,7 +32,6 @@ dropped, relabelled, and noted about, one or many at a time. Ctrl-C ends the ser
 
    winnow studio photos
    winnow studio suspects.csv --manifest photos --out fixed.csv
-   winnow studio photos --export --out fixed.csv
 
 PHOTOS is a folder, a .zip file or a manifest, by default the working folder. The list of an audit is the one named, or
 suspects.csv in the working folder or next to the images; SUSPECTS.features holds the vectors. Without them the page
@@ -64,9 +63,14 @@ With features of the images it learns from the decisions: after each 20 the like
    winnow review --manifest photos --export --out fixed.csv
    winnow review suspects.csv --simulate
 `, review.Suspects, call)
-	command.Flags = append(command.Flags, &cli.BoolFlag{Name: "simulate", Usage: "serve nothing: print how many " +
-		"decisions find 50, 80 and 95 % of the label errors, down the list and by learning, if the suspects have a " +
-		"column true_label"})
+	command.Flags = append([]cli.Flag{
+		&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the corrected manifest to --out"},
+		&cli.StringFlag{Name: "decided",
+			Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
+		term.JSONFlag(),
+		&cli.BoolFlag{Name: "simulate", Usage: "serve nothing: print how many decisions find 50, 80 and 95 % of the " +
+			"label errors, down the list and by learning, if the suspects have a column true_label"},
+	}, command.Flags...)
 	return command
 }
 
@@ -80,10 +84,6 @@ func newPageCommand(name, usage, description string, home review.View, call term
 // pageFlags are the flags of the page: what it shows, where it is served, what it writes.
 func pageFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the corrected manifest to --out"},
-		&cli.StringFlag{Name: "decided",
-			Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
-		term.JSONFlag(),
 		&cli.StringFlag{Name: "audit", DefaultText: "suspects.csv, if there",
 			Usage: "suspects as winnow audit --out wrote them, `FILE`.csv, .jsonl, .json or .parquet"},
 		&cli.StringFlag{Name: "manifest", DefaultText: "the argument",
