@@ -38,14 +38,6 @@ func (r *Results) drawStudyCharts() (all []page.Drawing) {
 				all = append(all, boxes)
 			}
 		}
-	case Maps:
-		for j := range r.Study.Columns {
-			for i := range r.Study.Rows {
-				if m, ok := r.mapOf(i, j); ok {
-					all = append(all, m)
-				}
-			}
-		}
 	case Histograms:
 		for j := range r.Study.Columns {
 			for i := range r.Study.Rows {
@@ -95,12 +87,10 @@ func (r *Results) overColumns(data string) page.Lines {
 	return lines
 }
 
-// overSteps draws the traces of a column: means over the seeds, and a standard deviation around them. Rows that are not
-// trained are horizontal lines.
+// overSteps draws the traces of a column: means over the seeds, and a standard deviation around them.
 func (r *Results) overSteps(column int) page.Lines {
 	c := r.Study.Chart
 	lines := page.Lines{Frame: r.newColumnFrame(column)}
-	end := r.findLastStep(column)
 	for i, row := range r.Study.Rows {
 		at := map[float64][]float64{}
 		for _, o := range r.collectOutcomes(i, column) {
@@ -108,9 +98,6 @@ func (r *Results) overSteps(column int) page.Lines {
 			for k, x := range t.X {
 				at[x] = append(at[x], t.Y[k])
 			}
-		}
-		if row.Untrained != "" && len(at) > 0 && end > 0 {
-			at[end] = at[0]
 		}
 		if len(at) == 0 {
 			continue
@@ -133,31 +120,6 @@ func (r *Results) overSteps(column int) page.Lines {
 func (r *Results) newColumnFrame(column int) page.Frame {
 	c := r.Study.Chart
 	return page.Frame{Title: r.Study.Title + ": " + r.Study.Columns[column].Name, X: c.X, Y: c.Y}
-}
-
-// findLastStep returns the last recorded step of a column.
-func (r *Results) findLastStep(column int) (last float64) {
-	for i := range r.Study.Rows {
-		for _, o := range r.collectOutcomes(i, column) {
-			for _, x := range o.Traces[r.Study.Chart.Trace].X {
-				last = max(last, x)
-			}
-		}
-	}
-	return last
-}
-
-// mapOf returns a row's map of a column, for the lowest seed.
-func (r *Results) mapOf(row, column int) (page.Map, bool) {
-	o, ok := r.findFirstOutcome(row, column)
-	if !ok || o.Points == nil {
-		return page.Map{}, false
-	}
-	m := page.Map{Title: r.Study.Rows[row].Name + ", " + r.Study.Columns[column].Name, Groups: o.Points.Classes}
-	for i, x := range o.Points.X {
-		m.Points = append(m.Points, page.Point{X: x, Y: o.Points.Y[i], Group: o.Points.Class[i]})
-	}
-	return m, true
 }
 
 // findFirstOutcome returns the outcome for the lowest seed.
