@@ -3,11 +3,12 @@ package report
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"winnow/audit"
+	"winnow/audit/suspects"
 	"winnow/internal/atomicfile"
-	"winnow/report/chart"
 	"winnow/report/page"
 	"winnow/run/inspect"
 )
@@ -39,11 +40,13 @@ func newAuditPage(ctx context.Context, h Host, a *inspect.Report, next string) (
 	content := page.Report{
 		Title:   "Labels of “" + source.Base() + "”",
 		Verdict: a.Sentences(), Command: "audit", Next: next,
-		Sections: []page.Section{auditedClasses(a)}, Facts: auditedFacts(h, a), Definitions: auditedDefinitions(a),
-		Foremost: true,
+		Sections: []page.Section{describeFlagged(a, "Where they are")}, Facts: auditedFacts(h, a),
+		Definitions: defineFlagged(a),
+		Foremost:    true,
 	}
 	list := a.Called()
-	content.Suspects, err = newSuspectCards(ctx, h, a.Root(), "audit", a.Names, list[:min(auditedSuspects, len(list))])
+	list = list[:min(auditedSuspects, len(list))]
+	content.Suspects, err = newSuspectCards(ctx, h, a.Root(), "audit", a.Names, list, true)
 	if err != nil {
 		return content, err
 	}
@@ -94,9 +97,9 @@ func makeGalleries(ctx context.Context, h Host, a *inspect.Report) (list []page.
 	return list, nil
 }
 
-// auditedClasses says in which classes the labels flagged are.
-func auditedClasses(a *inspect.Report) page.Section {
-	s := page.Section{Title: "Where they are", Charts: []chart.Drawing{auditedScores(a)}}
+// describeFlagged says in which classes the labels flagged are.
+func describeFlagged(a *inspect.Report, title string) page.Section {
+	s := page.Section{Title: title, Charts: []page.Drawing{drawScores(a)}}
 	var rows [][]string
 	purity := map[string]inspect.Class{}
 	for _, k := range a.Classes {
@@ -132,52 +135,40 @@ func auditedClasses(a *inspect.Report) page.Section {
 			Caption: "The most frequent confusions", Head: []string{"labelled", "looks like", "images"}, Rows: rows,
 		})
 	}
-	rows = nil
-	for _, o := range a.Oddities() {
-		if o.N > 0 {
-			rows = append(rows, []string{o.What, o.String()})
-		}
-	}
-	if len(rows) > 0 {
-		s.Tables = append(s.Tables, page.Table{
-			Caption: "Other findings", Head: []string{"what", "how many, and the first"}, Rows: rows, Words: true,
-		})
-	}
 	return s
 }
 
-// auditedScores draws the scores of all labels, those flagged apart from the others.
-func auditedScores(a *inspect.Report) chart.Histogram {
+// drawScores draws the scores of all labels: wrong ones apart from right ones if the truth about all is known, else
+// those flagged apart from the others.
+func drawScores(a *inspect.Report) page.Histogram {
 	const bins = 25
-	var kept, called []float64
-	low, high := 0.0, 1.0
-	for i, e := range a.Images {
+	names, low, high, axis := [2]string{"not flagged", "flagged"}, 0.0, 1e-9, "score of the label by "+a.Scorer
+	known := !slices.ContainsFunc(a.Images, func(e suspects.Suspect) bool { return !e.Unjudged && e.True == "" })
+	if known {
+		names = [2]string{"right labels", "wrong labels"}
+	}
+	var values [2][]float64
+	for _, e := range a.Images {
 		if e.Unjudged {
 			continue
 		}
-		if i == 0 {
-			low, high = min(0, e.Score), max(1e-9, e.Score)
-		}
 		low, high = min(low, e.Score), max(high, e.Score)
-		if e.Dropped {
-			called = append(called, e.Score)
-		} else {
-			kept = append(kept, e.Score)
+		at := 0
+		if known && e.True != e.Given || !known && e.Dropped {
+			at = 1
 		}
+		values[at] = append(values[at], e.Score)
 	}
-	name := "score of the label by " + a.Scorer
 	if audit.Named(a.Scorer).Probability {
-		low, high, name = 0, 1, "probability that the label is right"
+		low, high, axis = 0, 1, "probability that the label is right"
 	}
-	return chart.Histogram{
-		Frame: chart.Frame{
-			Title: "All labels by how right they look", X: name, Y: "share of the labels", Percent: true,
-		},
-		Bars: []chart.Bars{
-			chart.Count("not flagged", kept, low, high, bins, 0),
-			chart.Count("flagged", called, low, high, bins, 1),
-		},
+	h := page.Histogram{Frame: page.Frame{
+		Title: "All labels by how right they look", X: axis, Y: "share of the labels", Percent: true,
+	}}
+	for i, name := range names {
+		h.Bars = append(h.Bars, page.Count(name, values[i], low, high, bins, i))
 	}
+	return h
 }
 
 // auditedFacts says how the audit was made.
@@ -211,8 +202,8 @@ func calledWrong(a *inspect.Report) string {
 	return "the labels with the lowest scores for which another class fits better"
 }
 
-// auditedDefinitions explains the numbers on the page.
-func auditedDefinitions(a *inspect.Report) []page.Fact {
+// defineFlagged explains the numbers of an audit.
+func defineFlagged(a *inspect.Report) []page.Fact {
 	list := []page.Fact{
 		{Name: "flagged", Value: calledWrong(a)},
 		{Name: "estimated", Value: "from the distances between the images, never from a label alone. The interval " +

@@ -11,8 +11,6 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/filters"
-	"winnow/internal/text"
-	"winnow/report/chart"
 	"winnow/report/page"
 )
 
@@ -51,11 +49,9 @@ func (r *Run) describeClasses() page.Section {
 		return cmp.Or(cmp.Compare(a.Retrieval.PrecisionAt1, b.Retrieval.PrecisionAt1),
 			cmp.Compare(a.Retrieval.MAPAtR, b.Retrieval.MAPAtR))
 	})
-	var values []float64
 	var rows [][]string
 	trained := r.trainLabels()
 	for _, c := range list {
-		values = append(values, c.Retrieval.PrecisionAt1)
 		instead := "–"
 		if c.Times > 0 {
 			instead = fmt.Sprintf("%s, %d of %d", r.names.Of(r.Manifest.Classes[c.Instead]), c.Times, c.Misses)
@@ -67,11 +63,6 @@ func (r *Run) describeClasses() page.Section {
 			strconv.Itoa(trained[c.Label]), instead,
 		})
 	}
-	s.Charts = []chart.Drawing{chart.Histogram{
-		Frame: chart.Frame{Title: "How often the nearest image is of the same class",
-			X: "P@1 of a class", Y: "share of the classes", Percent: true},
-		Bars: []chart.Bars{chart.Count("classes", values, 0, 1, 20, 0)},
-	}}
 	s.Tables = classTables("The classes with the lowest P@1: "+r.SplitText(), fmt.Sprintf("All %d classes", len(rows)),
 		[]string{"class", "queries", "P@1 %", "R@8 %", "R-Prec %", "MAP@R %", "training images",
 			"found instead, of the misses"}, rows)
@@ -81,9 +72,7 @@ func (r *Run) describeClasses() page.Section {
 // describeLabels returns what the audit says of the training labels.
 func (r *Run) describeLabels() page.Section {
 	a := r.audited
-	s := page.Section{
-		Title: "The training labels", Charts: []chart.Drawing{namedScores(LabelScores(a.Images), a.Scorer)},
-	}
+	s := describeFlagged(a, "The training labels")
 	s.Facts = append(s.Facts, page.Fact{Name: "judged by", Value: a.Scorer})
 	if a.Why != "" {
 		s.Facts = append(s.Facts, page.Fact{Name: "which used", Value: a.Why})
@@ -122,84 +111,7 @@ func (r *Run) describeLabels() page.Section {
 				Value: fmt.Sprintf("precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the labels kept are right",
 					d.Precision, d.Recall, d.F1, 100*d.FilterAccuracy)})
 	}
-	rows := r.labelRows()
-	s.Tables = classTables("The classes with the largest share of labels flagged",
-		fmt.Sprintf("All %d training classes", len(rows)),
-		[]string{"class", "images", "flagged", "share %", "mean score", "κ at the end"}, rows)
 	return s
-}
-
-// namedScores titles the scores by what they are: not every judge gives probabilities.
-func namedScores(h chart.Histogram, scorer string) chart.Histogram {
-	if audit.Named(scorer).Kind < audit.ByFilter {
-		h.Title = "How right the given labels look"
-		if h.X = "score by " + scorer; audit.Named(scorer).Probability {
-			h.X = "probability that the label is right, each image left out: 0 surely wrong, 1 surely right"
-		}
-	} else if entry, err := filters.Find(scorer); err == nil && !entry.Probability {
-		h.Title = "Scores of the given labels, after training"
-		h.X = "similarity (each image left out of its own judgement)"
-	}
-	return h
-}
-
-// labelRows returns a row for the class of each given label, the most suspect first.
-func (r *Run) labelRows() [][]string {
-	type class struct {
-		name        string
-		n, dropped  int
-		judged      int // have a score
-		score, kapp float64
-	}
-	kappas := map[string]float64{}
-	for _, d := range r.diagnoses {
-		if d.Kappa != nil && len(d.Kappa.Values) == len(d.Kappa.Classes) {
-			for i, k := range d.Kappa.Classes {
-				if k < len(r.Facts.Classes) {
-					kappas[r.Facts.Classes[k]] = d.Kappa.Values[i]
-				}
-			}
-		}
-	}
-	at := map[string]int{}
-	var list []class
-	for _, e := range r.audited.Images {
-		k, ok := at[e.Given]
-		if !ok {
-			k = len(list)
-			at[e.Given], list = k, append(list, class{name: e.Given, kapp: kappas[e.Given]})
-		}
-		list[k].n++
-		if !e.Unjudged {
-			list[k].judged++
-			list[k].score += e.Score
-		}
-		if e.Dropped {
-			list[k].dropped++
-		}
-	}
-	slices.SortStableFunc(list, func(a, b class) int {
-		return cmp.Or(
-			cmp.Compare(float64(b.dropped)/float64(b.n), float64(a.dropped)/float64(a.n)),
-			cmp.Compare(b.judged, 0)-cmp.Compare(a.judged, 0),
-			cmp.Compare(a.score/float64(a.n), b.score/float64(b.n)),
-			cmp.Compare(a.name, b.name))
-	})
-	rows := make([][]string, len(list))
-	for i, k := range list {
-		kappa, mean := "–", suspects.Unjudged
-		if k.judged > 0 {
-			mean = text.Score(k.score / float64(k.judged))
-		}
-		if k.kapp > 0 {
-			kappa = fmt.Sprintf("%.3g", k.kapp)
-		}
-		rows[i] = []string{
-			r.names.Of(k.name), strconv.Itoa(k.n), strconv.Itoa(k.dropped),
-			percentText(float64(k.dropped) / float64(k.n)), mean, kappa,
-		}
-	}
-	return rows
 }
 
 // explainNumbers explains the numbers on the page.
@@ -212,13 +124,8 @@ func (r *Run) explainNumbers() []page.Fact {
 		page.Fact{Name: "smoothed",
 			Value: fmt.Sprintf("exponential moving average, weight of the past %g: "+
 				"e₀ = x₀, eₜ = %[1]g·eₜ₋₁ + %.2g·xₜ, over the steps logged", smoothing, 1-smoothing)},
-		page.Fact{Name: "score, P_clean",
-			Value: "the judge's score of the given label: higher is more likely right. " +
-				scorerSentence(r.audited.Scorer)},
-		page.Fact{Name: "flagged", Value: calledWrong(r.audited)},
-		page.Fact{Name: "suggested label",
-			Value: "the class that fits the image best, by the same judge"},
-	)
+		page.Fact{Name: "the judge", Value: scorerSentence(r.audited.Scorer)})
+	list = append(list, defineFlagged(r.audited)...)
 	if d := r.audited.Detection; d != nil && d.Wrong > 0 {
 		list = append(list,
 			page.Fact{Name: "AUROC",
@@ -236,16 +143,7 @@ func (r *Run) explainNumbers() []page.Fact {
 					"the larger, the closer together. Boxes: quartiles and median over classes, " +
 					"whiskers to the outermost within 1.5 of the box's height"},
 			page.Fact{Name: "share kept, threshold",
-				Value: "of the labels of a batch: those whose score is at or above the filter's threshold for it"},
-			page.Fact{Name: "P_clean, to step N",
-				Value: "scores that the filter gave in the batches since the previous diagnosis, " +
-					"without the classes it knew nothing about"})
-	}
-	if r.Config.SelfPaced.On() {
-		list = append(list, page.Fact{Name: "weight, λ",
-			Value: "weight: how much a sample counts, 0 to 1; " +
-				"λ: the loss up to which samples count fully in that round; " +
-				"mean weight: the mean over classes of their mean weights"})
+				Value: "of the labels of a batch: those whose score is at or above the filter's threshold for it"})
 	}
 	unseen := ""
 	if r.hasUnseenClasses() && r.Split != datasets.Train {

@@ -7,10 +7,8 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/eval/tsne"
-	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/text"
-	"winnow/report/chart"
 	"winnow/report/page"
 	"winnow/run/config"
 	"winnow/run/measure"
@@ -41,33 +39,26 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, pict
 	list := text.First(r.audited.Called(), shownSuspects)
 	files := map[string][]byte{}
 	if pictures {
-		if files, err = pictureFiles(ctx, h, r.Run, examples.Paths(), shownSide); err == nil {
-			content.Suspects, err = newSuspectCards(ctx, h, r.ImageRoot(), r.For, r.names, list)
-		}
-		if err != nil {
-			return hint.With(err, "name the folder of the images, or a .zip file of it, with %s, or leave the "+
-				"pictures out: --no-pictures", config.Key("data.root"))
-		}
-	} else {
-		content.Suspects, err = SuspectCards(list, features.AllRows(len(list)), r.names,
-			func(path, caption string) (page.Picture, error) {
-				return page.Picture{Caption: caption, File: path}, nil
-			})
-		if err != nil {
-			return err
-		}
+		files, err = pictureFiles(ctx, h, r.Run, examples.Paths(), shownSide)
+	}
+	if err == nil {
+		content.Suspects, err = newSuspectCards(ctx, h, r.ImageRoot(), r.For, r.names, list, pictures)
+	}
+	if err != nil {
+		return hint.With(err, "name the folder of the images, or a .zip file of it, with %s, or leave the "+
+			"pictures out: --no-pictures", config.Key("data.root"))
 	}
 	content.Queries = queryCards(examples, r.names, files)
 	drawn, err := r.drawMap(ctx, h)
 	if err == nil && drawn != nil {
 		content.Sections = append(content.Sections, page.Section{Title: "Map of the embedding",
-			Charts: []chart.Drawing{drawn}})
+			Charts: []page.Drawing{drawn}})
 	}
 	return err
 }
 
 // drawMap maps the measured images to the plane. It returns nil if there are too few.
-func (r *Run) drawMap(ctx context.Context, h Host) (chart.Drawing, error) {
+func (r *Run) drawMap(ctx context.Context, h Host) (page.Drawing, error) {
 	splits := r.Split
 	if r.now.Gallery != nil {
 		splits = datasets.Query + "," + datasets.Gallery

@@ -1,53 +1,32 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 
-	"winnow/report/chart"
+	"winnow/report/page"
 	"winnow/train"
 )
-
-// namedDiagnoses is a run's diagnoses of its filter, with the run's name in a drawing.
-type namedDiagnoses struct {
-	Name string
-	List []train.Diagnosis
-}
 
 // mostBoxes is how many boxes side by side are still readable.
 const mostBoxes = 24
 
-// kappaBoxes is PRISM's Fig. 5: the spread of the classes' concentrations during training, with at most 24
-// boxes for each run. The places are steps of the first run; the other runs have a box at the steps that they
-// share.
-func kappaBoxes(title string, runs ...namedDiagnoses) chart.Boxes {
-	drawing := chart.Boxes{Frame: chart.Frame{Title: title, X: "iteration", Y: "κ of the classes"}}
-	if len(runs) == 0 {
-		return drawing
+// kappaBoxes is PRISM's Fig. 5: the spread of the classes' concentrations during training.
+func kappaBoxes(diagnoses []train.Diagnosis) page.Boxes {
+	drawing := page.Boxes{Frame: page.Frame{Title: "How close the classes lie together: concentration κ",
+		X: "iteration", Y: "κ of the classes"}}
+	with := slices.DeleteFunc(slices.Clone(diagnoses), func(d train.Diagnosis) bool { return d.Kappa == nil })
+	every := max((len(with)+mostBoxes-1)/mostBoxes, 1)
+	for i := len(with) % every; i < len(with); i += every {
+		drawing.Places = append(drawing.Places, page.Place{Name: strconv.Itoa(with[i].Step),
+			Boxes: []page.Box{kappaBox(with[i].Kappa)}})
 	}
-	var steps []int
-	for _, d := range runs[0].List {
-		if d.Kappa != nil {
-			steps = append(steps, d.Step)
-		}
-	}
-	every := (len(steps) + mostBoxes - 1) / mostBoxes
-	for i := len(steps) % max(every, 1); i < len(steps); i += every {
-		place := chart.Place{Name: strconv.Itoa(steps[i])}
-		for tone, run := range runs {
-			for _, d := range run.List {
-				if d.Step == steps[i] && d.Kappa != nil {
-					place.Boxes = append(place.Boxes, kappaBox(run.Name, d.Kappa, tone))
-				}
-			}
-		}
-		drawing.Places = append(drawing.Places, place)
-	}
-	return drawing
+	return readableBoxes(drawing)
 }
 
-func kappaBox(name string, k *train.KappaSpread, tone int) chart.Box {
+func kappaBox(k *train.KappaSpread) page.Box {
 	if len(k.Values) > 0 {
-		return chart.BoxOf(name, k.Values, tone)
+		return page.BoxOf("κ", k.Values, 0)
 	}
-	return chart.Box{Name: name, Low: k.Low, Q1: k.Q1, Median: k.Median, Q3: k.Q3, High: k.High, Tone: tone}
+	return page.Box{Name: "κ", Low: k.Low, Q1: k.Q1, Median: k.Median, Q3: k.Q3, High: k.High}
 }

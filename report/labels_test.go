@@ -34,7 +34,7 @@ func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 	}
 	got := text()
 	for _, want := range []string{"none of 3, by the true labels of the manifest", "2; none is flagged",
-		"<dt>not judged</dt><dd>1, alone in their class</dd>", "<td>not judged</td>", "<td>0.6</td>"} {
+		"<dt>not judged</dt><dd>1, alone in their class</dd>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page holds no %q", want)
 		}

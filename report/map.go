@@ -16,19 +16,18 @@ import (
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
-	"winnow/report/atlas"
+	"winnow/report/page"
 	"winnow/run/folder"
 )
 
 // MapOptions say what a map shows.
 type MapOptions struct {
-	Split      string // splits of the manifest; "": test, or query and gallery
-	Names      classnames.Names
-	Colour     string
-	Scores     map[string]Score // an audit's scores by path; may be nil
-	ScoresFile string           // the file they are from
-	Max        int              // largest number of images, drawn with the seed of TSNE
-	TSNE       tsne.Options
+	Split  string // splits of the manifest; "": test, or query and gallery
+	Names  classnames.Names
+	Colour string
+	Scores map[string]Score // an audit's scores by path; may be nil
+	Max    int              // largest number of images, drawn with the seed of TSNE
+	TSNE   tsne.Options
 }
 
 // Map is a run's images as points of a plane, as printed by winnow map --json.
@@ -46,7 +45,7 @@ type Map struct {
 
 	names classnames.Names
 	set   features.Set
-	drawn atlas.Map
+	drawn page.Map
 }
 
 // DrawMap maps images of a run, or of a store, to the plane.
@@ -100,10 +99,10 @@ func (m *Map) computeMap(ctx context.Context, h Host, run *folder.Run, o MapOpti
 		}
 		return d.Classes[id]
 	}
-	m.drawn = atlas.Map{Title: m.describeMap(run)}
+	m.drawn = page.Map{Title: m.describeMap(run)}
 	for i, id := range m.set.IDs {
 		s := d.Samples[id]
-		p := atlas.Point{
+		p := page.Point{
 			X: plane[i].X, Y: plane[i].Y, Path: s.Path,
 			Label: class(s.Label), True: class(s.True), Split: s.Split, Score: math.NaN(),
 		}
@@ -111,9 +110,6 @@ func (m *Map) computeMap(ctx context.Context, h Host, run *folder.Run, o MapOpti
 			p.Score = v.Value
 		}
 		m.drawn.Points = append(m.drawn.Points, p)
-	}
-	if o.Colour == ColourScore {
-		return scaleByScore(&m.drawn, o.ScoresFile)
 	}
 	return groupPoints(&m.drawn, o, d)
 }
@@ -156,7 +152,7 @@ func (m *Map) Write(path string) error {
 }
 
 // withClassNames returns the map with the names of classes in place of labels.
-func (all *Map) withClassNames() atlas.Map {
+func (all *Map) withClassNames() page.Map {
 	m, names := all.drawn, all.names
 	m.Points, m.Groups = slices.Clone(m.Points), slices.Clone(m.Groups)
 	for i := range m.Groups {

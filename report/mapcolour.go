@@ -2,13 +2,12 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/internal/hint"
-	"winnow/report/atlas"
+	"winnow/report/page"
 )
 
 // What the colours of a map show.
@@ -16,7 +15,6 @@ const (
 	ColourLabel   = "label"
 	ColourTrue    = "true"
 	ColourSplit   = "split"
-	ColourScore   = "score"
 	ColourSuspect = "suspect" // flagged by an audit, or not
 )
 
@@ -27,13 +25,13 @@ type Score struct {
 }
 
 // groupPoints colours the points by the group that colour stands for.
-func groupPoints(m *atlas.Map, o MapOptions, d *datasets.Dataset) error {
+func groupPoints(m *page.Map, o MapOptions, d *datasets.Dataset) error {
 	names := d.Classes
-	name := func(p atlas.Point) string { return p.Label }
+	name := func(p page.Point) string { return p.Label }
 	switch o.Colour {
 	case ColourSuspect:
 		names = []string{"flagged", "not flagged"}
-		name = func(p atlas.Point) string {
+		name = func(p page.Point) string {
 			s, judged := o.Scores[p.Path]
 			switch {
 			case !judged:
@@ -44,13 +42,13 @@ func groupPoints(m *atlas.Map, o MapOptions, d *datasets.Dataset) error {
 			return names[1]
 		}
 	case ColourTrue:
-		name = func(p atlas.Point) string { return p.True }
+		name = func(p page.Point) string { return p.True }
 	case ColourSplit:
 		names = nil
 		for _, s := range d.Count() {
 			names = append(names, s.Split)
 		}
-		name = func(p atlas.Point) string { return p.Split }
+		name = func(p page.Point) string { return p.Split }
 	}
 	there := map[string]bool{}
 	for _, p := range m.Points {
@@ -71,30 +69,6 @@ func groupPoints(m *atlas.Map, o MapOptions, d *datasets.Dataset) error {
 	if len(m.Groups) == 0 {
 		return fmt.Errorf("map: colour %s: unknown for all %d images", o.Colour, len(m.Points))
 	}
-	return nil
-}
-
-// scaleByScore colours the points by their scores: on a scale from 0 to 1 if all are within it, else from the
-// lowest to the highest.
-func scaleByScore(m *atlas.Map, file string) error {
-	low, high, n := math.Inf(1), math.Inf(-1), 0
-	for _, p := range m.Points {
-		if !math.IsNaN(p.Score) {
-			low, high, n = min(low, p.Score), max(high, p.Score), n+1
-		}
-	}
-	if n == 0 {
-		return hint.With(
-			fmt.Errorf("map: colour score: %s has no score for any of the %d images", file, len(m.Points)),
-			"winnow audit judges the train split: map that one")
-	}
-	if low >= 0 && high <= 1 {
-		low, high = 0, 1
-	}
-	if low == high {
-		high = low + 1
-	}
-	m.Scale = &atlas.Scale{Name: "score of the label (low: looks wrong)", Low: low, High: high}
 	return nil
 }
 

@@ -43,11 +43,8 @@ func (r *Run) Page() page.Report {
 	}
 	if r.Config.Filter.Scorer != config.NoFilter {
 		report.Sections = append(report.Sections, page.Section{
-			Title: "The filter", Charts: r.allFilterCurves(), Notes: r.filterNotes(),
+			Title: "The filter", Charts: r.drawFilterCurves(), Notes: r.filterNotes(),
 		})
-	}
-	if s := r.describeRounds(); len(s.Tables) > 0 {
-		report.Sections = append(report.Sections, s)
 	}
 	report.Sections = append(report.Sections, r.describeClasses(), r.describeLabels())
 	return report
@@ -204,7 +201,7 @@ func shaText(sum string) string {
 // describeCourse shows how the training went.
 func (r *Run) describeCourse() page.Section {
 	s := page.Section{Title: "How it went", Charts: append(r.drawReadableCurves(), r.drawOtherCurves()...)}
-	if note := r.LossNote(); note != "" {
+	if note := r.lossNote(); note != "" {
 		s.Notes = append(s.Notes, note)
 	}
 	if r.Result != nil && r.Result.Validation != nil && r.Split != datasets.Validation {

@@ -22,7 +22,7 @@ import (
 // Run is a run with everything in its folder, and its measurements.
 type Run struct {
 	*folder.Run
-	Course
+	course
 	name   string // shown on the page
 	names  classnames.Names
 	winnow string // version that makes the page
@@ -40,11 +40,11 @@ func Open(run *folder.Run, names classnames.Names, winnow string) (*Run, error) 
 	if err := folder.Intact(dir, train.MetricsFile, train.DiagnosticsFile, folder.RangeFile); err != nil {
 		return nil, err
 	}
-	course, err := OpenCourse(dir)
+	course, err := readCourse(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Run{Run: run, Course: *course, name: filepath.Base(filepath.Clean(dir)), names: names, winnow: winnow}, nil
+	return &Run{Run: run, course: course, name: filepath.Base(filepath.Clean(dir)), names: names, winnow: winnow}, nil
 }
 
 // MaxMem limits the memory of a report, in bytes.
@@ -92,6 +92,7 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 		inspect.Host{Host: r.Host}); err != nil {
 		return err
 	}
+	r.audited.Names = r.names
 	m.Detection, m.Warnings = r.audited.Detection, append([]string{}, r.listWarnings()...)
 	return nil
 }
@@ -147,16 +148,6 @@ func (r *Run) trainLabels() map[int]int {
 		}
 	}
 	return counts
-}
-
-// classesOf counts the classes among the given labels of a split.
-func (r *Run) classesOf(split string) int {
-	for _, n := range r.Manifest.Count() {
-		if n.Split == split {
-			return n.Classes
-		}
-	}
-	return 0
 }
 
 // UsualSplit returns the split that a report measures by default: "" (test, or query against gallery) if there

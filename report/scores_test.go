@@ -7,7 +7,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/report/atlas"
+	"winnow/report/page"
 )
 
 // Scores are found by the images' paths; images that were not judged have none.
@@ -26,7 +26,7 @@ func TestReadScores(t *testing.T) {
 // Colours separate labels flagged from others, and one class from all others; unknown points belong to no group.
 func TestGroups(t *testing.T) {
 	d := &datasets.Dataset{Classes: []string{"a", "b", "c"}}
-	points := []atlas.Point{{Path: "1", Label: "a"}, {Path: "2", Label: "b"}, {Path: "3", Label: "c"}, {Path: "4"}}
+	points := []page.Point{{Path: "1", Label: "a"}, {Path: "2", Label: "b"}, {Path: "3", Label: "c"}, {Path: "4"}}
 	scores := map[string]Score{"1": {0.1, true}, "2": {0.2, false}, "4": {0.9, false}}
 	for _, c := range []struct {
 		colour string
@@ -36,7 +36,7 @@ func TestGroups(t *testing.T) {
 		{ColourSuspect, []string{"flagged", "not flagged"}, []int{0, 1, -1, 1}},
 		{ColourLabel, []string{"a", "b", "c"}, []int{0, 1, 2, -1}},
 	} {
-		m := atlas.Map{Points: slices.Clone(points)}
+		m := page.Map{Points: slices.Clone(points)}
 		if err := groupPoints(&m, MapOptions{Colour: c.colour, Scores: scores}, d); err != nil {
 			t.Fatal(err)
 		}

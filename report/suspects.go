@@ -8,19 +8,42 @@ import (
 	"winnow/audit/suspects"
 	"winnow/datasets/classnames"
 	"winnow/datasets/location"
-	"winnow/features"
 	"winnow/internal/text"
-	"winnow/report/chart"
 	"winnow/report/page"
 )
 
-// SuspectCards returns cards of the audited images at these positions, with the nearest images that support
-// either label.
-func SuspectCards(images []suspects.Suspect, at []int, names classnames.Names,
-	picture func(path, caption string) (page.Picture, error)) ([]page.SuspectCard, error) {
+// Sizes of the pictures of suspects and of their supporting images, in pixels.
+const (
+	faceSide = 240
+	nearSide = 96
+)
+
+// newSuspectCards returns cards of audited images in a folder or .zip file: each in a large picture, with the nearest
+// images that support either label in small ones; or all without pictures.
+func newSuspectCards(ctx context.Context, h Host, where location.Source, command string, names classnames.Names,
+	list []suspects.Suspect, pictures bool) ([]page.SuspectCard, error) {
+	var faces, near []string
+	for _, e := range list {
+		faces = append(faces, e.Path)
+		for _, n := range slices.Concat(e.SupportGiven, e.SupportSuggested) {
+			near = append(near, n.Path)
+		}
+	}
+	var large, small map[string][]byte
+	if pictures && len(list) > 0 {
+		p, err := OpenPictures(ctx, where, command)
+		if err != nil {
+			return nil, err
+		}
+		if large, err = p.Files(ctx, h, faces, faceSide); err != nil {
+			return nil, err
+		}
+		if small, err = p.Files(ctx, h, near, nearSide); err != nil {
+			return nil, err
+		}
+	}
 	var cards []page.SuspectCard
-	for _, i := range at {
-		e := images[i]
+	for _, e := range list {
 		card := page.SuspectCard{
 			Given: names.Of(e.Given), Suggested: names.Of(e.Suggested), True: names.Of(e.True),
 			Said: e.Said(), Unlike: e.Outlier,
@@ -41,107 +64,16 @@ func SuspectCards(images []suspects.Suspect, at []int, names classnames.Names,
 		if len(e.Copies) > 0 {
 			card.Tags = append(card.Tags, "copy with another label")
 		}
-		var err error
-		if card.Picture, err = picture(e.Path, fmt.Sprintf("#%d", e.Rank)); err != nil {
-			return nil, err
-		}
+		card.Picture = page.Picture{Data: large[e.Path], Caption: fmt.Sprintf("#%d", e.Rank), File: e.Path}
 		for _, side := range []struct {
 			near []suspects.Near
 			to   *[]page.Picture
 		}{{e.SupportGiven, &card.ForGiven}, {e.SupportSuggested, &card.ForSuggested}} {
 			for _, n := range side.near {
-				pic, err := picture(n.Path, n.Path)
-				if err != nil {
-					return nil, err
-				}
-				*side.to = append(*side.to, pic)
+				*side.to = append(*side.to, page.Picture{Data: small[n.Path], Caption: n.Path, File: n.Path})
 			}
 		}
 		cards = append(cards, card)
 	}
 	return cards, nil
-}
-
-// Sizes of the pictures of suspects and of their supporting images, in pixels.
-const (
-	faceSide = 240
-	nearSide = 96
-)
-
-// newSuspectCards returns cards of audited images in a folder or .zip file: each in a large picture, with the nearest
-// images that support either label in small ones.
-func newSuspectCards(ctx context.Context, h Host, where location.Source, command string,
-	names classnames.Names, list []suspects.Suspect) ([]page.SuspectCard, error) {
-	var faces, near []string
-	for _, e := range list {
-		faces = append(faces, e.Path)
-		for _, n := range slices.Concat(e.SupportGiven, e.SupportSuggested) {
-			near = append(near, n.Path)
-		}
-	}
-	if len(list) == 0 {
-		return nil, nil
-	}
-	p, err := OpenPictures(ctx, where, command)
-	if err != nil {
-		return nil, err
-	}
-	large, err := p.Files(ctx, h, faces, faceSide)
-	if err != nil {
-		return nil, err
-	}
-	small, err := p.Files(ctx, h, near, nearSide)
-	if err != nil {
-		return nil, err
-	}
-	cards, err := SuspectCards(list, features.AllRows(len(list)), names,
-		func(path, caption string) (page.Picture, error) {
-			return page.Picture{Data: small[path], Caption: caption, File: path}, nil
-		})
-	for i := range cards {
-		cards[i].Picture.Data = large[list[i].Path]
-	}
-	return cards, err
-}
-
-// LabelScores draws the scores of the given labels; if the truth is known, right and wrong ones apart. The axis
-// ends at 1, or at the highest score if all are small, as for a scorer that divides 1 among many classes. It
-// begins at 0, or at -1 for similarities below 0.
-func LabelScores(images []suspects.Suspect) chart.Histogram {
-	const bins = 25
-	var all, right, wrong []float64
-	for _, e := range images {
-		if e.Unjudged {
-			continue
-		}
-		all = append(all, e.Score)
-		switch e.True {
-		case "":
-		case e.Given:
-			right = append(right, e.Score)
-		default:
-			wrong = append(wrong, e.Score)
-		}
-	}
-	from, end := 0.0, 1.0
-	if len(all) > 0 && slices.Min(all) < 0 {
-		from = min(-1, slices.Min(all)) // losses may be anywhere below 0
-	}
-	if len(all) > 0 && slices.Max(all) < 0.5 && slices.Max(all) > 0 {
-		end = slices.Max(all)
-	}
-	drawing := chart.Histogram{Frame: chart.Frame{
-		Title: "How right the given labels look, after training",
-		X:     "P_clean, each image left out: 0 surely wrong, 1 surely right",
-		Y:     "share of the labels", Percent: true,
-	}}
-	if len(right)+len(wrong) < len(all) {
-		drawing.Bars = []chart.Bars{chart.Count("labels", all, from, end, bins, 0)}
-		return drawing
-	}
-	drawing.Bars = []chart.Bars{
-		chart.Count("right labels", right, from, end, bins, 0),
-		chart.Count("wrong labels", wrong, from, end, bins, 1),
-	}
-	return drawing
 }

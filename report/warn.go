@@ -33,10 +33,6 @@ func (r *Run) listWarnings() (list []string) {
 		if r.Result.Validation == nil {
 			say("There is no validation split: the last state was kept, and nothing decided when to stop.")
 		}
-		if r.Result.Validation != nil && r.Config.Validation.Measure == config.MeasureP1 &&
-			r.classesOf(datasets.Validation) == 1 {
-			say("The validation split has one class: everything found there is right, so validation chose nothing.")
-		}
 		if r.Result.IdleTooOften() {
 			say("In %d of %d steps no loss had anything to learn from: "+
 				"a batch needs two images of a class, two classes, and labels that the filter keeps.",
@@ -45,9 +41,6 @@ func (r *Run) listWarnings() (list []string) {
 	}
 	if r.Split == datasets.Train || r.Split == datasets.Validation {
 		say("The manifest has no test split: the numbers are of the %s split, which the training used.", r.Split)
-	}
-	if r.classesOf(r.Split) == 1 {
-		say("The %s split has one class: everything found there is right, so its numbers mean nothing.", r.Split)
 	}
 	var few []string
 	for label, n := range r.trainLabels() {
@@ -63,16 +56,6 @@ func (r *Run) listWarnings() (list []string) {
 		say("Images that could not be read and are left out: %d. The first is %s: %s.",
 			n, r.measured.LeftOut[0].Path, r.measured.LeftOut[0].Reason)
 	}
-	if n := r.Facts.Unlabelled; n > 0 {
-		say("%d training images have no label.", n)
-	}
-	if n := r.measured.Trained.Lonely; n > 0 {
-		say("%d images of %s have no other image of their class to find and do not count.", n, r.Split)
-	}
-	if share, ok := r.lateKept(); ok && share < 0.2 {
-		say("The filter kept only %.0f %% of the labels in the second half of the training, which teaches slowly; "+
-			"a smaller noise rate keeps more.", 100*share)
-	}
 	filter := r.Config.Filter
 	if d := r.audited.Detection; d != nil && d.Samples > 0 &&
 		filter.Scorer != config.NoFilter && filter.Threshold != filters.ThresholdFixed {
@@ -87,20 +70,6 @@ func (r *Run) listWarnings() (list []string) {
 
 // farOff is how far a filter's noise rate may be from the true one without a warning.
 const farOff = 0.15
-
-// lateKept returns the share of rows that the filter kept in the second half of training. Without a filter ok is false.
-func (r *Run) lateKept() (share float64, ok bool) {
-	if r.Config.Filter.Scorer == config.NoFilter {
-		return 0, false
-	}
-	kept, rows := 0, 0
-	for _, m := range r.metrics {
-		if m.Kept != nil && 2*m.Step > r.Facts.Steps {
-			kept, rows = kept+*m.Kept, rows+m.Rows
-		}
-	}
-	return float64(kept) / float64(max(rows, 1)), rows > 0
-}
 
 // shortList returns at most n names of a list, and how many more there are.
 func shortList(names []string, n int) []string {

@@ -86,60 +86,38 @@ func (l *lineFile) syncLines() error {
 
 func (l *lineFile) closeLines() error { return l.file.Close() }
 
-// Tail reads a file of lines while a training writes it. Each Read reads only what is new.
-type Tail[T any] struct {
-	path, what string
-	file       os.FileInfo // that was read; nil: none yet
-	at         int64       // bytes read of it, whole lines
-	list       []T
+// ReadMetrics returns the metrics of the run in dir in the order written, or none if there are none.
+func ReadMetrics(dir string) ([]Metric, error) { return readLines[Metric](dir, MetricsFile) }
+
+// ReadDiagnostics returns the diagnostics of the run in dir, or none if the run had no filter or did not
+// diagnose it.
+func ReadDiagnostics(dir string) ([]Diagnosis, error) {
+	return readLines[Diagnosis](dir, DiagnosticsFile)
 }
 
-// MetricsOf returns a Tail of the metrics of the run in dir.
-func MetricsOf(dir string) *Tail[Metric] {
-	return &Tail[Metric]{path: filepath.Join(dir, MetricsFile), what: "metrics"}
-}
-
-// DiagnosesOf returns a Tail of the diagnostics of the run in dir.
-func DiagnosesOf(dir string) *Tail[Diagnosis] {
-	return &Tail[Diagnosis]{path: filepath.Join(dir, DiagnosticsFile), what: "diagnostics"}
-}
-
-// Read returns all lines that the file has so far, none if there is no file. If it was replaced, it is read from its
-// beginning. An incomplete last line waits for the next Read.
-func (t *Tail[T]) Read() ([]T, error) {
-	f, err := regular.Open(t.path)
+// readLines reads a file of JSON lines, if there is one. It ignores an incomplete last line, left by a killed run.
+func readLines[T any](dir, name string) (list []T, err error) {
+	f, err := regular.Open(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
-		t.file, t.at, t.list = nil, 0, nil
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	text, err := io.ReadAll(f)
 	if err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	if t.file == nil || !os.SameFile(t.file, info) || info.Size() < t.at {
-		t.at, t.list = 0, nil
-	}
-	t.file = info
-	text, err := io.ReadAll(io.NewSectionReader(f, t.at, info.Size()-t.at))
-	if err != nil {
-		return nil, fmt.Errorf("train: %w", err)
-	}
-	for {
-		line, rest, whole := bytes.Cut(text, []byte("\n"))
-		if !whole {
-			return t.list, nil
+	for line := range bytes.Lines(text) {
+		if !bytes.HasSuffix(line, []byte("\n")) {
+			break
 		}
 		var v T
 		if err := json.Unmarshal(line, &v); err != nil {
-			return nil, fmt.Errorf("train: %s:%d: not a line of %s: %w", t.path, len(t.list)+1, t.what, err)
+			return nil, fmt.Errorf("train: %s:%d: %w", filepath.Join(dir, name), len(list)+1, err)
 		}
-		t.list, text, t.at = append(t.list, v), rest, t.at+int64(len(line))+1
+		list = append(list, v)
 	}
+	return list, nil
 }
-
-// ReadMetrics returns the metrics of the run in dir in the order written, or none if there are none.
-func ReadMetrics(dir string) ([]Metric, error) { return MetricsOf(dir).Read() }

@@ -232,7 +232,7 @@ func TestReadMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines, err := ReadMetrics(dir)
-		if want < 0 && (err == nil || !strings.Contains(err.Error(), MetricsFile+":2: not a line of metrics")) ||
+		if want < 0 && (err == nil || !strings.Contains(err.Error(), MetricsFile+":2: ")) ||
 			want >= 0 && (err != nil || len(lines) != want) {
 			t.Errorf("%q: %v, %v", text, lines, err)
 		}
@@ -246,7 +246,7 @@ func TestForeignMetricsAreNotTouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := newBed(t, dir, nil).trainer(t).Run(context.Background())
-	if err == nil || !strings.Contains(err.Error(), MetricsFile+":1: not a line of metrics") {
+	if err == nil || !strings.Contains(err.Error(), MetricsFile+":1: metrics.jsonl:2") {
 		t.Error(err)
 	}
 	if !bytes.Equal(text, read(t, dir, MetricsFile)) {

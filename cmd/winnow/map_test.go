@@ -30,9 +30,9 @@ func TestMap(t *testing.T) {
 		t.Error("the same seed gives another map")
 	}
 	mustRun(t, "winnow -q audit run --out suspects.csv")
-	mustRun(t, draw+"scores.svg --split train --color score --audit suspects.csv")
-	if drawing := readFile(t, "scores.svg"); !strings.Contains(drawing, "looks wrong") {
-		t.Error("the drawing has no scale")
+	mustRun(t, draw+"flagged.svg --split train --color suspect --audit suspects.csv")
+	if drawing := readFile(t, "flagged.svg"); !strings.Contains(drawing, ">not flagged</text>") {
+		t.Error("the drawing does not name the groups")
 	}
 	stored := mustRun(t, "winnow -q map --features features --manifest noisy.csv --root drawn --split train,test "+
 		"--max 100 --color split --iterations 50 --perplexity 5 --json --out all.svg")

@@ -29,7 +29,3 @@ func (e *Held) Error() string {
 // Folder locks an existing folder until it is closed or the process ends. If another process holds it, the
 // error is a *[Held].
 func Folder(dir string) (io.Closer, error) { return holdFolder(dir, filepath.Join(dir, Name)) }
-
-// Busy reports whether a process holds a folder. It does not get in the way of one that is about to: it tries the lock
-// only if the lock file names a process.
-func Busy(dir string) bool { return isLockBusy(filepath.Join(dir, Name)) }

@@ -31,9 +31,3 @@ type folder struct{ file *os.File }
 
 // Close unlocks the folder.
 func (f folder) Close() error { return errors.Join(f.file.Close(), os.Remove(f.file.Name())) }
-
-// isLockBusy reports whether a lock file exists. A killed process leaves it behind.
-func isLockBusy(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
-}

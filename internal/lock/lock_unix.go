@@ -58,16 +58,3 @@ type folder struct{ file *os.File }
 
 // Close unlocks the folder.
 func (f folder) Close() error { return errors.Join(f.file.Truncate(0), f.file.Close()) }
-
-// isLockBusy reports whether the process that a lock file names is alive and holds it.
-func isLockBusy(name string) bool {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	if pid := writtenBy(f); pid <= 0 || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-		return false
-	}
-	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
-}

@@ -149,14 +149,10 @@ var rooms = []Room{
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/classnames datasets/imageroot eval eval/tsne " +
-			"features filters internal/hint internal/lookup report/atlas report/chart " +
+			"features filters internal/hint internal/lookup " +
 			"report/page run/inspect run/comparison run/config run/measure run/folder train"},
-	{"report/atlas", "draws points of a plane that stand for images: SVG, table",
-		""},
-	{"report/page", "writes a report as one page that needs nothing else",
-		"eval internal/pagestyle report/chart"},
-	{"report/chart", "draws lines, histograms and box plots as SVG",
-		"internal/spread"},
+	{"report/page", "draws charts and maps as SVG, and writes a report as one page that needs nothing else",
+		"eval internal/pagestyle internal/spread"},
 
 	{"run/recipes", "holds the papers' settings as data, one file each",
 		""},
@@ -167,14 +163,14 @@ var rooms = []Room{
 			"run run/grid run/config run/measure run/folder run/settings run/tuning " +
 			"train"},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
-		"internal/paired report/chart report/page"},
+		"internal/paired report/page"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
 		"audit audit/suspects backbone/ort datasets eval run/extraction features filters head internal/hint " +
 			"internal/lookup internal/spread run/recipes papers/studies papers/theory run run/inspect run/grid " +
 			"run/comparison run/config run/measure train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds, and the error of estimates of a " +
 		"class's concentration; measures true and false pairs of batches",
-		"datasets features filters internal/hint losses report/chart run run/config run/folder train"},
+		"datasets features filters internal/hint losses report/page run run/config run/folder train"},
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},
@@ -188,21 +184,11 @@ var rooms = []Room{
 
 	{"report/review", "serves the page on which people look at a set and decide about its images, and writes the " +
 		"corrected list",
-		"audit/learn audit/suspects datasets datasets/classnames datasets/imageroot datasets/shards eval/tsne " +
-			"internal/hint internal/pagestyle report/atlas report/reply report/review/decisions " +
-			"report/review/pictures search"},
-	{"report/live", "answers a page's requests about trainings: which there are, how each goes, its report",
-		"datasets/imageroot report report/chart report/reply run/folder train"},
-	{"report/reply", "answers the requests of pages in JSON, and errors with a status of HTTP",
-		"internal/jsontext"},
-	{"report/jobs", "runs commands of this program for a page, as processes that outlive it, and says how far they are",
-		"report/reply"},
-	{"report/review/finder", "finds the images that are like another, for the page of a review",
-		"backbone run/embedding report/review search"},
+		"audit/learn audit/suspects backbone datasets datasets/classnames datasets/imageroot datasets/shards " +
+			"eval/tsne internal/hint internal/jsontext internal/pagestyle report/page report/review/decisions " +
+			"run/embedding search"},
 	{"report/review/decisions", "keeps decisions and their history durably; holds SQLite",
 		"datasets"},
-	{"report/review/pictures", "makes and keeps small pictures",
-		"backbone datasets"},
 
 	{"cmd/...", "wires: flags to plain options, one call, print",
 		"*"},

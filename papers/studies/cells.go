@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/report/chart"
 	"winnow/report/page"
 )
 
@@ -84,7 +83,7 @@ type Results struct {
 
 	// What the page shows besides the study's own: sentences at its head, warnings, charts and small print.
 	Lead, Warnings []string
-	Drawings       []chart.Drawing
+	Drawings       []page.Drawing
 	Facts          []page.Fact
 
 	outcomes map[[2]int]map[int]Outcome

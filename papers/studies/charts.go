@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/gonum/stat"
+	"winnow/report/page"
 
-	"winnow/report/chart"
+	"gonum.org/v1/gonum/stat"
 )
 
 // drawStudyCharts draws the study's charts.
-func (r *Results) drawStudyCharts() (all []chart.Drawing) {
+func (r *Results) drawStudyCharts() (all []page.Drawing) {
 	c := r.Study.Chart
 	if c == nil || r.Len() == 0 {
 		return nil
@@ -51,10 +51,10 @@ func (r *Results) drawStudyCharts() (all []chart.Drawing) {
 }
 
 // overColumns draws a measure over the columns of a dataset: only the ratios, if the study has some.
-func (r *Results) overColumns(data string) chart.Lines {
+func (r *Results) overColumns(data string) page.Lines {
 	s, c := r.Study, r.Study.Chart
 	measure := cmp.Or(c.Measure, s.Measures[0])
-	lines := chart.Lines{Frame: chart.Frame{Title: s.Title, X: c.X, Y: c.Y, LogX: c.Log, LogY: c.Log}}
+	lines := page.Lines{Frame: page.Frame{Title: s.Title, X: c.X, Y: c.Y, LogX: c.Log, LogY: c.Log}}
 	if len(s.Datasets()) > 1 {
 		lines.Title += ": " + data
 	}
@@ -63,7 +63,7 @@ func (r *Results) overColumns(data string) chart.Lines {
 		if ratios && row.Ratio == nil {
 			continue
 		}
-		line := chart.Line{Name: row.Name, Tone: len(lines.Series), Dots: true}
+		line := page.Line{Name: row.Name, Tone: len(lines.Series), Dots: true}
 		for j, column := range s.Columns {
 			sum := r.summarizeCell(i, j, measure)
 			if column.Data != data || sum.N == 0 {
@@ -88,9 +88,9 @@ func (r *Results) overColumns(data string) chart.Lines {
 }
 
 // overSteps draws the traces of a column: means over the seeds, and a standard deviation around them.
-func (r *Results) overSteps(column int) chart.Lines {
+func (r *Results) overSteps(column int) page.Lines {
 	c := r.Study.Chart
-	lines := chart.Lines{Frame: r.newColumnFrame(column)}
+	lines := page.Lines{Frame: r.newColumnFrame(column)}
 	for i, row := range r.Study.Rows {
 		at := map[float64][]float64{}
 		for _, o := range r.collectOutcomes(i, column) {
@@ -102,7 +102,7 @@ func (r *Results) overSteps(column int) chart.Lines {
 		if len(at) == 0 {
 			continue
 		}
-		line := chart.Line{Name: row.Name, Tone: len(lines.Series)}
+		line := page.Line{Name: row.Name, Tone: len(lines.Series)}
 		for _, x := range listSortedKeys(at) {
 			mean, sd := stat.Mean(at[x], nil), 0.0
 			if len(at[x]) > 1 {
@@ -117,9 +117,9 @@ func (r *Results) overSteps(column int) chart.Lines {
 }
 
 // newColumnFrame returns the frame of a column's chart.
-func (r *Results) newColumnFrame(column int) chart.Frame {
+func (r *Results) newColumnFrame(column int) page.Frame {
 	c := r.Study.Chart
-	return chart.Frame{Title: r.Study.Title + ": " + r.Study.Columns[column].Name, X: c.X, Y: c.Y}
+	return page.Frame{Title: r.Study.Title + ": " + r.Study.Columns[column].Name, X: c.X, Y: c.Y}
 }
 
 // findFirstOutcome returns the outcome for the lowest seed.
@@ -133,17 +133,17 @@ func (r *Results) findFirstOutcome(row, column int) (Outcome, bool) {
 
 // drawBoxes draws the distributions of values after some steps, for the lowest seed: those of several seeds cannot be
 // combined.
-func (r *Results) drawBoxes(column int) chart.Boxes {
+func (r *Results) drawBoxes(column int) page.Boxes {
 	c := r.Study.Chart
-	b := chart.Boxes{Frame: r.newColumnFrame(column)}
+	b := page.Boxes{Frame: r.newColumnFrame(column)}
 	for _, share := range c.At {
-		var place chart.Place
+		var place page.Place
 		for i, row := range r.Study.Rows {
 			o, _ := r.findFirstOutcome(i, column)
 			if s, ok := findNearestSpread(o.Spreads[c.Trace], share*float64(o.Steps)); ok {
 				place.Name = fmt.Sprint(s.Step)
 				box := s.Box
-				place.Boxes = append(place.Boxes, chart.Box{
+				place.Boxes = append(place.Boxes, page.Box{
 					Name: row.Name, Tone: i, Low: box[0], Q1: box[1], Median: box[2], Q3: box[3], High: box[4],
 				})
 			}
@@ -166,7 +166,7 @@ func findNearestSpread(list []Spread, step float64) (s Spread, ok bool) {
 }
 
 // drawHistograms draws the scores of right and wrong labels after each step, for the lowest seed, as shares of all.
-func (r *Results) drawHistograms(row, column int) (all []chart.Histogram) {
+func (r *Results) drawHistograms(row, column int) (all []page.Histogram) {
 	c := r.Study.Chart
 	o, _ := r.findFirstOutcome(row, column)
 	for _, s := range o.Spreads[c.Trace] {
@@ -179,17 +179,17 @@ func (r *Results) drawHistograms(row, column int) (all []chart.Histogram) {
 		}
 		title := fmt.Sprintf("%s, %s, steps %d to %d by %s",
 			r.Study.Rows[row].Name, r.Study.Columns[column].Name, s.From, s.Step, s.Judge)
-		h := chart.Histogram{Frame: chart.Frame{Title: title, X: c.X, Y: c.Y, Percent: true}}
+		h := page.Histogram{Frame: page.Frame{Title: title, X: c.X, Y: c.Y, Percent: true}}
 		if s.Threshold != nil {
 			name := "threshold " + strconv.FormatFloat(*s.Threshold, 'g', 3, 64)
-			h.Marks = []chart.Mark{{At: *s.Threshold, Name: name}}
+			h.Marks = []page.Mark{{At: *s.Threshold, Name: name}}
 		}
 		for k, side := range []struct {
 			name string
 			of   Counts
 			tone int
 		}{{"right labels", s.Right, 0}, {"wrong labels", s.Wrong, 1}} {
-			bars := chart.Bars{Name: side.name, Edges: side.of.Edges, Tone: side.tone}
+			bars := page.Bars{Name: side.name, Edges: side.of.Edges, Tone: side.tone}
 			for _, n := range side.of.N {
 				bars.Heights = append(bars.Heights, float64(n)/float64(total))
 			}

@@ -9,7 +9,7 @@ import (
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/text"
-	"winnow/report/chart"
+	"winnow/report/page"
 )
 
 // Text writes the result as tables.
@@ -88,15 +88,15 @@ func binEdges() []float64 {
 }
 
 // drawCosines draws SCL-RHE's Fig. 2: shares of each kind of pairs on a logarithmic axis, without false negatives.
-func (r PairResult) drawCosines(l Labelling) chart.Histogram {
-	h := chart.Histogram{Frame: chart.Frame{
+func (r PairResult) drawCosines(l Labelling) page.Histogram {
+	h := page.Histogram{Frame: page.Frame{
 		Title: fmt.Sprintf("Cosines of pairs, labels %s (%s wrong)", l.Name, text.Percent(l.Wrong)), Titled: true,
 		X: "cosine", Y: "share of the pairs of a kind", LogY: true,
 	}}
 	for i, kind := range []Kind{TruePositive, TrueNegative, FalsePositive} {
 		tone := []int{0, 2, 1}[i] // false positives stand out
 		d := l.Cosines.Kinds[kind]
-		h.Bars = append(h.Bars, chart.Bars{Name: kind.String(), Edges: binEdges(),
+		h.Bars = append(h.Bars, page.Bars{Name: kind.String(), Edges: binEdges(),
 			Heights: d.computePairShares(), Tone: tone})
 	}
 	return h

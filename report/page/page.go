@@ -1,5 +1,10 @@
-// Package page writes a report as one self-contained HTML page: a comparison, charts, tables, pictures, a map. It
-// computes nothing and decodes no pictures.
+// Package page draws lines, histograms, box plots and maps as SVG, and writes a report with them as one self-contained
+// HTML page: a comparison, charts, tables, pictures. It computes nothing and decodes no pictures.
+//
+// Every drawing is a complete file; [Inline] makes it a part of a page. Charts are light or dark by the reader's
+// preference, and take their colours from the CSS variables --card, --ink, --soft and --line if the page defines them.
+// Numbers that are not finite are left out. Colours of a map are never the only mark: if there are few groups, their
+// names are on the drawing.
 package page
 
 import (
@@ -17,7 +22,6 @@ import (
 
 	"winnow/eval"
 	"winnow/internal/pagestyle"
-	"winnow/report/chart"
 )
 
 // Report is everything that a page shows, in order. Pictures are encoded files (PNG, JPEG …), reduced by the
@@ -31,7 +35,7 @@ type Report struct {
 	RowsTitle   string
 	Rows        []Row // the comparison, in order
 	K           []int // the recalls shown
-	Charts      []chart.Drawing
+	Charts      []Drawing
 	Sections    []Section
 	Suspects    []SuspectCard
 	Foremost    bool // show suspects before the sections
@@ -59,7 +63,7 @@ type Section struct {
 	Title  string
 	Notes  []string
 	Facts  []Fact
-	Charts []chart.Drawing
+	Charts []Drawing
 	Tables []Table
 }
 
@@ -171,18 +175,16 @@ func (r Report) Detected() bool {
 var reportPage string
 
 //go:embed page.css
-var style string
+var pageStyle string
 
 // WriteHTML writes the report as one self-contained page, without fonts or external addresses, and without
 // scripts.
 func (r Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
-		"begin":   pagestyle.Page{Command: r.Command, Title: r.Title, Style: style + QueryStyle}.Begin,
+		"begin":   pagestyle.Page{Command: r.Command, Title: r.Title, Style: pageStyle}.Begin,
 		"finish":  func() template.HTML { return pagestyle.End },
 		"uri":     dataURI,
 		"tiny":    isTinyPicture,
-		"legend":  func() template.HTML { return QueryLegend },
-		"queries": Queries,
 		"breaks":  breakName,
 		"tail":    shortenPath,
 		"percent": func(v float64) string { return formatMeasured("%.1f", 100*v) },
@@ -206,7 +208,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 			}[id]
 		},
 		// A drawing is made of numbers and escaped text.
-		"svg": func(d chart.Drawing) template.HTML { return template.HTML(chart.Inline(d)) },
+		"svg": func(d Drawing) template.HTML { return template.HTML(Inline(d)) },
 	}).Parse(reportPage)
 	if err != nil {
 		return err
@@ -216,7 +218,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 
 // formatMeasured formats a number, or a dash if it is not finite.
 func formatMeasured(format string, v float64) string {
-	if !isFiniteNumber(v) {
+	if !isFiniteValue(v) {
 		return "–"
 	}
 	return fmt.Sprintf(format, v)
@@ -253,4 +255,19 @@ func dataURI(data []byte) template.URL {
 	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data))
 }
 
-func isFiniteNumber(v float64) bool { return v-v == 0 }
+// QueryCard shows one query and its nearest images; the Good ones are hits.
+type QueryCard struct {
+	By      string // which model found them, if there are several; else ""
+	Query   Picture
+	Nearest []Picture
+}
+
+// Hits counts the hits among the nearest.
+func (q QueryCard) Hits() (n int) {
+	for _, p := range q.Nearest {
+		if p.Good {
+			n++
+		}
+	}
+	return n
+}

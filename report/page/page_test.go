@@ -1,4 +1,4 @@
-package page_test
+package page
 
 import (
 	"bytes"
@@ -7,27 +7,25 @@ import (
 	"testing"
 
 	"winnow/eval"
-	"winnow/report/chart"
-	"winnow/report/page"
 )
 
 // dot is a 1×1 PNG.
 var dot = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00:~\x9bU" +
 	"\x00\x00\x00\nIDATx\x9cc`\x00\x00\x00\x02\x00\x01H\xaf\xa4q\x00\x00\x00\x00IEND\xaeB`\x82")
 
-func sampleReport() page.Report {
-	pic := func(caption string, good bool) page.Picture {
-		return page.Picture{Data: dot, Caption: caption, Good: good}
+func sampleReport() Report {
+	pic := func(caption string, good bool) Picture {
+		return Picture{Data: dot, Caption: caption, Good: good}
 	}
 	values := []float64{0.01, 0.02, 0.5, 0.9, 0.95, 1}
-	return page.Report{
-		Warnings: []string{"careful <i>"}, Definitions: []page.Fact{{"P@1", "what & how"}},
-		Sections: []page.Section{{Title: "Part & one", Notes: []string{"a <note>"},
-			Tables: []page.Table{{Caption: "T", Head: []string{"class", "n"}, Rows: [][]string{{"<c>", "3"}}},
+	return Report{
+		Warnings: []string{"careful <i>"}, Definitions: []Fact{{"P@1", "what & how"}},
+		Sections: []Section{{Title: "Part & one", Notes: []string{"a <note>"},
+			Tables: []Table{{Caption: "T", Head: []string{"class", "n"}, Rows: [][]string{{"<c>", "3"}}},
 				{Caption: "All", Head: []string{"class"}, Rows: [][]string{{"x"}}, Folded: true}}}},
 		Title: "A <b>report</b>", Verdict: []string{"It & that."}, K: []int{1, 2, 4},
-		Facts: []page.Fact{{"seed", "1"}},
-		Rows: []page.Row{
+		Facts: []Fact{{"seed", "1"}},
+		Rows: []Row{
 			{Name: "frozen", Retrieval: eval.Retrieval{N: 10, PrecisionAt1: 0.5,
 				Recall: map[int]float64{1: 0.5, 2: 0.61, 4: 0.7}}},
 			{Name: "prism", Strong: true,
@@ -35,17 +33,17 @@ func sampleReport() page.Report {
 					Recall: map[int]float64{1: 0.875, 2: 0.9, 4: 1}}, Detection: &eval.Detection{Wrong: 3,
 					AUROC: 0.987}},
 		},
-		Charts: []chart.Drawing{
-			chart.Lines{Frame: chart.Frame{Title: "<loss>"},
-				Series: []chart.Line{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{3, math.NaN(), 1}}}},
-			chart.Histogram{Frame: chart.Frame{Title: "P", Percent: true},
-				Bars: []chart.Bars{chart.Count("clean", values, 0, 1, 4, 0)}},
+		Charts: []Drawing{
+			Lines{Frame: Frame{Title: "<loss>"},
+				Series: []Line{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{3, math.NaN(), 1}}}},
+			Histogram{Frame: Frame{Title: "P", Percent: true},
+				Bars: []Bars{Count("clean", values, 0, 1, 4, 0)}},
 		},
-		Suspects: []page.SuspectCard{{Picture: pic("x.png", false), Given: "cat", Suggested: "dog", True: "dog",
-			Said: "score 0.012", ForGiven: []page.Picture{pic("a", false)},
-			ForSuggested: []page.Picture{pic("b", false)}}},
-		Queries: []page.QueryCard{{Query: pic("cat", false),
-			Nearest: []page.Picture{pic("cat", true), pic("dog", false)}}},
+		Suspects: []SuspectCard{{Picture: pic("x.png", false), Given: "cat", Suggested: "dog", True: "dog",
+			Said: "score 0.012", ForGiven: []Picture{pic("a", false)},
+			ForSuggested: []Picture{pic("b", false)}}},
+		Queries: []QueryCard{{Query: pic("cat", false),
+			Nearest: []Picture{pic("cat", true), pic("dog", false)}}},
 	}
 }
 
@@ -91,13 +89,13 @@ func TestReportOfSuspectsAlone(t *testing.T) {
 // The page of an almost empty report, and one with unusual names of classes.
 func TestReportOfOddParts(t *testing.T) {
 	long := strings.Repeat("überlang-", 60)
-	for name, r := range map[string]page.Report{
+	for name, r := range map[string]Report{
 		"empty": {},
-		"tiny":  {Title: "t", Rows: []page.Row{{Name: "frozen"}}, K: []int{8}},
-		"same": {Suspects: []page.SuspectCard{{Given: "a", Suggested: "a",
-			ForSuggested: []page.Picture{{Data: dot}}}}},
-		"labels": {Suspects: []page.SuspectCard{{Given: long, Suggested: "<犬>"}},
-			Queries: []page.QueryCard{{Query: page.Picture{Caption: long}}}},
+		"tiny":  {Title: "t", Rows: []Row{{Name: "frozen"}}, K: []int{8}},
+		"same": {Suspects: []SuspectCard{{Given: "a", Suggested: "a",
+			ForSuggested: []Picture{{Data: dot}}}}},
+		"labels": {Suspects: []SuspectCard{{Given: long, Suggested: "<犬>"}},
+			Queries: []QueryCard{{Query: Picture{Caption: long}}}},
 	} {
 		var out bytes.Buffer
 		if err := r.WriteHTML(&out); err != nil {

@@ -4,42 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 
 	"winnow/internal/hint"
-	"winnow/report/reply"
 )
 
-// mostUpload is the largest size of an uploaded image, in bytes, and mostUploads that of all in memory.
+// mostUpload is the largest size of an uploaded image, in bytes, and uploadsAtOnce how many are in memory at most.
 const (
-	mostUpload  = 32 << 20
-	mostUploads = 8 * mostUpload
+	mostUpload    = 32 << 20
+	uploadsAtOnce = 16
 )
-
-// upload reads an uploaded image and counts its bytes as they come: one that comes slowly takes no turn from others.
-type upload struct {
-	io.Reader
-	all   *atomic.Int64 // bytes of all uploads in memory
-	bytes int64
-}
-
-// Read implements [io.Reader].
-func (u *upload) Read(p []byte) (int, error) {
-	n, err := u.Reader.Read(p)
-	u.bytes += int64(n)
-	if u.all.Add(int64(n)) > mostUploads {
-		err = reply.Refuse(http.StatusServiceUnavailable, "other uploads come first: try again in a moment")
-	}
-	return n, err
-}
-
-// forgetUpload ends the count of the image.
-func (u *upload) forgetUpload() { u.all.Add(-u.bytes) }
 
 // alike is a row that a search found.
 type alike struct {
@@ -64,7 +41,7 @@ var ErrNotImage = errors.New("the file cannot be read as an image")
 func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
 	keys := strings.Split(p.getValue("key"), ",")
-	n, tab, reviewer := p.getNumber("n", 24, 1, mostSimilar), p.getValue("tab"), p.getReviewer()
+	n, reviewer := p.getNumber("n", 24, 1, mostSimilar), p.getReviewer()
 	if len(keys) > mostCentre {
 		p.failWith("key: found %d images, expected at most %d", len(keys), mostCentre)
 	}
@@ -76,11 +53,11 @@ func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error)
 	for _, key := range keys {
 		id := r.table.findKey(key)
 		if id == none {
-			return nil, reply.Refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
+			return nil, refuseWith(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
 		}
 		out.Query, paths = append(out.Query, r.table.newPic(id)), append(paths, r.table.images[id].Path)
 	}
-	err := r.findAlike(req.Context(), tab, reviewer, &out, func(ctx context.Context) ([]Found, error) {
+	err := r.findAlike(req.Context(), reviewer, &out, func(ctx context.Context) ([]Found, error) {
 		return r.Finder.Similar(ctx, paths, n)
 	})
 	return out, err
@@ -88,7 +65,7 @@ func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error)
 
 func (r *Reviewer) checkFinder() error {
 	if r.Finder == nil {
-		return reply.Refuse(http.StatusNotFound, "the server has no vectors to search: start it with features or a run")
+		return refuseWith(http.StatusNotFound, "the server has no vectors to search: start it with features or a run")
 	}
 	return nil
 }
@@ -100,31 +77,33 @@ func (r *Reviewer) postSearch(w http.ResponseWriter, req *http.Request) {
 		answerError(w, err)
 		return
 	}
-	reply.JSON(w, http.StatusOK, v)
+	sendJSON(w, http.StatusOK, v)
 }
 
 func (r *Reviewer) searchSimilar(w http.ResponseWriter, req *http.Request) (any, error) {
 	p := &parameters{values: req.URL.Query()}
-	n, tab, reviewer := p.getNumber("n", 24, 1, mostSimilar), p.getValue("tab"), p.getReviewer()
+	n, reviewer := p.getNumber("n", 24, 1, mostSimilar), p.getReviewer()
 	if err := cmp.Or(p.getFirstFailure(), r.checkFinder()); err != nil {
 		return nil, err
 	}
 	if err := r.Finder.Uploads(); err != nil {
-		return nil, reply.Refuse(http.StatusNotFound, "%s", noUploads(err))
+		return nil, refuseWith(http.StatusNotFound, "%s", noUploads(err))
 	}
 	given := req.Header.Get("Content-Type")
 	if kind, _, err := mime.ParseMediaType(given); err != nil || !strings.HasPrefix(kind, "image/") {
-		return nil, reply.Refuse(http.StatusUnsupportedMediaType,
+		return nil, refuseWith(http.StatusUnsupportedMediaType,
 			"content type is %.80q, expected image/jpeg or another image", given)
 	}
-	sent := &upload{Reader: http.MaxBytesReader(w, req.Body, mostUpload), all: &r.uploaded}
-	defer sent.forgetUpload()
-	data, err := readBody(sent)
+	defer r.uploads.Add(-1)
+	if r.uploads.Add(1) > uploadsAtOnce {
+		return nil, refuseWith(http.StatusServiceUnavailable, "other uploads come first: try again in a moment")
+	}
+	data, err := readBody(http.MaxBytesReader(w, req.Body, mostUpload))
 	if err != nil {
 		return nil, err
 	}
-	var out foundAlike // with its body: a slow one takes no place in the queue
-	err = r.findAlike(req.Context(), tab, reviewer, &out, func(ctx context.Context) ([]Found, error) {
+	var out foundAlike
+	err = r.findAlike(req.Context(), reviewer, &out, func(ctx context.Context) ([]Found, error) {
 		return r.Finder.Search(ctx, data, n)
 	})
 	return out, err
@@ -140,18 +119,19 @@ func noUploads(err error) string {
 	return said
 }
 
-// findAlike runs a search in its turn and adds its results to out, as a reviewer sees them.
-func (r *Reviewer) findAlike(ctx context.Context, tab, reviewer string, out *foundAlike,
-	look func(context.Context) ([]Found, error)) error {
-	ctx, leave, err := r.searches.enterQueue(ctx, tab)
-	if err != nil {
-		return err
+// findAlike runs a search when its turn comes and adds its results to out, as a reviewer sees them.
+func (r *Reviewer) findAlike(ctx context.Context, reviewer string, out *foundAlike,
+	find func(context.Context) ([]Found, error)) error {
+	if err := r.takeTurn(ctx); err != nil {
+		return refuseWith(http.StatusServiceUnavailable, "%v", err)
 	}
-	defer leave()
-	list, err := r.searches.runInTurn(ctx, look)
+	defer func() { <-r.turn }()
+	list, err := find(ctx)
 	switch {
+	case ctx.Err() != nil:
+		return refuseWith(http.StatusServiceUnavailable, "%v", ctx.Err())
 	case errors.Is(err, ErrNoVector):
-		return reply.Refuse(http.StatusNotFound, "%v", err)
+		return refuseWith(http.StatusNotFound, "%v", err)
 	case errors.Is(err, ErrNotImage):
 		return asBadRequest(err)
 	case err != nil:
@@ -167,4 +147,14 @@ func (r *Reviewer) findAlike(ctx context.Context, tab, reviewer string, out *fou
 	}
 	out.Total = len(out.Rows)
 	return nil
+}
+
+// takeTurn waits until the finder is free; the caller then gives the turn back.
+func (r *Reviewer) takeTurn(ctx context.Context) error {
+	select {
+	case r.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

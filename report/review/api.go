@@ -6,9 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
-	"winnow/report/reply"
 	"winnow/report/review/decisions"
 )
 
@@ -34,7 +32,7 @@ func handleGet(find func(*http.Request, url.Values) (any, error)) http.HandlerFu
 	return func(w http.ResponseWriter, req *http.Request) {
 		values, err := url.ParseQuery(req.URL.RawQuery)
 		if err != nil {
-			answerError(w, reply.Refuse(http.StatusBadRequest, "the address's parameters: %v", err))
+			answerError(w, refuseWith(http.StatusBadRequest, "the address's parameters: %v", err))
 			return
 		}
 		v, err := find(req, values)
@@ -42,7 +40,7 @@ func handleGet(find func(*http.Request, url.Values) (any, error)) http.HandlerFu
 			answerError(w, err)
 			return
 		}
-		reply.JSON(w, http.StatusOK, v)
+		sendJSON(w, http.StatusOK, v)
 	}
 }
 
@@ -50,7 +48,7 @@ func handleGet(find func(*http.Request, url.Values) (any, error)) http.HandlerFu
 func handlePost[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		var body T
-		if err := reply.Read(req, &body); err != nil {
+		if err := readJSON(req, &body); err != nil {
 			answerError(w, err)
 			return
 		}
@@ -59,17 +57,17 @@ func handlePost[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 			answerError(w, err)
 			return
 		}
-		reply.JSON(w, status, v)
+		sendJSON(w, status, v)
 	}
 }
 
 // answerError answers with an error. If the decisions' file is gone, it says where to download what was saved.
 func answerError(w http.ResponseWriter, err error) {
 	if !errors.As(err, new(*decisions.Gone)) {
-		reply.Error(w, err)
+		sendJSON(w, statusOf(err), map[string]string{"error": err.Error()})
 		return
 	}
-	reply.JSON(w, http.StatusServiceUnavailable, map[string]string{"save": savingAt,
+	sendJSON(w, http.StatusServiceUnavailable, map[string]string{"save": savingAt,
 		"error": err.Error() + "; download what was saved (" + savingAt + "), put that file there and start " +
 			"winnow again"})
 }
@@ -79,7 +77,7 @@ func asBadRequest(err error) error {
 	if err == nil {
 		return nil
 	}
-	return reply.Refuse(http.StatusBadRequest, "%v", err)
+	return refuseWith(http.StatusBadRequest, "%v", err)
 }
 
 func (r *Reviewer) getSession(_ *http.Request, values url.Values) (any, error) {
@@ -150,60 +148,6 @@ func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	return answer, nil
 }
 
-// historyEntry is one decision of the history as JSON.
-type historyEntry struct {
-	N            int64            `json:"n"`
-	At           time.Time        `json:"at"`
-	Tab          string           `json:"tab"`
-	Reviewer     string           `json:"reviewer"`
-	Action       decisions.Action `json:"action"`
-	Label        string           `json:"label"`
-	Note         string           `json:"note"`
-	BeforeAction decisions.Action `json:"before_action"`
-	BeforeLabel  string           `json:"before_label"`
-	BeforeNote   string           `json:"before_note"`
-	ID           *int             `json:"id"`  // null: not in this manifest
-	Key          *string          `json:"key"` // null: not in this manifest
-	Path         string           `json:"path"`
-	Undone       bool             `json:"undone"`
-	Hidden       bool             `json:"hidden"` // another's answer about an image that the reviewer has not decided
-}
-
-func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
-	p := &parameters{values: values}
-	offset, limit := p.getNumber("offset", 0, 0, 1<<40), p.getNumber("limit", 50, 0, mostHistory)
-	reviewer := p.getReviewer()
-	if err := p.getFirstFailure(); err != nil {
-		return nil, err
-	}
-	total, list, err := r.Decisions.History(offset, limit)
-	if err != nil {
-		return nil, err
-	}
-	r.mutex.RLock()
-	defer r.mutex.RUnlock()
-	entries := make([]historyEntry, len(list))
-	for i, e := range list {
-		entries[i] = historyEntry{
-			N: e.N, At: e.At.UTC(), Tab: e.Tab, Reviewer: e.Reviewer,
-			Action: e.Action, Label: e.Label, Note: e.Note,
-			BeforeAction: e.BeforeAction, BeforeLabel: e.BeforeLabel, BeforeNote: e.BeforeNote,
-			Path: e.Path, Undone: e.Undone,
-		}
-		id, ok := r.table.id[e.Path]
-		if !ok {
-			continue
-		}
-		key := r.table.images[id].key()
-		if e.Reviewer != reviewer && r.decided.getVote(id, reviewer).Action == undecided {
-			entries[i] = historyEntry{N: e.N, At: e.At.UTC(), Reviewer: e.Reviewer, Path: e.Path, Undone: e.Undone,
-				Hidden: true}
-		}
-		entries[i].ID, entries[i].Key = &id, &key
-	}
-	return map[string]any{"total": total, "entries": entries}, nil
-}
-
 // author is the tab and reviewer of a change. It is also the body of undo and redo.
 type author struct {
 	Tab      string `json:"tab"`
@@ -219,7 +163,7 @@ func (r *Reviewer) postDecide(body struct {
 	Audit     string  `json:"audit"` // the session's sum; "": any audit
 }) (int, any, error) {
 	if body.Audit != "" && body.Audit != r.table.sum {
-		return 0, nil, reply.Refuse(http.StatusPreconditionFailed,
+		return 0, nil, refuseWith(http.StatusPreconditionFailed,
 			"winnow now reviews another audit here: reload the page")
 	}
 	decide := func(by decisions.Author) ([]decisions.Image, error) {
@@ -312,7 +256,7 @@ func (r *Reviewer) postRedo(body author) (int, any, error) {
 func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisions.Image, error),
 	put func(*applied, []state)) (int, any, error) {
 	if by.Tab == "" || len(by.Tab) > mostTab {
-		return 0, nil, reply.Refuse(http.StatusBadRequest,
+		return 0, nil, refuseWith(http.StatusBadRequest,
 			"tab: found %d bytes, expected the name of a tab, 1 to %d bytes",
 			len(by.Tab), mostTab)
 	}
@@ -326,7 +270,7 @@ func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisio
 	case errors.As(err, &conflict):
 		return http.StatusConflict, map[string]any{"conflicts": states, "error": conflict.Error()}, nil
 	case errors.Is(err, decisions.ErrNothing):
-		return 0, nil, reply.Refuse(http.StatusNotFound, "%v", err)
+		return 0, nil, refuseWith(http.StatusNotFound, "%v", err)
 	case err != nil:
 		return 0, nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
-	"winnow/report/reply"
 	"winnow/report/review/decisions"
 )
 
@@ -151,17 +150,12 @@ func TestDecideRefuses(t *testing.T) {
 	w := newWorld(t, 100)
 	many := strings.Repeat(`{"id":1,"action":"keep","version":0},`, 2001)
 	for body, want := range map[string]string{
-		``:      "ends early",
-		`{} {}`: "more after the object", `{"x":1}`: "unknown field",
 		`{"tab":"t"}`: "found 0, expected 1 to 2000",
 		`{"tab":"t","decisions":[` + many[:len(many)-1] + `]}`:                         "found 2001",
-		`{"tab":"","decisions":[{"id":1,"action":"keep","version":0}]}`:                "name of a tab",
-		`{"tab":"` + strings.Repeat("x", 101) + `","decisions":[]}`:                    "name of a tab",
 		one(`"action":"keep","version":0`):                                             "expected 0 to 99",
 		one(`"id":100,"action":"keep","version":0`):                                    "its id",
 		one(`"id":1,"action":"keep"`):                                                  "version is missing",
 		one(`"id":1,"action":"burn","version":0`):                                      `action is "burn"`,
-		one(`"id":1,"action":"keep","label":"class a","version":0`):                    "takes no label",
 		one(`"id":1,"action":"relabel","label":"nix","version":0`):                     `no class is called "nix"`,
 		one(`"id":1,"action":"relabel","label":"` + w.list[1].Given + `","version":0`): "keep it",
 		one(`"id":1,"action":"keep","version":0},{"id":1,"action":"drop","version":0`): "there twice",
@@ -171,7 +165,7 @@ func TestDecideRefuses(t *testing.T) {
 			t.Errorf("%.100s: %d %s, expected %q", body, status, text, want)
 		}
 	}
-	if status, _ := w.ask("POST", "/api/decide", `{"tab":"`+strings.Repeat("x", reply.MostJSON)+`"}`,
+	if status, _ := w.ask("POST", "/api/decide", `{"tab":"`+strings.Repeat("x", mostJSON)+`"}`,
 		nil); status != 413 {
 		t.Errorf("a body too large: %d", status)
 	}
@@ -180,60 +174,12 @@ func TestDecideRefuses(t *testing.T) {
 	}
 }
 
-// TestUndoRedo: undo and redo through requests, with the resulting counts.
-func TestUndoRedo(t *testing.T) {
-	w := newWorld(t, 100)
-	w.decide("one", 200, on(0, "drop", "", 0), on(1, "drop", "", 0))
-	w.decide("two", 200, on(2, "keep", "", 0))
-	var a applied
-	w.must("POST", "/api/undo", `{"tab":"one"}`, &a)
-	if len(a.Undone) != 2 || a.Undone[0].Decision != nil || a.Undone[0].Version != 2 || a.Counts["drop"] != 0 ||
-		a.Counts["keep"] != 1 || a.Precision.Judged != 1 {
-		t.Errorf("got %+v", a)
-	}
-	if status, text := w.ask("POST", "/api/undo", `{"tab":"one"}`, nil); status != 404 {
-		t.Errorf("nothing to undo: %d %s", status, text)
-	}
-	a = applied{}
-	w.must("POST", "/api/redo", `{"tab":"one"}`, &a)
-	if len(a.Redone) != 2 || a.Redone[1].Decision.Action != "drop" || a.Counts["drop"] != 2 {
-		t.Errorf("got %+v", a)
-	}
-	if status, text := w.ask("POST", "/api/redo", `{"tab":"one"}`, nil); status != 404 {
-		t.Errorf("nothing to redo: %d %s", status, text)
-	}
-	w.decide("two", 200, on(1, "keep", "", 3))
-	var c struct{ Conflicts []state }
-	if status, _ := w.ask("POST", "/api/undo", `{"tab":"one"}`, &c); status != 409 || len(c.Conflicts) != 1 ||
-		c.Conflicts[0].ID != 1 || c.Conflicts[0].Version != 4 {
-		t.Errorf("conflict: %d %+v", status, c)
-	}
-	for _, body := range []string{`{}`, `{"tab":""}`, `{"tab":3}`, `x`} {
-		for _, path := range []string{"/api/undo", "/api/redo"} {
-			if status, _ := w.ask("POST", path, body, nil); status != 400 {
-				t.Errorf("%s %s: %d", path, body, status)
-			}
-		}
-	}
-}
-
-// TestHistoryAndChanges: the history says who did what; a tab that polls sees what others do, once.
-func TestHistoryAndChanges(t *testing.T) {
+// TestChanges: a tab that polls sees what others do, once.
+func TestChanges(t *testing.T) {
 	w := newWorld(t, 100)
 	w.decide("one", 200, on(0, "drop", "", 0))
 	w.decide("two", 200, on(1, "keep", "", 0), on(2, "keep", "", 0))
 	w.must("POST", "/api/undo", `{"tab":"one"}`, nil)
-	var h struct {
-		Total   int
-		Entries []historyEntry
-	}
-	w.must("GET", "/api/history?limit=2&offset=1", "", &h)
-	if h.Total != 3 || len(h.Entries) != 2 || h.Entries[0].N != 2 || *h.Entries[0].ID != 1 ||
-		h.Entries[0].Tab != "two" || h.Entries[0].Undone ||
-		h.Entries[1].N != 1 || !h.Entries[1].Undone || h.Entries[1].Action != "drop" ||
-		h.Entries[1].BeforeAction != "undecided" || h.Entries[1].Path != w.list[0].Path {
-		t.Errorf("got %+v", h)
-	}
 	var c struct {
 		Version int64
 		Changed []state
@@ -252,42 +198,10 @@ func TestHistoryAndChanges(t *testing.T) {
 			t.Errorf("since %d: %+v, expected %v", since, c, want)
 		}
 	}
-	for _, path := range []string{"/api/history?limit=501", "/api/history?offset=-1", "/api/changes?since=x",
-		"/api/changes?since=-1", "/api/changes?sinc=1", "/api/history?limit=1&limit=2"} {
+	for _, path := range []string{"/api/changes?since=x", "/api/changes?since=-1", "/api/changes?since=1&since=2"} {
 		if status, text := w.ask("GET", path, "", nil); status != 400 {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
-	}
-}
-
-// TestManyChanges: a tab that returns late gets the changes in parts, and misses none.
-func TestManyChanges(t *testing.T) {
-	w := newWorld(t, 3000)
-	for i := 0; i < 2700; i += 300 {
-		var list []map[string]any
-		for j := i; j < i+300; j++ {
-			list = append(list, on(j, "keep", "", 0))
-		}
-		w.decide("t", 200, list...)
-	}
-	seen, since, asked := map[int]bool{}, int64(0), 0
-	for more := true; more; asked++ {
-		var c struct {
-			Version int64
-			Changed []state
-			More    bool
-		}
-		w.must("GET", fmt.Sprint("/api/changes?since=", since), "", &c)
-		for _, s := range c.Changed {
-			seen[s.ID] = true
-		}
-		since, more = c.Version, c.More
-		if len(c.Changed) > mostChanges+mostDecisions {
-			t.Fatalf("%d changes at once", len(c.Changed))
-		}
-	}
-	if len(seen) != 2700 || asked < 2 || since != 9 {
-		t.Errorf("%d images in %d answers up to version %d", len(seen), asked, since)
 	}
 }
 
@@ -475,7 +389,7 @@ func TestPictures(t *testing.T) {
 			}
 		}
 	}
-	for _, query := range []string{"size=0", "size=513", "size=x", "size=1&size=2", "path=m.csv"} {
+	for _, query := range []string{"size=0", "size=513", "size=x", "size=1&size=2"} {
 		if a := req("/thumb/2?" + query); a.StatusCode != 400 {
 			t.Errorf("%s: %d", query, a.StatusCode)
 		}

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"fmt"
@@ -18,7 +19,6 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/text"
-	"winnow/report/reply"
 )
 
 // Exported counts the images of a corrected manifest by their decisions.
@@ -127,7 +127,7 @@ func (r *Reviewer) writeCorrected(w io.Writer, inPlace bool) (Exported, error) {
 // Write writes the corrected manifest to Out, a file completely or not at all.
 func (r *Reviewer) Write() (e Exported, err error) {
 	if r.Out == "" {
-		return e, reply.Refuse(http.StatusNotFound, "the server was started without a file to write: "+
+		return e, refuseWith(http.StatusNotFound, "the server was started without a file to write: "+
 			"download the manifest instead")
 	}
 	r.exporting.Lock()
@@ -151,49 +151,27 @@ func (r *Reviewer) postExport(struct{}) (int, any, error) {
 	return http.StatusOK, e, err
 }
 
-// getExport sends the corrected manifest in its own form or, with form=csv, as CSV. An error before the first byte is
-// answered; a later one aborts the answer, so that half a manifest is not taken for a whole one.
-func (r *Reviewer) getExport(w http.ResponseWriter, req *http.Request) {
-	p := &parameters{values: req.URL.Query()}
-	asked := p.getOneOf("form", []string{"manifest", "csv"})
+// getExport sends the corrected manifest in its own form.
+func (r *Reviewer) getExport(w http.ResponseWriter, _ *http.Request) {
+	var file bytes.Buffer
 	format, err := datasets.FormOf(r.ManifestFile)
-	if err = cmp.Or(p.getFirstFailure(), err); err != nil {
+	if err == nil {
+		_, err = r.writeCorrected(&file, true)
+	}
+	if err != nil {
 		answerError(w, err)
 		return
 	}
 	ending := Endings[format][0]
-	if asked == "csv" {
-		ending = ".csv"
-	}
-	h := w.Header()
-	sendAttachment(h, "fixed"+ending, cmp.Or(mime.TypeByExtension(ending), "text/plain; charset=utf-8"))
-	out := &countedWriter{Writer: w}
-	switch _, err := r.writeCorrected(out, asked != "csv"); {
-	case err != nil && out.n == 0:
-		h.Del("Content-Disposition")
-		answerError(w, err)
-	case err != nil:
-		panic(http.ErrAbortHandler)
-	}
+	kind := cmp.Or(mime.TypeByExtension(ending), "text/plain; charset=utf-8")
+	sendAttachment(w.Header(), "fixed"+ending, kind)
+	_, _ = w.Write(file.Bytes()) // the client may be gone
 }
 
 func sendAttachment(h http.Header, name, kind string) {
 	h.Set("Content-Type", kind)
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	h.Set("Cache-Control", "no-store")
-}
-
-// countedWriter counts the bytes that are written.
-type countedWriter struct {
-	io.Writer
-	n int
-}
-
-// Write implements [io.Writer].
-func (c *countedWriter) Write(p []byte) (int, error) {
-	n, err := c.Writer.Write(p)
-	c.n += n
-	return n, err
 }
 
 // writeList writes what each reviewer decided as CSV: a row for each decision or note, in the order of the manifest and

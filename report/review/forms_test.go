@@ -1,7 +1,6 @@
 package review
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,19 +77,5 @@ func TestCheckOut(t *testing.T) {
 			!strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%+v: %v, %v", c, inPlace, err)
 		}
-	}
-}
-
-// The server sends the manifest in its own form and as CSV, and refuses unknown names.
-func TestDownloads(t *testing.T) {
-	w := newWorld(t, 40)
-	for path, want := range map[string]string{"": "path,label,split,photographer\n", "?form=csv": "path,label,split,"} {
-		if status, text := w.ask("GET", "/api/export.csv"+path, "", nil); status != http.StatusOK ||
-			!strings.HasPrefix(text, want) {
-			t.Errorf("%s: %d, %.200s", path, status, text)
-		}
-	}
-	if status, text := w.ask("GET", "/api/export.csv?form=excel", "", nil); status != http.StatusBadRequest {
-		t.Errorf("%d, %s", status, text)
 	}
 }

@@ -13,8 +13,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-
-	"winnow/report/reply"
 )
 
 // Guard decides which requests are answered. It checks the host that they name (another page's name may point
@@ -144,14 +142,14 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 // checkHost refuses requests to the names of other hosts, and requests made by other pages.
 func (g *Guard) checkHost(req *http.Request) error {
 	if !g.hosts[strings.ToLower(req.Host)] {
-		return reply.Refuse(http.StatusForbidden, "host %.100q is not a name of this server: "+
+		return refuseWith(http.StatusForbidden, "host %.100q is not a name of this server: "+
 			"allow it when the server is started", req.Host)
 	}
 	site, mode := req.Header.Get("Sec-Fetch-Site"), req.Header.Get("Sec-Fetch-Mode")
 	own := site == "" || site == "same-origin" || site == "none"
 	page := req.Method == http.MethodGet && req.URL.Path == "/" && mode == "navigate" // a link to the page
 	if !own && !page {
-		return reply.Refuse(http.StatusForbidden, "the request comes from another page (%.40q)", site)
+		return refuseWith(http.StatusForbidden, "the request comes from another page (%.40q)", site)
 	}
 	return nil
 }
@@ -189,7 +187,7 @@ func (g *Guard) enterWithToken(w http.ResponseWriter, req *http.Request) {
 	token := req.URL.Query().Get("token")
 	once := g.useToken(token)
 	if !once && !compareSecrets(token, g.token) {
-		answerError(w, reply.Refuse(http.StatusForbidden, "the token is not this server's, or was used already: "+
+		answerError(w, refuseWith(http.StatusForbidden, "the token is not this server's, or was used already: "+
 			"open the address that winnow printed last"))
 		return
 	}
@@ -214,12 +212,12 @@ func (g *Guard) isAdmitted(req *http.Request) (bearer bool, err error) {
 		if compareSecrets(token, g.token) {
 			return true, nil
 		}
-		return false, reply.Refuse(http.StatusUnauthorized, "the token is not this server's")
+		return false, refuseWith(http.StatusUnauthorized, "the token is not this server's")
 	}
 	if cookie, err := req.Cookie(g.cookie); err == nil && compareSecrets(cookie.Value, g.secret) {
 		return false, nil
 	}
-	return false, reply.Refuse(http.StatusUnauthorized, "a token is missing: open the address that winnow printed")
+	return false, refuseWith(http.StatusUnauthorized, "a token is missing: open the address that winnow printed")
 }
 
 // checkOrigin refuses changes from another origin. A request with the bearer token cannot come from a page that was
@@ -231,7 +229,7 @@ func (g *Guard) checkOrigin(req *http.Request, bearer bool) error {
 	}
 	at, err := url.Parse(origin)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || !strings.EqualFold(at.Host, req.Host) {
-		return reply.Refuse(http.StatusForbidden, "origin %.100q is not this page's", origin)
+		return refuseWith(http.StatusForbidden, "origin %.100q is not this page's", origin)
 	}
 	return nil
 }

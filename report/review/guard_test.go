@@ -7,9 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -252,35 +250,5 @@ func TestOwnNames(t *testing.T) {
 		if g.hosts["evil.example:8080"] {
 			t.Errorf("listening at %s, any name is let in", ip)
 		}
-	}
-}
-
-// TestServeBreaksOff: a request that outlasts the grace period is aborted. Serve returns when it has ended,
-// because what it reads is closed then.
-func TestServeBreaksOff(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	var ended atomic.Bool
-	h := http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
-		stop()
-		<-req.Context().Done() // as a search that looks up between two blocks
-		for range 100_000 {
-			runtime.Gosched()
-		}
-		ended.Store(true)
-	})
-	go func() {
-		if a, err := http.Get("http://" + l.Addr().String()); err == nil {
-			a.Body.Close()
-		}
-	}()
-	if err := serveUntilDone(ctx, l, h, log.New(io.Discard, "", 0), time.Millisecond); err != nil {
-		t.Error(err)
-	}
-	if !ended.Load() {
-		t.Error("a request was still under way")
 	}
 }

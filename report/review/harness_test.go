@@ -21,7 +21,6 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/report/review/decisions"
-	"winnow/report/review/pictures"
 )
 
 // world is a server of a small dataset with its files.
@@ -158,9 +157,9 @@ func (w *world) config() (Config, error) {
 	}
 	return Config{
 		AuditFile: "suspects.csv", ManifestFile: location.At(w.manifest), Audit: audit, Manifest: d, Decisions: store,
-		Finder:   w.finder,
-		Pictures: pictures.New(root.FS()), Files: root.FS(),
-		Out: filepath.Join(w.dir, "fixed.csv"),
+		Finder: w.finder,
+		Files:  root.FS(),
+		Out:    filepath.Join(w.dir, "fixed.csv"),
 	}, nil
 }
 

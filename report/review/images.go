@@ -8,9 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-
-	"winnow/report/reply"
-	"winnow/report/review/pictures"
 )
 
 // smallSide is the default side of a small picture, in pixels.
@@ -21,7 +18,7 @@ func (r *Reviewer) imageAt(req *http.Request, prefix string) (path string, err e
 	key := strings.TrimPrefix(req.URL.Path, prefix)
 	id := r.table.findKey(key)
 	if id == none {
-		return "", reply.Refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
+		return "", refuseWith(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
 	}
 	return r.table.images[id].Path, nil
 }
@@ -30,7 +27,7 @@ func (r *Reviewer) imageAt(req *http.Request, prefix string) (path string, err e
 // another picture at the same address.
 func (r *Reviewer) getThumb(w http.ResponseWriter, req *http.Request) {
 	p := &parameters{values: req.URL.Query()}
-	size := p.getNumber("size", smallSide, 1, pictures.MostSide)
+	size := p.getNumber("size", smallSide, 1, mostSide)
 	path, err := r.imageAt(req, thumbs)
 	if err == nil {
 		err = p.getFirstFailure()
@@ -39,7 +36,7 @@ func (r *Reviewer) getThumb(w http.ResponseWriter, req *http.Request) {
 		answerError(w, err)
 		return
 	}
-	data, err := r.Pictures.Small(req.Context(), path, size)
+	data, err := r.pictures.makeSmall(req.Context(), path, size)
 	if err != nil {
 		answerError(w, refuseUnreadable(path, err))
 		return
@@ -64,7 +61,7 @@ func (r *Reviewer) getImage(w http.ResponseWriter, req *http.Request) {
 		answerError(w, err)
 		return
 	}
-	f, err := r.Pictures.Open(path)
+	f, err := r.pictures.openPicture(path)
 	if err != nil {
 		answerError(w, refuseUnreadable(path, err))
 		return
@@ -80,8 +77,8 @@ func (r *Reviewer) getImage(w http.ResponseWriter, req *http.Request) {
 
 // refuseUnreadable returns the error for a picture that cannot be shown.
 func refuseUnreadable(path string, err error) error {
-	if errors.As(err, new(*pictures.Unreadable)) {
-		return reply.Refuse(http.StatusNotFound, "%s: %v", path, err)
+	if errors.As(err, new(*unreadable)) {
+		return refuseWith(http.StatusNotFound, "%s: %v", path, err)
 	}
-	return reply.Refuse(http.StatusServiceUnavailable, "%v", err)
+	return refuseWith(http.StatusServiceUnavailable, "%v", err)
 }

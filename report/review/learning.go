@@ -157,12 +157,10 @@ func (r *Reviewer) learnOrder(made []learn.Decision) ([]int, error) {
 
 // readVectors reads the vectors of images, in the turn of a search. It is an error if none has one.
 func (r *Reviewer) readVectors(paths []string) (x blas32.General, err error) {
-	select {
-	case r.searches.turn <- struct{}{}:
-		defer func() { <-r.searches.turn }()
-	case <-r.ending.Done():
-		return x, r.ending.Err()
+	if err := r.takeTurn(r.ending); err != nil {
+		return x, err
 	}
+	defer func() { <-r.turn }()
 	x, absent, err := r.Finder.(Vectors).Rows(paths)
 	if err == nil && absent == len(paths) {
 		err = ErrNoVector

@@ -44,7 +44,7 @@ func TestOddNamesOnThePage(t *testing.T) {
 		list = append(list, on(int(r.ID), "relabel", r.Suggested, 0))
 	}
 	w.decide("t", 200, list...)
-	_, mended := w.ask("GET", "/api/export.csv?form=manifest", "", nil)
+	_, mended := w.ask("GET", "/api/export.csv", "", nil)
 	d, err := datasets.ReadManifest(strings.NewReader(mended), "m", datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/report/review/decisions"
-	"winnow/report/review/pictures"
+	"winnow/run/embedding"
 )
 
 // Files names the files of a review and its reviewer.
@@ -33,6 +33,8 @@ type Files struct {
 	Out       string          // the corrected manifest; "": none
 	List      string          // list of all decisions that Export writes; "": none
 	Names     string          // file with names of classes; "": a column of the manifest, if it has one
+	Features  string          // feature store or index with the vectors of the images; "": none
+	Model     string          // run folder or ONNX file that embeds uploaded images; "": what made the features
 	Reviewer  string          // the name that the page suggests
 	Columns   datasets.Names  // of the manifest, if it is a table; none: usual names
 	Home      View
@@ -55,16 +57,9 @@ func (f Files) decisionsFile() string {
 	return shards.Folder(manifest).Join(name).String() + ".decisions.db"
 }
 
-// Beside returns the path of a file beside the decisions, with the same name and another ending.
-func (f Files) Beside(ending string) string {
-	file := f.decisionsFile()
-	return strings.TrimSuffix(strings.TrimSuffix(file, filepath.Ext(file)), ".decisions") + ending
-}
-
-// Open opens a review, without an audit if none is named. Once the images are open, it calls find, which returns the
-// finder or nil. closeDecisions ends the work in the background and closes the decisions; the caller then closes the
-// finder.
-func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions func() error, err error) {
+// Open opens a review, without an audit if none is named. closeAll ends the work in the background and closes the
+// decisions and the features.
+func Open(f Files, host embedding.Host) (r *Reviewer, closeAll func() error, err error) {
 	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer, Home: f.Home,
 		Missing: f.Missing, KeepOrder: f.KeepOrder}
 	images := imageroot.Resolve(f.Root, f.Manifest)
@@ -107,22 +102,24 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if err := someImage(root, conf.Audit, images); err != nil {
 		return nil, nil, err
 	}
-	file := f.decisionsFile()
-	conf.Files, conf.Pictures = root, pictures.New(root)
-	if conf.Finder, err = find(); err != nil {
-		return nil, nil, err
+	conf.Files = root
+	closeFinder := func() error { return nil }
+	if f.Features != "" {
+		found, err := openFinder(f.Features, f.Model, host)
+		if err != nil {
+			return nil, nil, err
+		}
+		conf.Finder, closeFinder = found, found.Close
 	}
-	made, err := decisions.Open(file)
-	if err != nil {
-		return nil, nil, err
+	if conf.Decisions, err = decisions.Open(f.decisionsFile()); err != nil {
+		return nil, nil, errors.Join(err, closeFinder())
 	}
-	conf.Decisions = made
 	if r, err = New(conf); err != nil {
-		return nil, nil, errors.Join(err, made.Close())
+		return nil, nil, errors.Join(err, conf.Decisions.Close(), closeFinder())
 	}
-	closeAll := func() error {
+	closeAll = func() error {
 		r.End()
-		return made.Close()
+		return errors.Join(conf.Decisions.Close(), closeFinder())
 	}
 	return r, closeAll, nil
 }
@@ -168,11 +165,7 @@ func Export(f Files) (e Exported, err error) {
 			return e, err
 		}
 	}
-	openDecisions := decisions.Open
-	if decisions.Writable(file) != nil { // on a read-only medium
-		openDecisions = decisions.OpenCopy
-	}
-	if conf.Decisions, err = openDecisions(file); err != nil {
+	if conf.Decisions, err = decisions.OpenCopy(file); err != nil {
 		return e, err
 	}
 	defer conf.Decisions.Close()

@@ -12,8 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/eval/tsne"
-	"winnow/report/atlas"
-	"winnow/report/reply"
+	"winnow/report/page"
 	"winnow/search"
 )
 
@@ -66,7 +65,7 @@ func (r *Reviewer) planeState() planeState {
 	defer p.mutex.Unlock()
 	s := p.state
 	s.Steps = p.steps
-	s.Light, s.Dark = atlas.Colours(len(r.Manifest.Classes))
+	s.Light, s.Dark = page.Colours(len(r.Manifest.Classes))
 	return s
 }
 
@@ -93,7 +92,7 @@ func (r *Reviewer) postPlane(body struct {
 	Method string `json:"method"`
 }) (int, any, error) {
 	if body.Method != byComponents && body.Method != byLikeness {
-		return 0, nil, reply.Refuse(http.StatusBadRequest, "method: found %.40q, expected %s or %s", body.Method,
+		return 0, nil, refuseWith(http.StatusBadRequest, "method: found %.40q, expected %s or %s", body.Method,
 			byComponents, byLikeness)
 	}
 	if err := r.arrangePlaces(body.Method); err != nil {
@@ -107,7 +106,7 @@ func (r *Reviewer) postPlane(body struct {
 func (r *Reviewer) arrangePlaces(method string) error {
 	v, ok := r.Finder.(Vectors)
 	if !ok {
-		return reply.Refuse(http.StatusNotFound,
+		return refuseWith(http.StatusNotFound,
 			"the server has no vectors of the images: start it with features or a run")
 	}
 	p := &r.plane
@@ -140,7 +139,7 @@ func (r *Reviewer) computePlaces(v Vectors, method string) (at []spot, points in
 		return nil, 0, share, err
 	}
 	if len(ids) < fewestPoints {
-		return nil, 0, share, fmt.Errorf("the features have a vector of %d of the %d images, expected %d or more",
+		return nil, 0, share, fmt.Errorf("only %d of the %d images have a vector in the features; a map needs %d",
 			len(ids), len(r.table.images), fewestPoints)
 	}
 	var list []tsne.Point
@@ -165,12 +164,10 @@ func (r *Reviewer) computePlaces(v Vectors, method string) (at []spot, points in
 // readUnitVectors reads the vectors of all images that have one, of length 1, and their ids. It takes the turn of a
 // search.
 func (r *Reviewer) readUnitVectors(v Vectors) (x blas32.General, ids []int, err error) {
-	select {
-	case r.searches.turn <- struct{}{}:
-		defer func() { <-r.searches.turn }()
-	case <-r.ending.Done():
-		return x, nil, r.ending.Err()
+	if err := r.takeTurn(r.ending); err != nil {
+		return x, nil, err
 	}
+	defer func() { <-r.turn }()
 	if x, _, err = v.Rows(r.Manifest.Paths()); err != nil {
 		return x, nil, err
 	}
@@ -211,7 +208,7 @@ func fitUnitSquare(images int, ids []int, points []tsne.Point) []spot {
 func (r *Reviewer) getPlaces(w http.ResponseWriter, _ *http.Request) {
 	at := r.plane.getSpots()
 	if at == nil {
-		answerError(w, reply.Refuse(http.StatusNotFound, "the map has no places yet"))
+		answerError(w, refuseWith(http.StatusNotFound, "the map has no places yet"))
 		return
 	}
 	r.mutex.RLock()
@@ -255,9 +252,10 @@ func (r *Reviewer) getPlaces(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(out) // the client may be gone
 }
 
-// End cancels the computations in the background and waits until they have ended.
+// End cancels the computations in the background and waits until they and the last search have ended.
 func (r *Reviewer) End() {
 	r.end()
+	r.turn <- struct{}{} // for good
 	r.plane.worker.Wait()
 	if r.learning != nil {
 		r.learning.worker.Wait()

@@ -20,7 +20,6 @@ const (
 	mostCentre    = 1000
 	mostDecisions = 2000
 	mostChanges   = 1000
-	mostHistory   = 500
 	mostPairs     = 1000
 )
 
@@ -40,12 +39,10 @@ type query struct {
 // parameters reads the values of a request, each at most once, and keeps the first error.
 type parameters struct {
 	values url.Values
-	known  []string
 	err    error
 }
 
 func (p *parameters) getValue(name string) string {
-	p.known = append(p.known, name)
 	if n := len(p.values[name]); n > 1 {
 		p.failWith("%s: found %d values, expected one", name, n)
 	}
@@ -102,15 +99,8 @@ func (p *parameters) getReviewer() string {
 	return name
 }
 
-// getFirstFailure returns the first error, or an error for a parameter that was not read.
-func (p *parameters) getFirstFailure() error {
-	for name := range p.values {
-		if !slices.Contains(p.known, name) {
-			p.failWith("parameter %.40q is unknown, expected %s", name, strings.Join(p.known, ", "))
-		}
-	}
-	return asBadRequest(p.err)
-}
+// getFirstFailure returns the first error.
+func (p *parameters) getFirstFailure() error { return asBadRequest(p.err) }
 
 // sorts are the orders of /api/rows: most suspect first (also ""), least suspect first, by given label, by path, as in
 // the manifest. Images that the audit does not have come last, or first among the least suspect. Without a sort

@@ -3,7 +3,7 @@
 // alike (search). Decisions are saved at once, and a corrected manifest comes out at the end.
 //
 // One server serves all views. The manifest and its audit are a list in memory (table), the decisions next to it
-// (decided); package decisions keeps them on disk, and package pictures makes the small pictures. A view is a file
+// (decided); package decisions keeps them on disk. A view is a file
 // with its handlers, a module of the page, and a part of index.html. [Reviewer.Handler] answers the page's requests.
 // All requests have limits and need a token, and no path comes from outside. The page is embedded (page/).
 package review
@@ -22,7 +22,6 @@ import (
 	"winnow/datasets/location"
 	"winnow/internal/text"
 	"winnow/report/review/decisions"
-	"winnow/report/review/pictures"
 )
 
 // Config describes a review.
@@ -33,8 +32,7 @@ type Config struct {
 	Audit        *Audit // the content of AuditFile; nil: decisions can only be exported
 	Manifest     *datasets.Dataset
 	Decisions    *decisions.Store
-	Pictures     *pictures.Pictures
-	Files        fs.FS             // of the images, to notice those that changed; nil: they are not at hand
+	Files        fs.FS             // of the images; nil: they are not at hand
 	Finder       Finder            // nil: no search by image
 	Out          string            // file of the corrected manifest; "": it can only be downloaded
 	Names        map[string]string // names of classes by label; a label without one is shown as it is
@@ -84,16 +82,15 @@ type Found struct {
 // Reviewer is an audit and the decisions about it.
 type Reviewer struct {
 	Config
-	Others int // other audits that were reviewed with the same decisions before
-
 	table    *table
+	pictures *pictureCache
 	plane    plane
 	learning *learning       // nil: the list keeps its order
 	ending   context.Context // done when the server ends
 	end      context.CancelFunc
 
-	searches  *searches
-	uploaded  atomic.Int64 // bytes of uploaded images in memory
+	turn      chan struct{} // of the finder: one search at a time
+	uploads   atomic.Int64  // uploaded images in memory
 	exporting sync.Mutex
 	deciding  sync.Mutex   // one change at a time, on disk and then in memory
 	mutex     sync.RWMutex // guards decided
@@ -129,15 +126,13 @@ func New(c Config) (*Reviewer, error) {
 			"count, and the card shows it.", text.Plural(n, "picture")+" changed"), " ")
 	}
 	d.countProgress()
-	r := &Reviewer{Config: c, table: t, decided: d, searches: newSearches()}
+	r := &Reviewer{Config: c, table: t, decided: d, turn: make(chan struct{}, 1),
+		pictures: newPictureCache(c.Files)}
 	r.ending, r.end = context.WithCancel(context.Background())
 	r.plane.steps = planeSteps
 	r.learning = r.newLearning()
 	r.learnSoon()
-	if t.audited > 0 {
-		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: t.audited})
-	}
-	return r, err
+	return r, nil
 }
 
 // Decided returns how many images are decided.

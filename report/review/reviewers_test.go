@@ -3,8 +3,6 @@ package review
 import (
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -221,59 +219,6 @@ func TestReviewers(t *testing.T) {
 		c.Changed[i].Version != 1 || c.Changed[i].Others[0].Reviewer != "Ben" ||
 		c.Changed[i].Others[0].Action != "drop" {
 		t.Errorf("Ann hears %+v", c)
-	}
-}
-
-// TestReviewersRefused: invalid names and notes are reported and not stored, and the number of reviewers is
-// limited.
-func TestReviewersRefused(t *testing.T) {
-	w := newWorld(t, 100)
-	long := strings.Repeat("x", 1001)
-	by := func(name string) string {
-		return `{"tab":"t","reviewer":` + name + `,"decisions":[{"id":1,"action":"keep","version":0}]}`
-	}
-	for body, want := range map[string]string{
-		by(`" Ann"`): "begins or ends with a space",
-		one(`"id":1,"action":"keep","version":0,"note":"` + long + `"`): "1001 characters, expected at most 1000",
-		one(`"id":1,"action":"disagreed","version":0`):                  `"disagreed\", expected keep`,
-	} {
-		if status, text := w.ask("POST", "/api/decide", body, nil); status != 400 || !strings.Contains(text, want) {
-			t.Errorf("%.120s: %d %s, expected %q", body, status, text, want)
-		}
-	}
-	for _, query := range []string{"rows?reviewer=%20Ann", "rows?by=Ann", "rows?state=nobody", "changes?reviewer=%00"} {
-		if status, text := w.ask("GET", "/api/"+query, "", nil); status != 400 {
-			t.Errorf("%s: %d %s", query, status, text)
-		}
-	}
-	for i := range mostReviewers {
-		w.as(fmt.Sprint("reviewer ", i), 200, on(0, "keep", "", 0))
-	}
-	if a := w.as("one more", 400, on(0, "keep", "", 0)); !strings.Contains(a.Error,
-		"100 reviewers, the most possible") {
-		t.Errorf("got %+v", a)
-	}
-	w.as("reviewer 3", 200, on(1, "keep", "", 0))
-}
-
-// TestReviewersBehindToken: without the token neither decisions nor their list are served, for any name.
-func TestReviewersBehindToken(t *testing.T) {
-	w := newWorld(t, 60)
-	for _, c := range [][2]string{{"GET", "/api/decided.csv"}, {"GET", "/api/rows?reviewer=Ann"},
-		{"POST", "/api/decide"}, {"POST", "/api/undo"}} {
-		for _, token := range []string{"", "Bearer " + url.QueryEscape("wrong token, long"), "Bearer Ann"} {
-			header := map[string]string{"Content-Type": "application/json"}
-			if token != "" {
-				header["Authorization"] = token
-			}
-			body := `{"tab":"t","reviewer":"Ann","decisions":[{"id":0,"action":"drop","version":0}]}`
-			if a := w.knock(c[0], c[1], body, header); a.StatusCode != 401 {
-				t.Errorf("%v with %q: %d", c, token, a.StatusCode)
-			}
-		}
-	}
-	if w.review.decided.getStoreVersion() != 0 {
-		t.Error("something was decided")
 	}
 }
 

@@ -1,7 +1,6 @@
 package review
 
 import (
-	"database/sql"
 	"errors"
 	"net/http"
 	"os"
@@ -57,25 +56,5 @@ func TestDeletedDecisions(t *testing.T) {
 	w.must("GET", "/api/session", "", &s)
 	if s.Counts["drop"] != 1 || s.Counts["keep"] != 0 {
 		t.Errorf("opened again and undone: %v", s.Counts)
-	}
-}
-
-// TestUnknownAction: a file of decisions with an action that another program wrote is refused in one line.
-func TestUnknownAction(t *testing.T) {
-	w := newWorld(t, 60)
-	w.decide("t", http.StatusOK, on(0, "drop", "", 0))
-	path := w.review.table.images[0].Path
-	w.close()
-	db, err := sql.Open("sqlite", filepath.Join(w.dir, "m.decisions.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec("UPDATE images SET action = 'burn'"); err != nil {
-		t.Fatal(err)
-	}
-	db.Close()
-	if _, err := w.config(); err == nil || !strings.Contains(err.Error(), path) ||
-		!strings.Contains(err.Error(), "has changed since it was written") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("got %v", err)
 	}
 }

@@ -11,11 +11,9 @@ import (
 	"net/http"
 	"path"
 	"strings"
-	"sync"
 	"time"
 
 	"winnow/internal/pagestyle"
-	"winnow/report/reply"
 )
 
 //go:embed page
@@ -79,7 +77,6 @@ func (r *Reviewer) listRoutes() map[string]route {
 		"/api/arrange":    {change, quick, handlePost(r.postPlane)},
 		"/api/confusions": {read, quick, handleGet(r.getConfusions)},
 		"/api/changes":    {read, quick, handleGet(r.getChanges)},
-		"/api/history":    {read, quick, handleGet(r.getHistory)},
 
 		"/api/decide": {change, quick, handlePost(r.postDecide)},
 		"/api/undo":   {change, quick, handlePost(r.postUndo)},
@@ -119,11 +116,11 @@ func (r *Reviewer) Handler() http.Handler {
 		to, ok := routes[path]
 		switch {
 		case !ok:
-			answerError(w, reply.Refuse(http.StatusNotFound, "there is nothing at %.100q", path))
+			answerError(w, refuseWith(http.StatusNotFound, "there is nothing at %.100q", path))
 			return
 		case req.Method != to.method:
 			w.Header().Set("Allow", to.method)
-			answerError(w, reply.Refuse(http.StatusMethodNotAllowed, "method is %.20q, expected %s", req.Method,
+			answerError(w, refuseWith(http.StatusMethodNotAllowed, "method is %.20q, expected %s", req.Method,
 				to.method))
 			return
 		}
@@ -153,7 +150,7 @@ const change = http.MethodPost
 // readWholeBody reads a request's body before the request takes a lane: those whose bodies come slowly hold up nobody
 // else.
 func readWholeBody(w http.ResponseWriter, req *http.Request) (io.ReadCloser, error) {
-	data, err := readBody(http.MaxBytesReader(w, req.Body, reply.MostJSON))
+	data, err := readBody(http.MaxBytesReader(w, req.Body, mostJSON))
 	return io.NopCloser(bytes.NewReader(data)), err
 }
 
@@ -161,10 +158,10 @@ func readWholeBody(w http.ResponseWriter, req *http.Request) (io.ReadCloser, err
 func readBody(body io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(body)
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-		return nil, reply.Refuse(http.StatusRequestEntityTooLarge, "the request has more than %d bytes", large.Limit)
+		return nil, refuseWith(http.StatusRequestEntityTooLarge, "the request has more than %d bytes", large.Limit)
 	}
-	if err != nil && !reply.Refused(err) {
-		err = reply.Refuse(http.StatusBadRequest, "the request did not come to its end: %v", err)
+	if err != nil && !isRefusal(err) {
+		err = refuseWith(http.StatusBadRequest, "the request did not come to its end: %v", err)
 	}
 	return data, err
 }
@@ -176,25 +173,13 @@ func (p part) sendPart(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(p.data) // the client may be gone
 }
 
-// grace is how long current requests may take when the server ends, and then again how long aborted ones may
-// take to end.
+// grace is how long current requests may take when the server ends.
 const grace = 5 * time.Second
 
 // Serve answers at a listener until ctx is done, and then lets the current requests finish.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, errorLog *log.Logger) error {
-	return serveUntilDone(ctx, l, h, errorLog, grace)
-}
-
-func serveUntilDone(
-	ctx context.Context,
-	l net.Listener,
-	h http.Handler,
-	errorLog *log.Logger,
-	grace time.Duration,
-) error {
-	var asked underWay
 	server := &http.Server{
-		Handler: asked.countRequests(h), ErrorLog: errorLog,
+		Handler: h, ErrorLog: errorLog,
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 	}
@@ -210,34 +195,6 @@ func serveUntilDone(
 	err := server.Shutdown(last)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
-		asked.waitForNone(time.Second + grace)
 	}
 	return err
-}
-
-// underWay counts requests as readers of a lock. The store is closed when none is left.
-type underWay struct{ mutex sync.RWMutex }
-
-func (u *underWay) countRequests(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if !u.mutex.TryRLock() {
-			answerError(w, reply.Refuse(http.StatusServiceUnavailable, "the server is shutting down"))
-			return
-		}
-		defer u.mutex.RUnlock()
-		h.ServeHTTP(w, req)
-	})
-}
-
-// waitForNone waits until no request is left, but at most this long.
-func (u *underWay) waitForNone(most time.Duration) {
-	none := make(chan struct{})
-	go func() {
-		u.mutex.Lock()
-		close(none)
-	}()
-	select {
-	case <-none:
-	case <-time.After(most):
-	}
 }

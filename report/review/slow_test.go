@@ -38,7 +38,7 @@ func TestHalfSentBodies(t *testing.T) {
 	for range slowAtOnce {
 		half("/api/export", "application/json")
 	}
-	for range mostSearches {
+	for range uploadsAtOnce / 2 {
 		half("/api/search", "image/png")
 	}
 	for _, path := range []string{"/api/rows", "/api/session", "/api/decided.csv", "/api/similar?key=0"} {

@@ -13,7 +13,6 @@ import (
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
-	"winnow/internal/lock"
 	"winnow/internal/lookup"
 	"winnow/internal/regular"
 	"winnow/internal/seal"
@@ -96,9 +95,6 @@ func Begin(dir string, cfg config.Run, sum string, facts Facts) error {
 	}
 	return writeJSON(dir, FactsFile, facts)
 }
-
-// Busy reports whether a training is at work in a folder.
-func Busy(dir string) bool { return lock.Busy(dir) }
 
 // Begun reports whether a run wrote its first files.
 func Begun(dir string) bool {

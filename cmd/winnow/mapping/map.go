@@ -27,7 +27,7 @@ func Command() *cli.Command { return newMapCommand(runMap) }
 const description = `Draws images that the run embeds near each other near each other on a map (t-SNE, van der Maaten
 2014, started from the principal components). Without a run it draws the features of a store as they are:
 --features DIR --manifest FILE. winnow studio draws a map to explore.
---color score and suspect (flagged or not) need --audit suspects.csv of winnow audit.
+--color suspect (flagged or not) needs --audit suspects.csv of winnow audit, whose scores are written to the .csv.
 
    winnow map run --out map.svg --out map.csv`
 
@@ -45,7 +45,7 @@ func newMapCommand(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "color", Value: report.ColourLabel,
 				Usage: "what the colours show, `WHAT`: " + strings.Join(colourings, ", ")},
 			&cli.StringFlag{Name: "audit",
-				Usage: "`FILE`.csv of winnow audit, for --color score and suspect"},
+				Usage: "`FILE`.csv of winnow audit, for --color suspect"},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images, chosen by --seed"},
 			&cli.Float64Flag{Name: "perplexity", Value: 30, Usage: "perplexity `P` of t-SNE, about the number of " +
 				"neighbours"},
@@ -58,8 +58,7 @@ func newMapCommand(call term.Call[Options]) *cli.Command {
 	}
 }
 
-var colourings = []string{report.ColourLabel, report.ColourTrue, report.ColourSplit, report.ColourScore,
-	report.ColourSuspect}
+var colourings = []string{report.ColourLabel, report.ColourTrue, report.ColourSplit, report.ColourSuspect}
 
 // Options are the options of winnow map.
 type Options struct {
@@ -67,15 +66,15 @@ type Options struct {
 	Run   folder.Options
 	Out   []string
 	Names string // file
+	Audit string // list of an audit; "": none
 	Draw  report.MapOptions
 	JSON  bool
 }
 
 func readMap(c *cli.Context) (o Options, err error) {
-	o = Options{Out: c.StringSlice("out"), Names: c.String("names"),
-		JSON: c.Bool("json"),
+	o = Options{Out: c.StringSlice("out"), Names: c.String("names"), Audit: c.String("audit"), JSON: c.Bool("json"),
 		Draw: report.MapOptions{
-			Split: c.String("split"), Colour: c.String("color"), ScoresFile: c.String("audit"), Max: c.Int("max"),
+			Split: c.String("split"), Colour: c.String("color"), Max: c.Int("max"),
 			TSNE: tsne.Options{Perplexity: c.Float64("perplexity"), Iterations: c.Int("iterations"),
 				Seed: c.Uint64("seed")},
 		}}
@@ -104,7 +103,7 @@ func (o Options) checkMapOptions() error {
 	case !slices.Contains(colourings, d.Colour):
 		return term.Misused("--color: found %q%s, expected one of %s", d.Colour, catalog.Ask(d.Colour, colourings),
 			strings.Join(colourings, ", "))
-	case (d.Colour == report.ColourScore || d.Colour == report.ColourSuspect) && d.ScoresFile == "":
+	case d.Colour == report.ColourSuspect && o.Audit == "":
 		return hint.With(term.Misused("--color %s: found no --audit, expected the file of an audit", d.Colour),
 			"make it: winnow audit RUN --out suspects.csv")
 	case d.Max < 5:
@@ -134,7 +133,7 @@ func splitsToLookAt(split string) []string {
 
 func runMap(ctx context.Context, p *term.Program, o Options) error {
 	start := time.Now()
-	scores, note, err := report.ReadScores(o.Draw.ScoresFile)
+	scores, note, err := report.ReadScores(o.Audit)
 	if err != nil {
 		return err
 	}
@@ -145,7 +144,7 @@ func runMap(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := p.CheckTargets(term.Targets("out", o.Out...), append(r.Inputs(), o.Draw.ScoresFile)); err != nil {
+	if err := p.CheckTargets(term.Targets("out", o.Out...), append(r.Inputs(), o.Audit)); err != nil {
 		return err
 	}
 	if o.Draw.Names, err = p.ClassNames(o.Names, r.Manifest); err != nil {

@@ -99,8 +99,7 @@ func newStudioOptions(dir string) review.Options {
 	return review.Options{
 		Files: page.Files{
 			Manifest: location.At(at(manifestFile)), Root: location.At(at(imagesFile)),
-			Audit: at("suspects.csv"), Out: at("fixed.csv"),
+			Audit: at("suspects.csv"), Out: at("fixed.csv"), Features: at(featuresFolder),
 		},
-		Features: at(featuresFolder),
 	}
 }

@@ -12,8 +12,6 @@ import (
 
 	"winnow/audit"
 	"winnow/cmd/winnow/term"
-	"winnow/datasets"
-	"winnow/datasets/classnames"
 	"winnow/internal/atomicfile"
 	"winnow/internal/budget"
 	"winnow/report"
@@ -25,7 +23,7 @@ func Command() *cli.Command { return newReportCommand(runReport) }
 
 const description = `One file to read offline or to print: the training and its course, the filter, retrieval next to
 frozen and whitened features, classes, the most suspect labels, retrieval examples, a map (t-SNE), warnings,
-and definitions of all numbers. Images come from --root. winnow studio compares several runs.
+and definitions of all numbers. Images come from --root. winnow sweep compares several runs.
 
    winnow report run --out report.html`
 
@@ -94,11 +92,16 @@ func runReport(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	defer rt.Close()
-	made, err := report.Make(ctx, o.Dir, report.Making{
-		Open: o.Run, Asked: report.Asked{Split: o.Split, Scorer: o.Scorer}, Pictures: !o.Bare,
-		Names: func(d *datasets.Dataset) (classnames.Names, error) { return p.ClassNames(o.Names, d) },
-		Host:  report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()},
-	})
+	run, err := folder.Open(ctx, o.Dir, o.Run)
+	if err != nil {
+		return err
+	}
+	names, err := p.ClassNames(o.Names, run.Manifest)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	h := report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()}
+	made, err := report.Make(ctx, h, run, names, report.Asked{Split: o.Split, Scorer: o.Scorer}, !o.Bare)
 	if err != nil {
 		return err
 	}

@@ -21,13 +21,12 @@ import (
 // Options are the options of winnow review and of winnow studio.
 type Options struct {
 	review.Files
-	Features, Model string   // what finds similar images; "": not named
-	Export, JSON    bool     // Export: write the corrected manifest and serve nothing
-	Simulate        bool     // play the review of a list whose true labels are known
-	Listen          string   // HOST:PORT
-	Hosts           []string // other names that the server answers to
-	Token           string   // "": make one
-	OpenPage        bool     // open the page in the browser
+	Export, JSON bool     // Export: write the corrected manifest and serve nothing
+	Simulate     bool     // play the review of a list whose true labels are known
+	Listen       string   // HOST:PORT
+	Hosts        []string // other names that the server answers to
+	Token        string   // "": make one
+	OpenPage     bool     // open the page in the browser
 }
 
 // readOptions converts the flags of either command to options. The argument names the images, or, with --manifest, the
@@ -42,8 +41,8 @@ func readOptions(c *cli.Context, home review.View) (Options, error) {
 			Decisions: c.String("decisions"), Out: c.String("out"), List: c.String("decided"), Names: c.String("names"),
 			KeepOrder: c.Bool("keep-order"),
 			Reviewer:  strings.TrimSpace(c.String("reviewer")), Columns: term.Columns(c), Home: home,
+			Features: c.String("features"), Model: c.String("model"),
 		},
-		Features: c.String("features"), Model: c.String("model"),
 		Export: c.Bool("export"), JSON: c.Bool("json"), OpenPage: c.Bool("open"),
 		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"),
 	}

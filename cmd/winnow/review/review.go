@@ -3,6 +3,7 @@ package review
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net"
@@ -14,7 +15,6 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/imageroot"
 	"winnow/report/review"
-	"winnow/report/review/finder"
 	"winnow/run/inspect"
 )
 
@@ -32,12 +32,10 @@ dropped, relabelled, and noted about, one or many at a time. Ctrl-C ends the ser
 
    winnow studio photos
    winnow studio suspects.csv --manifest photos --out fixed.csv
-   winnow studio photos --export --out fixed.csv
 
 PHOTOS is a folder, a .zip file or a manifest, by default the working folder. The list of an audit is the one named, or
 suspects.csv in the working folder or next to the images; SUSPECTS.features holds the vectors. Without them the page
-shows the images, and the command that makes what is missing. It also lists the trainings of these images, shows them
-while they run, and starts an audit or a training as a process that keeps running when the page or the server ends.
+shows the images, and the command that makes what is missing.
 
 Every decision is saved at once, in a file next to the manifest that a later audit of the same manifest reads again; one
 server at a time holds it. Several people can use one server: the page asks each browser for a name once, keeps who
@@ -65,7 +63,14 @@ With features of the images it learns from the decisions: after each 20 the like
    winnow review --manifest photos --export --out fixed.csv
    winnow review suspects.csv --simulate
 `, review.Suspects, call)
-	command.Flags = append([]cli.Flag{simulateFlag()}, command.Flags...)
+	command.Flags = append([]cli.Flag{
+		&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the corrected manifest to --out"},
+		&cli.StringFlag{Name: "decided",
+			Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
+		term.JSONFlag(),
+		&cli.BoolFlag{Name: "simulate", Usage: "serve nothing: print how many decisions find 50, 80 and 95 % of the " +
+			"label errors, down the list and by learning, if the suspects have a column true_label"},
+	}, command.Flags...)
 	return command
 }
 
@@ -79,10 +84,6 @@ func newPageCommand(name, usage, description string, home review.View, call term
 // pageFlags are the flags of the page: what it shows, where it is served, what it writes.
 func pageFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the corrected manifest to --out"},
-		&cli.StringFlag{Name: "decided",
-			Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
-		term.JSONFlag(),
 		&cli.StringFlag{Name: "audit", DefaultText: "suspects.csv, if there",
 			Usage: "suspects as winnow audit --out wrote them, `FILE`.csv, .jsonl, .json or .parquet"},
 		&cli.StringFlag{Name: "manifest", DefaultText: "the argument",
@@ -164,8 +165,18 @@ func listNextCommands(o Options) (list []string) {
 	return append(list, term.Quoted(append(words, "--out", "runs/fixed")))
 }
 
-// servePage serves the page until ctx is done.
-func servePage(ctx context.Context, p *term.Program, o Options, open *opened) error {
+// openAndServe opens the images with their audit and serves the page until ctx is done.
+func openAndServe(ctx context.Context, p *term.Program, o Options) (err error) {
+	o.Missing = listMissingCommands(o)
+	r, closeAll, err := review.Open(o.Files, p.Host())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeAll()) }()
+	r.Next = listNextCommands(o)
+	if r.Notice != "" {
+		p.Note("%s", r.Notice)
+	}
 	l, err := net.Listen("tcp", o.Listen)
 	if err != nil {
 		return fmt.Errorf("review: %w", err)
@@ -174,12 +185,9 @@ func servePage(ctx context.Context, p *term.Program, o Options, open *opened) er
 	if token == "" {
 		token = review.NewToken()
 	}
-	at, r := l.Addr().(*net.TCPAddr), open.getReview()
+	at := l.Addr().(*net.TCPAddr)
 	if !at.IP.IsLoopback() {
 		p.Note("review: listening on %s: those who read this network's traffic see images, labels and the token", at)
-	}
-	if r.Others > 0 && r.Decided() > 0 {
-		p.Note("%s: decisions made on another audit of this manifest are kept", r.Decisions.Path)
 	}
 	p.Note("%s", r.Summary())
 	guard := review.NewGuard(token, at, o.Hosts)
@@ -191,12 +199,10 @@ func servePage(ctx context.Context, p *term.Program, o Options, open *opened) er
 			defer remove()
 		}
 	}
-	if err := review.Serve(ctx, l, guard.Protect(open.newPageHandler()), log.New(p.Err, "winnow: review: ",
-		0)); err != nil {
+	log := log.New(p.Err, "winnow: review: ", 0)
+	if err := review.Serve(ctx, l, guard.Protect(r.Handler()), log); err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
-	open.endRequests()
-	r = open.getReview()
 	if r.Decisions.Here() != nil { // the error of closing them names where they are
 		return nil
 	}
@@ -215,21 +221,6 @@ func servePage(ctx context.Context, p *term.Program, o Options, open *opened) er
 		p.Note("next: %s", command)
 	}
 	return nil
-}
-
-// openFinder opens the finder of similar images, or returns nil if none is named.
-func openFinder(p *term.Program, o Options) (*finder.Finder, error) {
-	if o.Features == "" {
-		return nil, nil
-	}
-	return finder.Open(o.Features, o.Model, p.Host())
-}
-
-func closeFinder(f *finder.Finder) error {
-	if f == nil {
-		return nil
-	}
-	return f.Close()
 }
 
 // OpenStudio serves the studio and opens it in the browser.

@@ -15,12 +15,6 @@ import (
 	"winnow/search"
 )
 
-// simulateFlag is the flag of winnow review that measures how much learning from decisions helps.
-func simulateFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "simulate", Usage: "serve nothing: print how many decisions find 50, 80 and 95 % of " +
-		"the label errors, down the list and by learning, if the suspects have a column true_label"}
-}
-
 // readSimulation returns the options of a simulation: the list of an audit, and the features of its images.
 func readSimulation(c *cli.Context) (o Options, err error) {
 	o.Simulate, o.JSON, o.Audit = true, c.Bool("json"), cmp.Or(c.String("audit"), c.Args().First())

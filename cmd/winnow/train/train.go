@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
-	progress "winnow/cmd/winnow/progress/training"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
 	"winnow/internal/text"
@@ -131,7 +130,7 @@ func runTrain(ctx context.Context, p *term.Program, o Options) (err error) {
 	if o.DryRun {
 		return errors.Join(showPlan(ctx, p, training, o.JSON), training.Close())
 	}
-	line, seen := progress.New(p.Err, time.Now), []facts.Observer(nil)
+	line, seen := NewProgress(p.Err, time.Now), []facts.Observer(nil)
 	line.Begun(training.Plan)
 	if !p.Quiet {
 		seen = []facts.Observer{facts.On(line.Stepped), facts.On(line.Validated), facts.On(line.Weighed)}

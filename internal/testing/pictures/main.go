@@ -121,7 +121,7 @@ func (m *maker) characters(ctx context.Context) error {
 		}
 	}
 	return m.review(ctx, list, "--manifest", manifest, "--root", images, "--features", "suspects.features",
-		"--decisions", "decisions.db", "--out", "fixed.csv", "--check=false")
+		"--decisions", "decisions.db", "--out", "fixed.csv")
 }
 
 // review shows views of the page of winnow review and winnow studio.
@@ -129,7 +129,6 @@ func (m *maker) review(ctx context.Context, args ...string) error {
 	_, err := m.reviewing(ctx, append([]string{"review"}, args...), func(_ reviewing.Page, address string) error {
 		for _, p := range []struct{ name, view string }{
 			{"review.png", "suspects"}, {"studio.png", "data"}, {"studio-map.png", "map"},
-			{"studio-runs.png", "runs"},
 		} {
 			if err := m.shoot(ctx, p.name, address+"#view="+p.view, 1280, 860); err != nil {
 				return err

@@ -1,4 +1,4 @@
-// Finding: filters, classes, pages, the confusion map, search by image, history.
+// Finding: filters, classes, pages, the confusion map, search by image.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -281,16 +281,5 @@ export const finding = [
     assert.notEqual(await phone.locator("#zoom [role=status]").textContent(), pinched, "two fingers do not zoom");
     await phone.screenshot({ path: join(shots, "375x700-light-zoom.png") });
     await context.close();
-  }],
-  ["history", async ({ page, server }) => {
-    await page.keyboard.press("h");
-    await page.waitForSelector("#history .entries li");
-    const { total, entries } = await server.ask("/api/history?limit=50");
-    assert.ok(total > 20);
-    assert.equal(await page.locator("#history .entries li").count(), entries.length);
-    assert.ok(await page.locator("#history .undone").count() > 0, "what was undone stays in the history");
-    await page.locator("#history .entries button:enabled").first().click();
-    await page.waitForSelector("#focus[open]");
-    await page.keyboard.press("Escape");
   }],
 ];

@@ -15,7 +15,6 @@ const views = {
   label: async (page) => { await page.keyboard.press("l"); await page.waitForSelector("#chooser [aria-selected=true]"); },
   map: async (page) => { await page.keyboard.press("m"); await page.waitForSelector("#map .cell"); },
   similar: async (page) => { await page.keyboard.press("s"); await page.waitForSelector(".tile .similarity"); },
-  history: async (page) => { await page.keyboard.press("h"); await page.waitForSelector("#history .entries li"); },
   help: async (page) => { await page.keyboard.press("?"); await page.waitForSelector("#helping[open]"); },
   selected: async (page) => { await page.keyboard.press("x"); await page.keyboard.press("Shift+ArrowRight"); },
 };
@@ -24,7 +23,7 @@ const windows = [[1280, 720, "light"], [1280, 720, "dark"], [1024, 640, "light"]
 const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const checks = {
   "1280 light": { rules: every, views: Object.keys(views).filter((name) => name !== "compact") },
-  "1280 dark": { rules: ["color-contrast"], views: ["list", "large", "label", "map", "similar", "history"] },
+  "1280 dark": { rules: ["color-contrast"], views: ["list", "large", "label", "map", "similar"] },
   "375 light": { rules: every, views: ["list", "large", "map", "selected"] },
 };
 
@@ -104,7 +103,7 @@ export const reaching = [
       assert.ok(on.inside, `${on.name}: it has the focus outside of the window`);
       reached.add(on.name);
     }
-    for (const name of ["skip", "undo", "export", "theme", "help", "history-open", "f-class", "f-to", "f-kind", "f-above", "f-below", "f-text", "map-open", "undecided", "Next", "compact", "card", "keep", "drop", "accept", "choose", "unsure", "note", "similar", "f-state", "who"]) assert.ok(reached.has(name), `the Tab key does not reach ${name}: ${[...reached].join(" ")}`);
+    for (const name of ["skip", "undo", "export", "theme", "help", "f-class", "f-to", "f-kind", "f-above", "f-below", "f-text", "map-open", "undecided", "Next", "compact", "card", "keep", "drop", "accept", "choose", "unsure", "note", "similar", "f-state", "who"]) assert.ok(reached.has(name), `the Tab key does not reach ${name}: ${[...reached].join(" ")}`);
     const stops = await page.locator('.card button:not([tabindex="-1"]), .card input:not([tabindex="-1"])').count();
     assert.ok(stops <= 9, `${stops} stops within the cards: only the current one has any`);
   }],
@@ -159,7 +158,7 @@ export const reaching = [
     const context = await browser.newContext({ viewport: { width: 320, height: 640 } }), page = await new Visit(context, server.origin).page();
     await page.goto(server.address);
     await ready(page);
-    for (const show of [views.list, views.large, views.similar, views.history, views.help]) {
+    for (const show of [views.list, views.large, views.similar, views.help]) {
       await page.locator(".card").first().focus();
       await show(page);
       const wide = await page.evaluate(() => [...document.querySelectorAll("button, input, select, h1, h2, p")].filter((e) => e.checkVisibility() && !e.closest(".skip, .scroll, .heat")).filter((e) => { const b = e.getBoundingClientRect(); return b.width > 0 && (b.right > innerWidth + 1 || b.left < -1); }).map((e) => `${e.tagName} ${e.id} ${e.textContent.slice(0, 30)}`));

@@ -20,13 +20,12 @@ import { reaching } from "./reaching.mjs";
 import { pages } from "./pages.mjs";
 import { studio } from "./studio.mjs";
 import { gathering } from "./gathering.mjs";
-import { running } from "./running.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const binary = resolve(process.env.WINNOW ?? join(here, "../../bin/winnow")), shots = resolve(process.env.SHOTS ?? join(here, "shots"));
 if (!existsSync(binary)) throw new Error(`${binary} is not there: make build, or name it in WINNOW`);
 const dir = mkdtempSync(join(tmpdir(), "winnow-review-")), started = Date.now();
-const steps = [...deciding, ...advancing, ...finding, ...reviewing, ...reaching, ...studio, ...gathering, ...running, ...pages, ...failing].filter(([name]) => process.argv.slice(2).every((word) => name.includes(word)));
+const steps = [...deciding, ...advancing, ...finding, ...reviewing, ...reaching, ...studio, ...gathering, ...pages, ...failing].filter(([name]) => process.argv.slice(2).every((word) => name.includes(word)));
 
 let browser, server, failed = 0;
 try {

@@ -117,21 +117,6 @@ func openAt(whole, path string) (*Store, error) {
 	return s, nil
 }
 
-// Writable returns an error if a file of decisions, or a folder in which SQLite keeps its log, cannot be written, as on
-// a read-only medium.
-func Writable(path string) error {
-	f, err := regular.OpenOwn(path, os.O_RDWR, 0)
-	if err == nil {
-		err = f.Close()
-	}
-	if err == nil {
-		if f, err = os.CreateTemp(filepath.Dir(path), ".winnow-*"); err == nil {
-			err = errors.Join(f.Close(), os.Remove(f.Name()))
-		}
-	}
-	return err
-}
-
 // OpenCopy opens a copy of a file of decisions, for reading: the file and its folder are not written.
 func OpenCopy(path string) (_ *Store, err error) {
 	dir, err := os.MkdirTemp("", "winnow-decisions-*")
@@ -220,7 +205,7 @@ func (s *Store) prepareTables() error {
 	case id != applicationID:
 		return errors.New("is another program's database, expected decisions of winnow review")
 	case found < oldest || found > version:
-		return fmt.Errorf("version %d, expected %d or %d: another version of winnow wrote it", found, oldest, version)
+		return fmt.Errorf("version %d, expected %d to %d: another version of winnow wrote it", found, oldest, version)
 	}
 	var acts string // a trigger would act whenever a decision is written
 	err = tx.QueryRow("SELECT coalesce(min(name), '') FROM sqlite_schema WHERE type IN ('trigger', 'view')").Scan(&acts)
@@ -332,30 +317,4 @@ func (s *Store) Images(yield func(Image) error) error {
 		}
 	}
 	return rows.Err()
-}
-
-// Audit is an audit under review. Its sum distinguishes it from others.
-type Audit struct {
-	Sum, Name string
-	Images    int
-}
-
-// Opened records that an audit is under review, and returns how many other audits were before.
-func (s *Store) Opened(a Audit) (others int, err error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if err := s.checkStillHere(); err != nil {
-		return 0, err
-	}
-	defer s.recordSize()
-	now := s.now().UnixMilli()
-	_, err = s.db.Exec(`INSERT INTO audits (sum, name, images, first, last) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (sum) DO UPDATE SET name = excluded.name, last = excluded.last`, a.Sum, a.Name, a.Images, now, now)
-	if err == nil {
-		err = s.db.QueryRow("SELECT count(*) FROM audits WHERE sum <> ?", a.Sum).Scan(&others)
-	}
-	if err != nil {
-		return 0, inWords(s.Path, err)
-	}
-	return others, nil
 }

@@ -46,7 +46,6 @@ func TestGone(t *testing.T) {
 			for name, write := range map[string]func() error{
 				"decide": func() error { _, err := s.Decide(by("t"), []Change{dropIt("c", 0)}); return err },
 				"undo":   func() error { _, err := s.Undo(by("t")); return err },
-				"opened": func() error { _, err := s.Opened(Audit{"x", "a.csv", 3}); return err },
 			} {
 				if err := write(); !errors.As(err, &gone) || !strings.Contains(err.Error(), path) ||
 					!strings.Contains(err.Error(), c.how) {
@@ -134,8 +133,8 @@ func TestCut(t *testing.T) {
 			}
 			continue
 		}
-		if total, list, err := s.History(0, 2*n); total != n || len(list) != n || err != nil || len(all(t, s)) != n {
-			t.Errorf("%d bytes lost: %d decisions of %d are served, %v", lost, len(list), n, err)
+		if served := len(all(t, s)); served != n {
+			t.Errorf("%d bytes lost: %d decisions of %d are served", lost, served, n)
 		}
 		s.Close()
 	}

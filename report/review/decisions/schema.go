@@ -7,7 +7,7 @@ import (
 
 // version is that of the tables; those of version oldest have others besides, which stay unused.
 const (
-	version = 7
+	version = 8
 	oldest  = 6
 )
 
@@ -33,9 +33,6 @@ CREATE TABLE history (
 	before_at INTEGER NOT NULL, before_batch INTEGER NOT NULL, sum INTEGER NOT NULL
 );
 CREATE INDEX history_of_batch ON history (batch);
-CREATE TABLE audits (
-	sum TEXT PRIMARY KEY, name TEXT NOT NULL, images INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL
-);
 CREATE TABLE pictures (
 	n INTEGER PRIMARY KEY, path TEXT NOT NULL,
 	at INTEGER NOT NULL, -- the file had this content at the decisions of this time and later

@@ -82,11 +82,8 @@ func TestFlips(t *testing.T) {
 			return nil, err
 		}
 		defer s.Close()
-		_, past, err := s.History(0, 100)
-		if err == nil {
-			err = s.Images(func(i Image) error { list = append(list, i); return nil })
-		}
-		return append(list, past), err
+		err = s.Images(func(i Image) error { list = append(list, i); return nil })
+		return list, err
 	}
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
@@ -150,8 +147,5 @@ func TestOpenCopy(t *testing.T) {
 	after, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(after) != len(before) {
 		t.Errorf("%d files beside it, %d before: %v", len(after), len(before), err)
-	}
-	if Writable(path) != nil {
-		t.Error(Writable(path))
 	}
 }

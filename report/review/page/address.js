@@ -1,8 +1,8 @@
 // The page's place is kept in its address, so that a reload, a bookmark or the browser's Back returns to it.
 
-export const start = { view: "", find: "", class: "", split: "", to: "", kind: "", above: "", below: "", state: "", text: "", sort: "", by: "", lasso: "", like: "", run: "", offset: 0, id: "", cards: "" };
+export const start = { view: "", find: "", class: "", split: "", to: "", kind: "", above: "", below: "", state: "", text: "", sort: "", by: "", lasso: "", like: "", offset: 0, id: "", cards: "" };
 const filters = ["class", "split", "to", "kind", "above", "below", "text", "by", "lasso"];
-export const views = ["data", "suspects", "findings", "map", "search", "runs"];
+export const views = ["data", "suspects", "findings", "map", "search"];
 export const finds = ["copies", "leaks", "outliers", "problems"];
 
 // The view that opens first, and the decisions that each view shows first.

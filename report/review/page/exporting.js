@@ -18,7 +18,7 @@ function show() {
     el("p", {}, `The file has all rows of the manifest, without the ${many(counts.drop, "dropped image")} and with a new label for ${many(counts.relabel, "relabelled image")}. All other images keep their given labels: those not decided, unsure (${count(counts.unsure)}), or without a majority of the reviewers (${count(counts.disagreed)}).`),
     nextSteps(),
     store.pending.size ? el("p", { class: "warn" }, `${many(store.pending.size, "decision")} not saved yet will be missing.`) : "",
-    el("div", { class: "row" }, write, el("a", { href: "/api/export.csv", download: "", class: "button" }, "Download"), el("a", { href: "/api/export.csv?form=csv", download: "" }, "As CSV"), el("a", { href: "/api/decided.csv", download: "decided.csv" }, "List of decisions")), answer);
+    el("div", { class: "row" }, write, el("a", { href: "/api/export.csv", download: "", class: "button" }, "Download"), el("a", { href: "/api/decided.csv", download: "decided.csv" }, "List of decisions")), answer);
   open(dialog);
   if (!write.hidden) write.focus();
 }

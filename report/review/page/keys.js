@@ -16,7 +16,7 @@ export function keys(acts) {
   get("help").addEventListener("click", show);
 }
 
-const singles = { k: "keep", d: "drop", a: "accept", l: "choose", "/": "choose", c: "reset", q: "unsure", w: "note", u: "undo", U: "redo", n: "another", N: "before", x: "select", s: "similar", z: "zoom", m: "map", h: "history", "?": "help", "[": "previousPage", "]": "nextPage", g: "group", 1: "view1", 2: "view2", 3: "view3", 4: "view4", 5: "view5", 6: "view6" };
+const singles = { k: "keep", d: "drop", a: "accept", l: "choose", "/": "choose", c: "reset", q: "unsure", w: "note", u: "undo", U: "redo", n: "another", N: "before", x: "select", s: "similar", z: "zoom", m: "map", "?": "help", "[": "previousPage", "]": "nextPage", g: "group", 1: "view1", 2: "view2", 3: "view3", 4: "view4", 5: "view5" };
 const moves = { ArrowRight: "right", ArrowLeft: "left", ArrowDown: "down", ArrowUp: "up", Home: "first", End: "last", Enter: "open", Escape: "leave" };
 
 function meaning(e) {
@@ -33,9 +33,9 @@ function meaning(e) {
 
 const table = [
   ["K", "keep: the given label is right"], ["D", "drop: remove the image from the data set"], ["A", "accept the suggested label"], ["L or /", "choose another label by typing"], ["Q", "unsure: the label stays as given"], ["W", "write a note"], ["C", "make the image undecided again"],
-  ["U or Ctrl+Z", "undo"], ["Shift+U or Ctrl+Y", "redo"], ["←, →, ↑, ↓", "move between images"], ["Home, End", "first, last image of the page"], ["[, ]", "previous, next page"], ["1 to 6", "the views: data, suspects, findings, map, search, runs"],
+  ["U or Ctrl+Z", "undo"], ["Shift+U or Ctrl+Y", "redo"], ["←, →, ↑, ↓", "move between images"], ["Home, End", "first, last image of the page"], ["[, ]", "previous, next page"], ["1 to 5", "the views: data, suspects, findings, map, search"],
   ["Enter", "show the image large; Esc: back"], ["X, Shift+arrows", "select several images, then decide them at once; by mouse with Ctrl or Shift"], ["G", "select the group of findings"], ["N, Shift+N", "next, previous class with images of the list left"],
-  ["Z", "zoom into the image; +, −, 0, 1, arrows"], ["S", "similar images: to this one, or to the centre of those selected; Esc: back"], ["M", "confusion map"], ["H", "history"], ["?", "this help"]];
+  ["Z", "zoom into the image; +, −, 0, 1, arrows"], ["S", "similar images: to this one, or to the centre of those selected; Esc: back"], ["M", "confusion map"], ["?", "this help"]];
 
 const numbers = [
   ["#12", "place in the list: 1 is the label that looks most wrong"], ["3.0 % right", "probability that this label is right, by the audit"],

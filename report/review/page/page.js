@@ -9,7 +9,6 @@ import { better, count, many } from "./words.js";
 import * as outbox from "./outbox.js";
 import * as grid from "./grid.js";
 import * as large from "./large.js";
-import * as past from "./past.js";
 import * as confusions from "./confusions.js";
 import * as search from "./search.js";
 import * as help from "./keys.js";
@@ -25,8 +24,6 @@ import { classes } from "./classes.js";
 import { findings } from "./findings.js";
 import * as plane from "./plane.js";
 import { views as names } from "./address.js";
-import { runs } from "./runs.js";
-import { jobs } from "./jobs.js";
 import { exporting } from "./exporting.js";
 import { theme } from "./theme.js";
 import { watch } from "./watch.js";
@@ -80,7 +77,6 @@ const acts = {
   zoom: () => { const [row] = subjects(); if (row) zoom(row); },
   similar: async () => search.like(await chosen()),
   map: () => confusions.show(),
-  history: () => past.show(),
   help: () => help.show(),
   group: () => {
     const rows = store.groups?.find((g) => g.rows.some((r) => r.id === store.row?.id))?.rows ?? [];
@@ -202,19 +198,16 @@ async function run() {
   views();
   first();
   findings();
-  runs();
   plane.plane();
   grid.grid();
   large.large();
   filters();
   help.keys(acts);
-  past.past();
   exporting();
   watch();
   await store.refresh();
   search.search();
   classes();
-  await jobs();
   await Promise.all([store.load(), confusions.confusions()]);
   document.documentElement.dataset.ready = "yes";
   reviewer.reviewer(renamed);

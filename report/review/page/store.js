@@ -60,7 +60,7 @@ class Store extends EventTarget {
     const mine = this.#asked = new AbortController();
     this.beyond = null;
     this.emit("view");
-    if (this.view === "map" || this.view === "runs") {
+    if (this.view === "map") {
       Object.assign(this, { rows: [], groups: null, total: 0, current: -1 });
       this.unselect();
       return undefined;

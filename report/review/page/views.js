@@ -5,7 +5,7 @@ import { store } from "./store.js";
 import { blank, views as names, finds } from "./address.js";
 import { count } from "./words.js";
 
-const titles = { data: "Data", suspects: "Suspects", findings: "Findings", map: "Map", search: "Search", runs: "Runs" };
+const titles = { data: "Data", suspects: "Suspects", findings: "Findings", map: "Map", search: "Search" };
 
 export function views() {
   get("views").replaceChildren(...names.map((name, i) => el("button", { type: "button", "data-view": name, "aria-keyshortcuts": String(i + 1), onclick: () => to(name) }, titles[name], el("small", { class: "num" }))));
