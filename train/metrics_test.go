@@ -246,7 +246,7 @@ func TestForeignMetricsAreNotTouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := newBed(t, dir, nil).trainer(t).Run(context.Background())
-	if err == nil || !strings.Contains(err.Error(), MetricsFile+":1: metrics.jsonl:2") {
+	if err == nil || !strings.Contains(err.Error(), MetricsFile+":1: not a line of metrics") {
 		t.Error(err)
 	}
 	if !bytes.Equal(text, read(t, dir, MetricsFile)) {
