@@ -435,22 +435,6 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
-// In 16 bits, a vector that is not finite may be of a sound image: the extraction ends and says what helps.
-func TestNotFiniteInHalf(t *testing.T) {
-	files, paths := album(t, 23)
-	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Precision: features.Float16}
-	err := Extract(t.Context(), cfg, &spoilt{newSums(), 2, 3}, files, paths, &counting{}, nil)
-	want := paths[2] +
-		": value 1 of its features is NaN, expected a finite number: it may be beyond float16: compute " +
-		"in float32"
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v, expected %q", err, want)
-	}
-	if err := Extract(t.Context(), cfg, newSums(), files, paths, &counting{}, nil); err != nil {
-		t.Errorf("finite: %v", err)
-	}
-}
-
 // pinned is a network that is told of the memory it will read and write.
 type pinned struct {
 	*sums

@@ -74,7 +74,7 @@ func TestMisuse(t *testing.T) {
 
 func TestHelpIsData(t *testing.T) {
 	for line, want := range map[string]string{
-		"winnow --help":              "--precision TYPE",
+		"winnow --help":              "--tf32",
 		"winnow help":                "Find label errors:",
 		"winnow help extract":        "feature store DIR to write; required",
 		"winnow help data import":    "winnow data import",
