@@ -6,7 +6,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/backbone/checking"
 	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
@@ -22,7 +21,7 @@ type Options struct {
 }
 
 // jobs are the jobs whose parts can be joined.
-var jobs = []cluster.Joiner{checking.Job, extraction.Job, embedding.Job, measure.Job}
+var jobs = []cluster.Joiner{extraction.Job, embedding.Job, measure.Job}
 
 // Command returns the "winnow join" command.
 func Command() *cli.Command { return newJoinCommand(runJoinParts) }
