@@ -49,7 +49,8 @@ func (t *Tensor) fromWire(fields any) error {
 	}{
 		{w.Raw != nil, func() {}}, {w.Floats != nil, func() { t.raw = w.Floats }},
 		{w.Doubles != nil, func() { t.raw = w.Doubles }}, {w.Int32s != nil, func() { t.packIntegers(w.Int32s) }},
-		{w.Int64s != nil, func() { t.packIntegers(w.Int64s) }}, {w.Uint64s != nil, func() { t.packIntegers(w.Uint64s) }},
+		{w.Int64s != nil, func() { t.packIntegers(w.Int64s) }},
+		{w.Uint64s != nil, func() { t.packIntegers(w.Uint64s) }},
 		{w.Texts != nil, func() { t.texts = w.Texts }},
 	} {
 		if form.found {

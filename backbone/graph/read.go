@@ -88,7 +88,7 @@ func (g *Graph) checkRead() error {
 		}
 		for _, a := range n.Attributes {
 			if a.Kind == KindTensor && a.Tensor == nil || a.Kind == KindGraph && a.Graph == nil {
-				return fmt.Errorf("node %d %q: attribute %q: found no value of its kind %d", i+1, n.Name, a.Name, a.Kind)
+				return fmt.Errorf("node %d %q: attribute %q: found no value of kind %d", i+1, n.Name, a.Name, a.Kind)
 			}
 		}
 		for _, sub := range n.Subgraphs() {

@@ -30,7 +30,8 @@ var rules = map[string]rule{
 
 	// Normalisations and distributions: the first output has the first input's shape.
 	"BatchNormalization": inferSame, "InstanceNormalization": inferSame, "LayerNormalization": layerNorm,
-	"GroupNormalization": inferSame, "RMSNormalization": inferSame, "LRN": inferSame, "Softmax": inferSame, "LogSoftmax": inferSame,
+	"GroupNormalization": inferSame, "RMSNormalization": inferSame, "LRN": inferSame,
+	"Softmax": inferSame, "LogSoftmax": inferSame,
 
 	// Products and windows.
 	"Gemm": inferGemm, "MatMul": matMul,

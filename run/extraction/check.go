@@ -51,8 +51,7 @@ func (e *Extraction) Check(ctx context.Context, h Host) (Check, error) {
 	}
 	defer net.Close()
 	if !rt.Device().CUDA {
-		return Check{}, errors.New("extract: nothing to check: vectors of the cpu are what those of a GPU are compared " +
-			"with: add --device cuda")
+		return Check{}, errors.New("extract: nothing to check: those of a GPU are compared with vectors of the cpu")
 	}
 	n := min(len(e.Paths), CheckImages)
 	sample := make([]string, n)

@@ -52,8 +52,8 @@ var carriers = map[string]bool{
 //     depends on one of these, except attention masks (constants with -∞, or of 0 and one number below -50).
 //
 // A weight may reach its node through operators that rearrange or repeat it. A constant that is also the mean or
-// the variance of a BatchNormalization is left out, because exporters share equal constants: see [Plain]. So is one that
-// the network resizes.
+// the variance of a BatchNormalization is left out, because exporters share equal constants: see [Plain]. So is one
+// that the network resizes.
 func Weights(m *graph.Model, output string) []Weight {
 	w := &weighing{m: m, constant: m.Graph.Constants(), origin: map[string]string{}, behind: map[string]bool{},
 		found: map[string]bool{}}
