@@ -87,7 +87,7 @@ func archiveOf(t *testing.T, library string) string {
 }
 
 // TestRuntimeInstallAndShow starts with nothing, installs from a local archive, shows it, installs again, damages it
-// and repairs it from a folder.
+// and installs it once more.
 func TestRuntimeInstallAndShow(t *testing.T) {
 	library := realLibrary(t)
 	cache := t.TempDir()
@@ -126,8 +126,8 @@ func TestRuntimeInstallAndShow(t *testing.T) {
 		"cut short") && runtime.GOOS == "linux" {
 		t.Errorf("damaged: code %d, %s", code, stderr)
 	}
-	if code, _, stderr = winnowAlone(t, cache, nil, "-q", "runtime", "install", "--from",
-		filepath.Dir(library)); code != 0 || stderr != "" {
+	if code, _, stderr = winnowAlone(t, cache, nil, "-q", "runtime", "install", "--overwrite", "--from",
+		library); code != 0 || stderr != "" {
 		t.Errorf("mend: code %d, %s", code, stderr)
 	}
 	if code, stdout, stderr = winnowAlone(t, cache, nil, "runtime", "show"); code != 0 || !strings.Contains(stdout,
