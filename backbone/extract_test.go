@@ -292,24 +292,6 @@ func TestExtractAgainAndAgain(t *testing.T) {
 	}
 }
 
-// TestShiftedBatchesAreSeen: the vectors of this test network depend on the batch of an image, so the
-// comparison above would notice batches composed differently after a restart.
-func TestShiftedBatchesAreSeen(t *testing.T) {
-	files, paths := album(t, 22)
-	var stores [][]string
-	for _, batch := range []int{4, 5} {
-		dir := t.TempDir()
-		if err := extractTo(t, t.Context(), dir, newSums(), files, paths,
-			ExtractConfig{Preprocessing: tiny, Batch: batch}, nil); err != nil {
-			t.Fatal(err)
-		}
-		stores = append(stores, storeBytes(t, dir))
-	}
-	if stores[0][0] == stores[1][0] {
-		t.Error("batches of 4 and of 5 gave the same vectors")
-	}
-}
-
 // TestCancelKeepsWhatIsDone: the current batch is finished and stored.
 func TestCancelKeepsWhatIsDone(t *testing.T) {
 	files, paths := album(t, 61)

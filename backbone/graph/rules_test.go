@@ -270,18 +270,6 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestSpoiledShape: the comparison above detects a wrong size, a wrong rank and an unknown size.
-func TestSpoiledShape(t *testing.T) {
-	for _, shape := range []graph.Shape{{graph.Fixed(3), graph.Fixed(5)}, {graph.Free("N")},
-		{graph.Free("N"), graph.Free("")}, nil} {
-		probe := &testing.T{}
-		compareShape(probe, &graph.ValueInfo{Shape: shape}, "y", []int64{3, 4}, map[string]int64{"N": 3}, true)
-		if !probe.Failed() {
-			t.Errorf("%v was taken for [3 4]", shape)
-		}
-	}
-}
-
 // TestRankBomb: a graph that doubles a tensor's rank at every node is only tracked up to a limit.
 func TestRankBomb(t *testing.T) {
 	b := graph.NewBuilder("bomb", 13)
