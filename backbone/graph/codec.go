@@ -82,7 +82,7 @@ func readMessage(message []byte, to reflect.Value, depth int) error {
 		}
 		m := protowire.ConsumeFieldValue(number, kind, message[n:])
 		if m < 0 {
-			return fmt.Errorf("field %d: %w", number, wireError(m))
+			return wireError(m)
 		}
 		whole, value := message[:n+m], message[n:n+m]
 		message = message[n+m:]

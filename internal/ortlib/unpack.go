@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"winnow/internal/atomicfile"
 	"winnow/internal/interrupt"
 	"winnow/internal/regular"
 )
@@ -71,7 +72,7 @@ func (u *unpacking) readSource(source string) error {
 	if !strings.HasSuffix(source, ".tgz") && !strings.HasSuffix(source, ".tar.gz") {
 		return u.takeLibrary(source, file)
 	}
-	unzipped, err := gzip.NewReader(interrupt.NewReader(u.ctx, bufio.NewReaderSize(file, 1<<16)))
+	unzipped, err := gzip.NewReader(bufio.NewReaderSize(interrupt.NewReader(u.ctx, file), 1<<16))
 	if err != nil {
 		return fmt.Errorf("not a gzip archive: %v", err)
 	}
@@ -115,10 +116,8 @@ func (u *unpacking) takeLibrary(member string, content io.Reader) error {
 		return nil
 	}
 	u.left = slices.DeleteFunc(u.left, func(n string) bool { return n == target })
-	out, err := os.Create(filepath.Join(u.work, target))
-	if err != nil {
+	return atomicfile.Write(filepath.Join(u.work, target), func(w io.Writer) error {
+		_, err := io.Copy(w, interrupt.NewReader(u.ctx, buffered))
 		return err
-	}
-	_, err = io.Copy(out, buffered)
-	return errors.Join(err, out.Close())
+	})
 }
