@@ -34,7 +34,7 @@ var outputFlags = []string{"out", "clean", "classes", "decided", "npy", "npz", "
 var filled = map[string]string{
 	"extract": "*", "index": "*", "train": strings.Join(folder.Files(), " "), "sweep": "report.* results.*",
 	"reproduce": "*/report.* */results.csv", "pairs": "cosines-*.svg", "projector": "tensors.tsv metadata.tsv",
-	"quickstart": "report.html result.json manifest.csv suspects.csv suspects.html",
+	"quickstart": "manifest.csv suspects.csv suspects.html",
 }
 
 // isOutput reports whether a flag names what its command writes. Rooms check folders that must be empty.
