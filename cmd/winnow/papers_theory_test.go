@@ -18,8 +18,8 @@ func TestTheory(t *testing.T) {
 			"0.1 51.43 %", "η = 1.5 34.89 % 42.26 % 29.10 % holds", "η = 2 24.86 % 29.29 % 22.47 % exceeded",
 		"γ = 1 62.86 %", "no limit", "anchor = negative ≠ positive (inverted) 3.81 %")
 	for line, want := range map[string]string{
-		"--classes 10":                                    "--noise-rate is missing",
-		"--noise-rate 0.1":                                "--classes is missing",
+		"--classes 10":                                    "--noise-rate",
+		"--noise-rate 0.1":                                "--classes missing",
 		"--noise-rate 1 --classes 10":                     "noise rate is 1, expected 0 ≤ rate < 1",
 		"--noise-rate 0.1 --classes 1":                    "1 classes, expected 2",
 		"--noise-rate 0.1 --classes 10 --each 0":          "--each: found 0, expected 2 or more",

@@ -287,12 +287,11 @@ var rooms = []Room{
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.
 var only = map[string]string{
-	"gorgonia.org":                    "head",
-	"github.com/yalue/onnxruntime_go": "backbone/ort",
-	"C":                               "backbone/ort",
-	"modernc.org/sqlite":              "report/review/decisions",
-	// these two describe and complete commands
-	"github.com/urfave/cli":             "cmd/... internal/manual internal/shell",
+	"gorgonia.org":                      "head",
+	"github.com/yalue/onnxruntime_go":   "backbone/ort",
+	"C":                                 "backbone/ort",
+	"modernc.org/sqlite":                "report/review/decisions",
+	"github.com/urfave/cli":             "cmd/...",
 	"github.com/disintegration/imaging": "backbone",
 	"github.com/jackc/pgx":              "search/pgvector",
 }

@@ -3,13 +3,13 @@ package term
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -17,6 +17,7 @@ import (
 	"winnow/cluster"
 	"winnow/datasets"
 	"winnow/datasets/location"
+	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/lock"
 	"winnow/internal/pagestyle"
@@ -46,7 +47,8 @@ func isOutput(flag cli.Flag) bool {
 // An output is a file or folder that a command may write, with the files there that it would replace.
 type output struct {
 	Target
-	old []string
+	old   []string
+	fresh bool // nothing was there before
 }
 
 // listOutputs returns what a command may write, also next to what its flags name.
@@ -57,12 +59,8 @@ func listOutputs(c *cli.Context) (list []output) {
 			continue
 		}
 		name := flag.Names()[0]
-		paths := c.StringSlice(name)
-		if _, one := flag.(*cli.StringFlag); one {
-			paths = []string{c.String(name)}
-		}
 		audit := name == "out" && command == "audit"
-		for _, path := range paths {
+		for _, path := range append(c.StringSlice(name), c.String(name)) {
 			if audit && path == "" && c.NArg() > 0 {
 				path = "suspects.csv" // of photos
 			}
@@ -71,10 +69,10 @@ func listOutputs(c *cli.Context) (list []output) {
 			case path == "" || location.At(path).IsRemote():
 				continue
 			case patterns != "":
-				list = append(list, output{Target{name, path}, listMatches(path, patterns)})
+				list = append(list, output{Target: Target{name, path}, old: listMatches(path, patterns)})
 				continue
 			case datasets.IsShardName(path):
-				list = append(list, output{Target{name, path}, datasets.ListShards(path)})
+				list = append(list, output{Target: Target{name, path}, old: datasets.ListShards(path)})
 				continue
 			case command == "embed" || command == "export":
 				all = append(all, base+".ids.csv", base+".metadata.tsv")
@@ -82,7 +80,7 @@ func listOutputs(c *cli.Context) (list []output) {
 				all = append(all, base+".html")
 			}
 			for _, path := range all {
-				list = append(list, output{Target{name, path}, []string{path}})
+				list = append(list, output{Target: Target{name, path}, old: []string{path}})
 			}
 		}
 	}
@@ -127,106 +125,52 @@ func isForeign(path string, inside bool) bool {
 		!(strings.HasPrefix(first, "rank,path,given_label,") && strings.Contains(first, ","+seal.RowColumn))
 }
 
-// A written is the user's list of files that winnow has written: one path a line, quoted; the last line of a path
-// counts, and begins with + or -. A list of paths, rather than a mark in the files, since every form counts, also one
-// that holds nothing but numbers, and so does a table whose cells were edited.
-type written struct {
-	file  string // "" if this user has no folder for it
-	paths map[string]bool
-}
+// MarksFolder holds an empty file for each path that winnow wrote, named by the path's checksum; "": written, in the
+// user's cache folder. A mark elsewhere, rather than in the files, counts for every format, also for edited files.
+var MarksFolder string
 
-// mostWritten bounds the list in bytes; after it a new one begins.
-const mostWritten = 1 << 20
-
-// ListFile is the file of the list; "": written, in the user's cache folder.
-var ListFile string
-
-func readWritten() written {
-	w := written{ListFile, map[string]bool{}}
-	if dir, err := os.UserCacheDir(); w.file == "" && err == nil {
-		w.file = filepath.Join(dir, "winnow", "written")
+func markOf(path string) string {
+	dir := MarksFolder
+	if cache, err := os.UserCacheDir(); dir == "" && err == nil {
+		dir = filepath.Join(cache, "winnow", "written")
 	}
-	if w.file == "" {
-		return w
-	}
-	text, _ := regular.ReadFile(w.file, 2*mostWritten) // without it no file counts as written by winnow
-	for line := range strings.Lines(string(text)) {
-		if path, err := strconv.Unquote(strings.TrimSpace(line[1:])); err == nil {
-			w.paths[path] = line[0] == '+'
-		}
-	}
-	if len(text) > mostWritten {
-		_ = os.Remove(w.file) // the next files begin a new list
-	}
-	return w
-}
-
-// has reports whether winnow wrote a file.
-func (w written) has(path string) bool {
-	path, err := filepath.Abs(path)
-	return err == nil && w.paths[path]
-}
-
-// addWritten appends a line. If it cannot, the file will not count as written by winnow.
-func (w written) addWritten(sign, path string) {
 	path, _ = filepath.Abs(path)
-	if w.file == "" || os.MkdirAll(filepath.Dir(w.file), 0o700) != nil {
-		return
-	}
-	f, err := regular.OpenOwn(w.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return
-	}
-	_, _ = fmt.Fprintf(f, "%s%s\n", sign, strconv.Quote(path))
-	_ = f.Close()
+	return filepath.Join(dir, fmt.Sprintf("%x", sha256.Sum256([]byte(path))))
 }
 
-// A claim is what a command may write.
-type claim struct {
-	all               []output
-	shared, overwrite bool // shared: by several workers
-	list              written
-	absent            []output // what was not there before
+func fileExists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
-// take refuses to overwrite what winnow did not write, unless --overwrite is given, and notes what is winnow's from now
-// on. Of workers that share an output, the first checks it.
-func (l *claim) take() error {
-	l.list = readWritten()
-	for _, o := range l.all {
-		_, err := os.Stat(cluster.Dir(location.At(o.Path)).Path())
-		if l.overwrite || l.list.has(o.Path) || l.shared && err == nil {
+func (o output) exists() bool {
+	return fileExists(o.Path) || datasets.IsShardName(o.Path) && len(datasets.ListShards(o.Path)) > 0
+}
+
+// checkOutputs refuses to replace what winnow did not write, unless --overwrite is given. Of workers that share an
+// output by --shard, the first checks it.
+func checkOutputs(c *cli.Context, all []output) error {
+	for i, o := range all {
+		all[i].fresh = !o.exists()
+		if c.Bool("overwrite") || fileExists(markOf(o.Path)) ||
+			c.IsSet("shard") && fileExists(cluster.Dir(location.At(o.Path)).Path()) {
 			continue
 		}
 		for _, path := range o.old {
-			if isForeign(path, path != o.Path) && !l.list.has(path) {
+			if isForeign(path, path != o.Path) && !fileExists(markOf(path)) {
 				return hint.With(fmt.Errorf("--%s: %s exists and was not written by winnow", o.Flag, path),
 					"name another file or folder, or give --overwrite to replace it")
 			}
 		}
 	}
-	for _, o := range l.all {
-		if !l.shared && !o.exists() {
-			l.absent = append(l.absent, o)
-		}
-		info, err := os.Stat(o.Path)
-		if !l.list.has(o.Path) && (err != nil || info.IsDir() || info.Mode().IsRegular()) {
-			l.list.addWritten("+", o.Path)
-		}
-	}
 	return nil
 }
 
-// release takes back what the command did not write. A killed command leaves it, so that it can be repeated.
-func (l *claim) release() {
-	for _, o := range l.absent {
-		if !o.exists() {
-			l.list.addWritten("-", o.Path)
+// markOutputs marks what a command wrote. A file that cannot be marked does not count as written by winnow.
+func markOutputs(all []output, failed bool) {
+	for _, o := range all {
+		if mark := markOf(o.Path); o.exists() && (o.fresh || !failed) && os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
+			_ = atomicfile.Write(mark, func(io.Writer) error { return nil })
 		}
 	}
-}
-
-func (o output) exists() bool {
-	_, err := os.Lstat(o.Path)
-	return err == nil || datasets.IsShardName(o.Path) && len(datasets.ListShards(o.Path)) > 0
 }

@@ -1,5 +1,4 @@
-// Package search implements the "winnow search" command: it finds similar images.
-package search
+package index
 
 import (
 	"context"
@@ -13,18 +12,16 @@ import (
 	"winnow/run/embedding"
 )
 
-//go:embed help.txt
-var help string
+//go:embed search.txt
+var searchHelp string
 
-// Command returns the "winnow search" command.
-func Command() *cli.Command { return newSearchCommand(runSearch) }
-
-func newSearchCommand(call term.Call[Options]) *cli.Command {
+// Search returns the "winnow search" command.
+func Search() *cli.Command {
 	return &cli.Command{
 		Name:        "search",
 		Usage:       "find similar images in an index, a feature store or a vector database",
 		ArgsUsage:   "QUERY...",
-		Description: help,
+		Description: searchHelp,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "index", Aliases: []string{"i", "features"},
 				Usage: "search `DIR`, which winnow index or winnow extract wrote"},
@@ -34,19 +31,19 @@ func newSearchCommand(call term.Call[Options]) *cli.Command {
 				Usage: "embed queries by this run folder or ONNX `FILE`, if it moved"},
 			term.OutFlag("write the answers into `FILE`, as JSON"),
 		}, term.DatabaseFlags("search the vector database at `URL`"), term.EmbedFlags),
-		Action: term.Action(readSearch, call),
+		Action: term.Action(readSearch, runSearch),
 	}
 }
 
-// Options are those of winnow search.
-type Options struct {
+// searchOptions are those of winnow search.
+type searchOptions struct {
 	embedding.Search
 	JSON bool
 
 	Out string // file for the answers; "": none
 }
 
-func readSearch(c *cli.Context) (o Options, err error) {
+func readSearch(c *cli.Context) (o searchOptions, err error) {
 	o.Index, o.Queries, o.K, o.Manifest = c.String("index"), c.Args().Slice(), c.Int("k"),
 		location.At(c.String("manifest"))
 	o.Out, o.JSON = c.String("out"), c.Bool("json")
@@ -68,7 +65,7 @@ func readSearch(c *cli.Context) (o Options, err error) {
 	return o, err
 }
 
-func runSearch(ctx context.Context, p *term.Program, o Options) error {
+func runSearch(ctx context.Context, p *term.Program, o searchOptions) error {
 	o.Database.Note = p.Note
 	r, err := o.Run(ctx, p.Host(), o.Out)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package join implements the "winnow join" command: it joins the parts that machines made with --shard.
-package join
+package cluster
 
 import (
 	"context"
@@ -14,8 +13,8 @@ import (
 	"winnow/run/measure"
 )
 
-// Options name the output to join.
-type Options struct {
+// joinOptions name the output to join.
+type joinOptions struct {
 	Out             location.Source
 	Overwrite, JSON bool
 }
@@ -23,10 +22,9 @@ type Options struct {
 // jobs are the jobs whose parts can be joined.
 var jobs = []cluster.Joiner{extraction.Job, embedding.Job, measure.Job}
 
-// Command returns the "winnow join" command.
-func Command() *cli.Command { return newJoinCommand(runJoinParts) }
-
-func newJoinCommand(call term.Call[Options]) *cli.Command {
+// Join returns the "winnow join" command.
+func Join() *cli.Command {
+	var o joinOptions
 	return &cli.Command{
 		Name:      "join",
 		Usage:     "join the parts that several machines made with --shard",
@@ -39,20 +37,17 @@ func newJoinCommand(call term.Call[Options]) *cli.Command {
 			"   winnow extract … --shard 2/2 --out birds.features\n" +
 			"   winnow join birds.features",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "overwrite", Usage: "replace another feature store at OUT"},
-			term.JSONFlag(),
+			term.Flag(&o.Overwrite, "overwrite", "replace another feature store at OUT"),
+			term.Flag(&o.JSON, "json", "print the result as JSON"),
 		},
-		Action: term.Action(readJoinOptions, call),
+		Action: term.BoundAction(&o, func(c *cli.Context, o *joinOptions) (err error) {
+			o.Out, err = term.OneSource(c, "the --out that machines made parts of")
+			return err
+		}, joinParts),
 	}
 }
 
-func readJoinOptions(c *cli.Context) (Options, error) {
-	out, err := term.OneArgument(c, "the --out that machines made parts of")
-	return Options{Out: location.At(out), Overwrite: c.Bool("overwrite"),
-		JSON: c.Bool("json")}, err
-}
-
-func runJoinParts(ctx context.Context, p *term.Program, o Options) error {
+func joinParts(ctx context.Context, p *term.Program, o joinOptions) error {
 	at, end := p.Watch("rows")
 	r, err := cluster.Join(ctx, o.Out, jobs, cluster.JoinOptions{Overwrite: o.Overwrite, Progress: at,
 		Note: p.Note})

@@ -1,5 +1,4 @@
-// Package embed implements the "winnow embed" command: it computes vectors of images.
-package embed
+package index
 
 import (
 	"context"
@@ -13,10 +12,8 @@ import (
 	"winnow/run/embedding"
 )
 
-// Command returns the "winnow embed" command.
-func Command() *cli.Command { return newEmbedCommand(runEmbed) }
-
-func newEmbedCommand(call term.Call[Options]) *cli.Command {
+// Embed returns the "winnow embed" command.
+func Embed() *cli.Command {
 	return &cli.Command{
 		Name:      "embed",
 		Usage:     "compute the vectors of images with a run or an exported model",
@@ -39,12 +36,12 @@ func newEmbedCommand(call term.Call[Options]) *cli.Command {
 				Usage: "divide the vectors of a backbone by their length (those of runs and exports have length 1)"},
 			term.ShardFlag("images"),
 		}, term.EmbedFlags...),
-		Action: term.CheckedAction(readEmbed, call),
+		Action: term.CheckedAction(readEmbed, runEmbed),
 	}
 }
 
-// Options are those of winnow embed.
-type Options struct {
+// embedOptions are those of winnow embed.
+type embedOptions struct {
 	embedding.Options
 	Images []location.Source
 	Out    string // "": lines of JSON on standard output
@@ -55,12 +52,12 @@ type Options struct {
 	files []string // Out and the file next to it
 }
 
-func readEmbed(c *cli.Context) (Options, error) {
+func readEmbed(c *cli.Context) (embedOptions, error) {
 	by, err := term.EmbedOptions(c)
 	if err != nil {
-		return Options{}, err
+		return embedOptions{}, err
 	}
-	o := Options{Options: by, Images: location.All(c.Args().Slice()), Out: c.String("out"), Unit: c.Bool("l2"),
+	o := embedOptions{Options: by, Images: location.All(c.Args().Slice()), Out: c.String("out"), Unit: c.Bool("l2"),
 		JSON: c.Bool("json")}
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
@@ -84,7 +81,7 @@ func readEmbed(c *cli.Context) (Options, error) {
 	return o, nil
 }
 
-func runEmbed(ctx context.Context, p *term.Program, o Options) error {
+func runEmbed(ctx context.Context, p *term.Program, o embedOptions) error {
 	e, err := embedding.Open(o.Model, o.Backbone, p.Note)
 	if err != nil {
 		return err

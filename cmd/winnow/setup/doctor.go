@@ -1,13 +1,12 @@
-// Package doctor implements the "winnow doctor" command: it checks what winnow needs on this machine, and names the
-// command that provides what is missing.
-package doctor
+// Package setup implements the commands that prepare a machine. "winnow doctor" checks what winnow needs, and names the
+// command that provides what is missing; "winnow runtime" installs ONNX Runtime.
+package setup
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"strings"
 
@@ -19,21 +18,18 @@ import (
 	"winnow/internal/ortlib"
 )
 
-// Options choose the output format.
-type Options struct{ JSON bool }
-
-// Command returns the "winnow doctor" command.
-func Command() *cli.Command { return newDoctorCommand(runDoctor) }
-
-func newDoctorCommand(call term.Call[Options]) *cli.Command {
-	var o Options
+// Doctor returns the "winnow doctor" command.
+func Doctor() *cli.Command {
+	asJSON := false
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "check this machine, and name the command that installs what is missing",
 		Description: "Exit code 0: networks run on this machine's CPU, so the main job can be done. Everything\n" +
 			"else that is missing is listed with the command that installs it.",
-		Flags:  []cli.Flag{term.Flag(&o.JSON, "json", "print the result as JSON")},
-		Action: term.BoundAction(&o, func(c *cli.Context, _ *Options) error { return term.NoArguments(c) }, call),
+		Flags: []cli.Flag{term.Flag(&asJSON, "json", "print the result as JSON")},
+		Action: term.BoundAction(&asJSON, func(c *cli.Context, _ *bool) error {
+			return term.NoArguments(c)
+		}, runDoctor),
 	}
 }
 
@@ -55,16 +51,16 @@ type check struct {
 	Fix      string `json:"fix,omitempty"` // the command that fixes it
 }
 
-func runDoctor(_ context.Context, p *term.Program, o Options) (err error) {
+func runDoctor(_ context.Context, p *term.Program, asJSON bool) (err error) {
 	d := diagnosis{Winnow: term.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, OK: true,
-		Threads: runtime.GOMAXPROCS(0), Checks: append(checkRuntime(p), checkCache())}
+		Threads: runtime.GOMAXPROCS(0), Checks: checkRuntime(p)}
 	fix := ""
 	for _, c := range d.Checks {
 		if c.Required && !c.OK && d.OK {
 			d.OK, fix = false, c.Fix
 		}
 	}
-	if o.JSON {
+	if asJSON {
 		err = p.JSON(d)
 	} else {
 		d.writeChecks(p.Out)
@@ -120,24 +116,6 @@ func checkCUDA(rt *ort.Runtime, device ort.Device) check {
 		c.OK, c.Found = true, "a matrix product ran"
 	}
 	return c
-}
-
-// checkCache checks that the folder for installs can be written.
-func checkCache() check {
-	folder, err := ortlib.CacheFolder()
-	if err == nil {
-		err = os.MkdirAll(folder, 0o755)
-	}
-	if err == nil {
-		var f *os.File
-		if f, err = os.CreateTemp(folder, ".winnow-doctor-*"); err == nil {
-			err = errors.Join(f.Close(), os.Remove(f.Name()))
-		}
-	}
-	if err != nil {
-		return check{Name: "cache folder", Found: err.Error(), Fix: "set XDG_CACHE_HOME to a writable folder"}
-	}
-	return check{Name: "cache folder", OK: true, Found: folder}
 }
 
 // writeChecks prints the diagnosis as text.

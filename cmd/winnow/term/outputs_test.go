@@ -17,8 +17,8 @@ import (
 
 // TestClaim: a command replaces what it wrote, also edited, and refuses a file of somebody else's, whatever it holds.
 func TestClaim(t *testing.T) {
-	ListFile = filepath.Join(t.TempDir(), "written")
-	t.Cleanup(func() { ListFile = "" })
+	MarksFolder = t.TempDir()
+	t.Cleanup(func() { MarksFolder = "" })
 	t.Chdir(t.TempDir())
 	write := func(fails bool, args ...string) string {
 		read := func(c *cli.Context) (string, error) { return c.String("out"), nil }
@@ -28,8 +28,8 @@ func TestClaim(t *testing.T) {
 			}
 			return os.WriteFile(out, []byte("path,label\na,b\n"), 0o644)
 		}
-		group := []Group{{Commands: []*cli.Command{{Name: "make", Action: Action(read, call),
-			Flags: []cli.Flag{&cli.StringFlag{Name: "out", Usage: "`FILE`"}}}}}}
+		group := []*cli.Command{{Name: "make", Action: Action(read, call),
+			Flags: []cli.Flag{&cli.StringFlag{Name: "out", Usage: "`FILE`"}}}}
 		var out bytes.Buffer
 		Execute(t.Context(), group, append([]string{"winnow", "make"}, args...), &out, &out)
 		return out.String()
@@ -74,7 +74,7 @@ func TestClaim(t *testing.T) {
 // by the names that the command writes.
 func TestClaimElsewhere(t *testing.T) {
 	t.Chdir(t.TempDir())
-	t.Cleanup(func() { ListFile = "" })
+	t.Cleanup(func() { MarksFolder = "" })
 	page := pagestyle.Page{Command: "audit"}
 	for _, c := range []struct {
 		command, flag, out, file, text string
@@ -98,7 +98,7 @@ func TestClaimElsewhere(t *testing.T) {
 		{"index", "out", "ix", "ix/photo.png", "mine", true},
 		{"extract", "out", "store", "store/store.json", "{}", false},
 	} {
-		ListFile = filepath.Join(t.TempDir(), "written")
+		MarksFolder = t.TempDir()
 		if err := errors.Join(os.MkdirAll(filepath.Dir(c.file), 0o755),
 			os.WriteFile(c.file, []byte(c.text), 0o644)); err != nil {
 			t.Fatal(err)
@@ -107,8 +107,8 @@ func TestClaimElsewhere(t *testing.T) {
 			read := func(*cli.Context) (int, error) { return 0, nil }
 			called := false
 			call := func(context.Context, *Program, int) error { called = true; return nil }
-			group := []Group{{Commands: []*cli.Command{{Name: c.command, Action: Action(read, call),
-				Flags: []cli.Flag{&cli.StringFlag{Name: c.flag, Usage: "`FILE`"}}}}}}
+			group := []*cli.Command{{Name: c.command, Action: Action(read, call),
+				Flags: []cli.Flag{&cli.StringFlag{Name: c.flag, Usage: "`FILE`"}}}}
 			var out bytes.Buffer
 			line := append([]string{"winnow", c.command, "--" + c.flag, c.out}, more...)
 			Execute(t.Context(), group, line, &out, &out)

@@ -1,11 +1,9 @@
-// Package manual implements winnow manual and winnow completion.
-package manual
+package list
 
 import (
 	"context"
 	"embed"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -14,8 +12,8 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Options holds the parsed arguments of both commands.
-type Options struct {
+// printing holds the parsed arguments of manual and completion.
+type printing struct {
 	App   *cli.App // the commands to describe
 	Shell string
 	Man   bool
@@ -27,13 +25,13 @@ func Manual() *cli.Command {
 		Name:  "manual",
 		Usage: "print the help of all commands as Markdown, or as a manual page: winnow manual --man > winnow.1",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "man", Usage: "print a manual page for man"}},
-		Action: term.Action(func(c *cli.Context) (Options, error) {
-			return Options{App: c.App, Man: c.Bool("man")}, term.NoArguments(c)
+		Action: term.Action(func(c *cli.Context) (printing, error) {
+			return printing{App: c.App, Man: c.Bool("man")}, term.NoArguments(c)
 		}, printManual),
 	}
 }
 
-func printManual(_ context.Context, p *term.Program, o Options) error {
+func printManual(_ context.Context, p *term.Program, o printing) error {
 	printed := o.App.ToMarkdown
 	if o.Man {
 		printed = func() (string, error) { return o.App.ToManWithSection(1) }
@@ -42,15 +40,9 @@ func printManual(_ context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
-	if !o.Man { // the library begins with several titles
-		text = "# Commands\n\n" + headings.ReplaceAllString(text, "#$0")
-	}
 	_, err = io.WriteString(p.Data, text)
 	return err
 }
-
-// headings are those of Markdown.
-var headings = regexp.MustCompile(`(?m)^#+ `)
 
 //go:embed completion.*
 var scripts embed.FS
@@ -62,17 +54,17 @@ func Completion() *cli.Command {
 		Usage: "print a script that completes commands and flags in the shell: bash, zsh, fish",
 		Description: "   source <(winnow completion bash)           # for this shell; zsh likewise\n" +
 			"   winnow completion fish | source            # for this shell",
-		Action: term.Action(func(c *cli.Context) (Options, error) {
+		Action: term.Action(func(c *cli.Context) (printing, error) {
 			shell, err := term.OneArgument(c, "one of bash, zsh, fish")
 			if err == nil {
 				err = term.AsMisuse(catalog.Check("completion: shell", shell, "bash", "zsh", "fish"))
 			}
-			return Options{App: c.App, Shell: shell}, err
+			return printing{App: c.App, Shell: shell}, err
 		}, printCompletion),
 	}
 }
 
-func printCompletion(_ context.Context, p *term.Program, o Options) error {
+func printCompletion(_ context.Context, p *term.Program, o printing) error {
 	if o.Shell == "fish" {
 		text, err := o.App.ToFishCompletion()
 		if err == nil {
