@@ -21,7 +21,7 @@ func Runtime() *cli.Command {
 				Name:  "install",
 				Usage: "install ONNX Runtime " + ortlib.Version + " in the user's cache folder",
 				Description: "Downloads the npm package onnxruntime-node by the npm client (unless --from is\n" +
-					"given), checks its sha256, unpacks this machine's library and prints its path. A present\n" +
+					"given), checks its sha256, unpacks this machine's library and prints its path. An installed\n" +
 					"library is kept. Of all commands, only this one and winnow models get download anything.",
 				Flags: []cli.Flag{
 					term.Flag(&o.From, "from", "take the library from `PATH` instead of npm: an npm tarball, a "+
