@@ -22,10 +22,6 @@ type ExtractConfig struct {
 	Strict        bool // stop at the first unreadable image
 	Known         bool // other images of this root were readable: go on even if none of the first are
 
-	// Precision is the type of 16 bits that the network computes in, "" for float32. Its largest number may be too
-	// small for an image that is sound: a vector that is not finite then ends the extraction.
-	Precision string
-
 	// Looked is called, from several goroutines, with what was measured of each decoded picture; nil: nothing is
 	// measured.
 	Looked func(image int, l Look)

@@ -292,24 +292,6 @@ func TestExtractAgainAndAgain(t *testing.T) {
 	}
 }
 
-// TestShiftedBatchesAreSeen: the vectors of this test network depend on the batch of an image, so the
-// comparison above would notice batches composed differently after a restart.
-func TestShiftedBatchesAreSeen(t *testing.T) {
-	files, paths := album(t, 22)
-	var stores [][]string
-	for _, batch := range []int{4, 5} {
-		dir := t.TempDir()
-		if err := extractTo(t, t.Context(), dir, newSums(), files, paths,
-			ExtractConfig{Preprocessing: tiny, Batch: batch}, nil); err != nil {
-			t.Fatal(err)
-		}
-		stores = append(stores, storeBytes(t, dir))
-	}
-	if stores[0][0] == stores[1][0] {
-		t.Error("batches of 4 and of 5 gave the same vectors")
-	}
-}
-
 // TestCancelKeepsWhatIsDone: the current batch is finished and stored.
 func TestCancelKeepsWhatIsDone(t *testing.T) {
 	files, paths := album(t, 61)
@@ -432,22 +414,6 @@ func TestNotFinite(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows differ:\n%s", diff)
-	}
-}
-
-// In 16 bits, a vector that is not finite may be of a sound image: the extraction ends and says what helps.
-func TestNotFiniteInHalf(t *testing.T) {
-	files, paths := album(t, 23)
-	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Precision: features.Float16}
-	err := Extract(t.Context(), cfg, &spoilt{newSums(), 2, 3}, files, paths, &counting{}, nil)
-	want := paths[2] +
-		": value 1 of its features is NaN, expected a finite number: it may be beyond float16: compute " +
-		"in float32"
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v, expected %q", err, want)
-	}
-	if err := Extract(t.Context(), cfg, newSums(), files, paths, &counting{}, nil); err != nil {
-		t.Errorf("finite: %v", err)
 	}
 }
 

@@ -228,10 +228,7 @@ func (e *extraction) beginBatch(ctx context.Context, b *batch) (x blas32.General
 
 // finishBatch checks the vectors of a batch and passes them to the writer.
 func (e *extraction) finishBatch(b *batch, x blas32.General, usable *bool) error {
-	if i := checkFinite(x, b.reasons); i >= 0 && e.cfg.Precision != "" {
-		return fmt.Errorf("backbone: %s: %s: it may be beyond %s: compute in float32", e.paths[b.first+i], b.reasons[i],
-			e.cfg.Precision)
-	}
+	checkFinite(x, b.reasons)
 	bad := e.listBadImages(b)
 	for _, w := range bad {
 		clear(features.Row(x, w.Row-b.first))
@@ -285,18 +282,13 @@ func (e *extraction) writeBatches(start int) {
 }
 
 // checkFinite sets a reason for each image whose vector holds a value that is not finite: stored, it would
-// spoil every similarity with that vector. It returns the first such image, or -1.
-func checkFinite(x blas32.General, reasons []string) int {
-	first := -1
+// spoil every similarity with that vector.
+func checkFinite(x blas32.General, reasons []string) {
 	for i := range x.Rows {
 		for j, v := range features.Row(x, i) {
 			if v-v != 0 && reasons[i] == "" { // infinite or not a number
 				reasons[i] = fmt.Sprintf("value %d of its features is %v, expected a finite number", j, v)
-				if first < 0 {
-					first = i
-				}
 			}
 		}
 	}
-	return first
 }

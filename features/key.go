@@ -2,7 +2,6 @@ package features
 
 import (
 	"bufio"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -24,10 +23,6 @@ type Key struct {
 
 	// DType is Float16 if the numbers are stored as float16, and "" for float32, the original type.
 	DType string `json:"dtype,omitempty"`
-
-	// Precision is Float16 if the network computed in it, and "" for float32. Whether the GPU rounded
-	// float32 products to TF32 is part of the store's device.
-	Precision string `json:"precision,omitempty"`
 }
 
 // MaxViews limits the views of an image; more is a mistake.
@@ -46,9 +41,6 @@ func (k Key) Element() string {
 	}
 	return k.DType
 }
-
-// Computed returns the type of the numbers that the network computed in.
-func (k Key) Computed() string { return cmp.Or(k.Precision, Float32) }
 
 // numpyDescr returns numpy's name of that type.
 func (k Key) numpyDescr() string {
@@ -72,9 +64,6 @@ func (k Key) checkKey() error {
 	if k.DType != "" && k.DType != Float16 {
 		return fmt.Errorf("element type %q, expected %s or none, which is %s", k.DType, Float16, Float32)
 	}
-	if k.Precision != "" && k.Precision != Float16 {
-		return fmt.Errorf("precision %q, expected %s or none, which is %s", k.Precision, Float16, Float32)
-	}
 	if len(k.Views) > MaxViews {
 		return fmt.Errorf("%d views, expected at most %d", len(k.Views), MaxViews)
 	}
@@ -90,7 +79,7 @@ func (k Key) Differs(other Key) string {
 		{"model", k.Model, other.Model}, {"tensor", k.Output, other.Output}, {"decoder", k.Decoder, other.Decoder},
 		{"preprocessing", k.Preprocessing, other.Preprocessing},
 		{"views", fmt.Sprint(k.Views), fmt.Sprint(other.Views)}, {"numbers", k.Element(), other.Element()},
-		{"precision", k.Computed(), other.Computed()}, {"image list", k.Images, other.Images},
+		{"image list", k.Images, other.Images},
 	} {
 		if part.was != part.asked {
 			return fmt.Sprintf("made with %s %v, asked for %v", part.what, part.was, part.asked)

@@ -38,13 +38,12 @@ const indexVersion = 4
 // Embedder identifies what makes the vectors of an index. Embedders that differ only in Source and Place make the
 // same vectors.
 type Embedder struct {
-	Model         string `json:"model"`               // sha256 of the ONNX file
-	Output        string `json:"output"`              // the output tensor
-	Head          string `json:"head,omitempty"`      // sha256 of the head file; "" without a head
-	Preprocessing string `json:"preprocessing"`       // in canonical form
-	Decoder       string `json:"decoder"`             // the image decoder and its version
-	Precision     string `json:"precision,omitempty"` // features.Float16; "" for float32
-	Source        string `json:"source"`              // where the embedder was found: a hint, not part of the identity
+	Model         string `json:"model"`          // sha256 of the ONNX file
+	Output        string `json:"output"`         // the output tensor
+	Head          string `json:"head,omitempty"` // sha256 of the head file; "" without a head
+	Preprocessing string `json:"preprocessing"`  // in canonical form
+	Decoder       string `json:"decoder"`        // the image decoder and its version
+	Source        string `json:"source"`         // where the embedder was found: a hint, not part of the identity
 
 	// Place is the location of Source if that is a file or a folder; [Create] fills it in.
 	Place location.Place `json:"place,omitzero"`
@@ -56,8 +55,7 @@ func (e Embedder) Differs(asked Embedder) string {
 		return fmt.Sprintf("made with head %s, asked for %s", shortSum(e.Head), shortSum(asked.Head))
 	}
 	key := func(e Embedder) features.Key {
-		return features.Key{Model: e.Model, Output: e.Output, Preprocessing: e.Preprocessing, Decoder: e.Decoder,
-			Precision: e.Precision}
+		return features.Key{Model: e.Model, Output: e.Output, Preprocessing: e.Preprocessing, Decoder: e.Decoder}
 	}
 	return key(e).Differs(key(asked))
 }

@@ -16,17 +16,16 @@ const (
 
 // Attribute is a named constant of a node.
 type Attribute struct {
-	Name   string
-	Kind   AttributeKind
-	Float  float32
-	Int    int64
-	String string
-	Tensor *Tensor
-	Graph  *Graph
-	Floats []float32
-	Ints   []int64
-
-	rest []byte
+	Name   string        `onnx:"1"`
+	Float  float32       `onnx:"2"`
+	Int    int64         `onnx:"3"`
+	String string        `onnx:"4"`
+	Tensor *Tensor       `onnx:"5"`
+	Graph  *Graph        `onnx:"6"`
+	Floats []float32     `onnx:"7"`
+	Ints   []int64       `onnx:"8"`
+	Kind   AttributeKind `onnx:"20"`
+	Rest   []byte        `onnx:"rest"`
 }
 
 // Int returns an integer attribute.

@@ -68,8 +68,8 @@ func (b *Builder) takeAll(g *Graph) {
 	for _, t := range g.Initializers {
 		b.taken[t.Name] = true
 	}
-	for _, name := range g.sparseNames() {
-		b.taken[name] = true
+	for _, s := range g.Sparse {
+		b.taken[s.Values.Name] = true
 	}
 	for _, n := range g.Nodes {
 		b.taken[n.Name] = true

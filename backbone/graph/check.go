@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // newestOpset is the newest version of ONNX's operator set that this package takes into account.
@@ -131,27 +129,8 @@ func (g *Graph) collectSources() (map[string]bool, error) {
 		constant[t.Name] = true
 	}
 	maps.Copy(names, constant)
-	for _, name := range g.sparseNames() {
-		names[name] = true
+	for _, s := range g.Sparse {
+		names[s.Values.Name] = true
 	}
 	return names, nil
-}
-
-// sparseNames lists the names of sparse initializers, which are otherwise kept unread (field 15 of the graph; the
-// name is that of the tensor with their values).
-func (g *Graph) sparseNames() (names []string) {
-	at := func(b []byte, number protowire.Number, visit func([]byte)) {
-		_ = visitFields(b, func(f *field) error { // a field that does not parse has no name
-			if f.number == number && f.kind == protowire.BytesType {
-				visit(f.bytes)
-			}
-			return nil
-		})
-	}
-	at(g.rest, 15, func(b []byte) {
-		at(b, 1, func(b []byte) {
-			at(b, 8, func(b []byte) { names = append(names, string(b)) })
-		})
-	})
-	return names
 }

@@ -17,7 +17,7 @@ func Cut(m *Model, tensor string) (*Model, error) {
 	kept := func(v *ValueInfo) bool { return needed[v.Name] }
 	c := *m
 	c.Graph = &Graph{
-		Name: g.Name, rest: g.rest,
+		Name: g.Name, Sparse: g.Sparse, Rest: g.Rest,
 		Nodes:     nodes,
 		Inputs:    filterList(g.Inputs, kept),
 		ValueInfo: filterList(g.ValueInfo, func(v *ValueInfo) bool { return kept(v) && v.Name != tensor }),

@@ -13,52 +13,60 @@ import "slices"
 
 // Model is a whole ONNX file.
 type Model struct {
-	IRVersion       int64
-	Producer        string
-	ProducerVersion string
-	Domain          string
-	Version         int64 // of the model itself
-	Doc             string
-	Opsets          []Opset
-	Graph           *Graph
-	Metadata        []Property
-
-	rest []byte // unknown fields, unchanged
+	IRVersion       int64      `onnx:"1"`
+	Producer        string     `onnx:"2"`
+	ProducerVersion string     `onnx:"3"`
+	Domain          string     `onnx:"4"`
+	Version         int64      `onnx:"5"` // of the model itself
+	Doc             string     `onnx:"6"`
+	Graph           *Graph     `onnx:"7"`
+	Opsets          []Opset    `onnx:"8"`
+	Metadata        []Property `onnx:"14"`
+	Rest            []byte     `onnx:"rest"` // unknown fields, unchanged
 }
 
 // Opset is the version of an operator set that the nodes use; Domain "" is ONNX's own.
 type Opset struct {
-	Domain  string
-	Version int64
+	Domain  string `onnx:"1"`
+	Version int64  `onnx:"2"`
 }
 
 // Property is a key with its value.
 type Property struct {
-	Key, Value string
+	Key   string `onnx:"1"`
+	Value string `onnx:"2"`
 }
 
 // Graph is a list of nodes in topological order, between inputs and outputs.
 type Graph struct {
-	Name         string
-	Nodes        []*Node
-	Initializers []*Tensor // constants; up to IR version 3 each is also listed as an input
-	Inputs       []*ValueInfo
-	Outputs      []*ValueInfo
-	ValueInfo    []*ValueInfo // what the file states about intermediate tensors
+	Nodes        []*Node      `onnx:"1"`
+	Name         string       `onnx:"2"`
+	Initializers []*Tensor    `onnx:"5"` // constants; up to IR version 3 each is also listed as an input
+	Inputs       []*ValueInfo `onnx:"11"`
+	Outputs      []*ValueInfo `onnx:"12"`
+	ValueInfo    []*ValueInfo `onnx:"13"` // what the file states about intermediate tensors
+	Sparse       []Sparse     `onnx:"15"`
+	Rest         []byte       `onnx:"rest"`
+}
 
-	rest []byte
+// Sparse is a sparse initializer, of which only the name is read.
+type Sparse struct {
+	Values struct {
+		Name string `onnx:"8"`
+		Rest []byte `onnx:"rest"`
+	} `onnx:"1"`
+	Rest []byte `onnx:"rest"`
 }
 
 // Node is one operation.
 type Node struct {
-	Name       string // may be empty
-	Op         string
-	Domain     string // "" (or "ai.onnx") for ONNX's own operators
-	Inputs     []string
-	Outputs    []string
-	Attributes []*Attribute
-
-	rest []byte
+	Inputs     []string     `onnx:"1"`
+	Outputs    []string     `onnx:"2"`
+	Name       string       `onnx:"3"` // may be empty
+	Op         string       `onnx:"4"`
+	Attributes []*Attribute `onnx:"5"`
+	Domain     string       `onnx:"7"` // "" (or "ai.onnx") for ONNX's own operators
+	Rest       []byte       `onnx:"rest"`
 }
 
 // Opset returns the version of ONNX's own operator set, or 0 if the model imports none.

@@ -112,26 +112,6 @@ func (p progression) takenPlaces() []int64 {
 	return out
 }
 
-// gatherElements: one element for each index.
-func gatherElements(c *call) { c.setOutput(0, c.inputFact(0).typ, c.inputFact(1).shape) }
-
-// drawn: numbers of a stated shape, by default float32.
-func inferDrawn(c *call) {
-	c.setOutput(0, DataType(c.Int("dtype", int64(Float32))), ShapeOf(c.Ints("shape")...))
-}
-
-// drawnLike: numbers of the input's shape, and of its type by default.
-func drawnLike(c *call) {
-	c.setOutput(0, DataType(c.Int("dtype", int64(c.inputFact(0).typ))), c.inputFact(0).shape)
-}
-
-// multinomial: for each row the places of its samples.
-func inferMultinomial(c *call) {
-	if x := c.inputFact(0); len(x.shape) == 2 {
-		c.setOutput(0, DataType(c.Int("dtype", int64(Int32))), Shape{x.shape[0], checkedSize(c.Int("sample_size", 1))})
-	}
-}
-
 // inferGather replaces the axis by the shape of the indices.
 func inferGather(c *call) {
 	x, at := c.inputFact(0), c.inputFact(1)

@@ -1,10 +1,7 @@
 package graph
 
 import (
-	"cmp"
-	"maps"
 	"slices"
-	"strings"
 )
 
 // gemm: A (M×K, or its transpose) times B (K×N, or its transpose).
@@ -53,136 +50,6 @@ func inferConv(c *call) {
 		kernel = knownSizes(w.shape[2:])
 	}
 	c.setOutput(0, x.typ, append(out, c.countWindows(x.shape[2:], kernel)...))
-}
-
-// convTranspose: [N,C,…] with filters [C,M/group,…] gives [N,M,…]. Each size is output_shape, or with padding P in all
-//
-//	stride·(size - 1) + output_padding + dilation·(kernel - 1) + 1 - P
-func convTranspose(c *call) {
-	x, w := c.inputFact(0), c.inputFact(1)
-	if len(x.shape) < 3 || len(w.shape) != len(x.shape) {
-		return
-	}
-	n := len(x.shape) - 2
-	out := append(Shape{x.shape[0], multiplyDims(w.shape[1], Fixed(max(c.Int("group", 1), 1)))}, unknownShape(n)...)
-	kernel := c.Ints("kernel_shape")
-	if kernel == nil {
-		kernel = knownSizes(w.shape[2:])
-	}
-	stated, more := c.Ints("output_shape"), c.spatialNumbers("output_padding", n, 0)
-	strides, dilations, pads := c.spatialNumbers("strides", n, 1), c.spatialNumbers("dilations", n, 1),
-		c.spatialNumbers(
-			"pads",
-			2*n,
-			0,
-		)
-	for i, in := range x.shape[2:] {
-		switch auto := c.Text("auto_pad", "NOTSET"); {
-		case len(stated) >= n:
-			out[2+i] = checkedSize(stated[len(stated)-n+i])
-		case !in.Known() || len(kernel) != n || more == nil || strides == nil || dilations == nil || pads == nil:
-		case auto == "SAME_UPPER" || auto == "SAME_LOWER":
-			out[2+i] = checkedSize(in.Size * strides[i])
-		default:
-			padding := pads[i] + pads[n+i]
-			if auto == "VALID" {
-				padding = 0
-			}
-			out[2+i] = checkedSize(strides[i]*(in.Size-1) + more[i] + dilations[i]*(kernel[i]-1) + 1 - padding)
-		}
-	}
-	c.setOutput(0, x.typ, out)
-}
-
-// depthToSpace: [N,C,H,W] gives [N,C/b²,H·b,W·b] with blocks of b×b.
-func depthToSpace(c *call) {
-	x, b := c.inputFact(0), c.Int("blocksize", 0)
-	if len(x.shape) == 4 && b > 0 {
-		c.setOutput(0, x.typ, Shape{x.shape[0], divideSize(x.shape[1], b*b), multiplyDims(x.shape[2], Fixed(b)),
-			multiplyDims(x.shape[3], Fixed(b))})
-	}
-}
-
-// spaceToDepth: [N,C,H,W] gives [N,C·b²,H/b,W/b] with blocks of b×b.
-func spaceToDepth(c *call) {
-	x, b := c.inputFact(0), c.Int("blocksize", 0)
-	if len(x.shape) == 4 && b > 0 {
-		c.setOutput(
-			0,
-			x.typ,
-			Shape{
-				x.shape[0],
-				multiplyDims(x.shape[1], Fixed(b*b)),
-				divideSize(x.shape[2], b),
-				divideSize(x.shape[3], b),
-			},
-		)
-	}
-}
-
-// divideSize returns a size divided by a known number.
-func divideSize(d Dim, by int64) Dim {
-	switch {
-	case !d.Known():
-		return divideDim(d.Name, by)
-	case d.Size%by != 0:
-		return Free("")
-	}
-	return Fixed(d.Size / by)
-}
-
-// gridSample: [N,C,…] at the places of a grid [N,places…,axes] gives [N,C,places…].
-func gridSample(c *call) {
-	x, grid := c.inputFact(0), c.inputFact(1)
-	if len(x.shape) > 2 && len(grid.shape) == len(x.shape) {
-		c.setOutput(0, x.typ, append(Shape{x.shape[0], x.shape[1]}, grid.shape[1:len(grid.shape)-1]...))
-	}
-}
-
-// einsum: each letter of the equation is an axis; "…" stands for those that have no letter. Without "->" the result has
-// the letters that occur once, in the order of the alphabet.
-func inferEinsum(c *call) {
-	left, right, explicit := strings.Cut(strings.ReplaceAll(c.Text("equation", ""), " ", ""), "->")
-	terms := strings.Split(left, ",")
-	if len(terms) != len(c.in) {
-		return
-	}
-	sizes, rest := map[rune]Dim{}, Shape{}
-	for i, term := range terms {
-		shape := c.inputFact(i).shape
-		before, after, dots := strings.Cut(term, "...")
-		more := len(shape) - len(before) - len(after)
-		if shape == nil || more < 0 || more > 0 && !dots {
-			return
-		}
-		rest = broadcastShapes(rest, shape[len(before):len(before)+more])
-		for j, axis := range before + after {
-			if j >= len(before) {
-				j += more
-			}
-			sizes[axis] = broadcastDims(cmp.Or(sizes[axis], Fixed(1)), shape[j])
-		}
-	}
-	if !explicit {
-		right = "..."
-		for _, axis := range slices.Sorted(maps.Keys(sizes)) {
-			if strings.Count(left, string(axis)) == 1 {
-				right += string(axis)
-			}
-		}
-	}
-	before, after, dots := strings.Cut(right, "...")
-	out := Shape{}
-	for _, axis := range before {
-		out = append(out, sizes[axis])
-	}
-	if dots {
-		out = append(out, rest...)
-	}
-	for _, axis := range after {
-		out = append(out, sizes[axis])
-	}
-	c.setOutput(0, c.inputFact(0).typ, out)
 }
 
 // pool: windows over each channel; MaxPool may also output the places of its maxima.

@@ -145,7 +145,7 @@ func TestReadRefuses(t *testing.T) {
 		"half":            {whole[:len(whole)/2], "cut short"},
 		"no graph":        {msg{}.num(1, 8), "found no graph"},
 		"no operator set": {msg{}.num(1, 8).bytes(7, nil), "found no operator set"},
-		"two graphs":      {append(file(nil), file(nil)...), "two graphs"},
+		"two graphs":      {append(file(nil), file(nil)...), "found two"},
 		"no operator":     {file(msg{}.bytes(1, msg{}.text(1, "x"))), "node 1 \"\": found no operator"},
 		"too few values": {weight(msg{}.num(1, 3).num(2, 1).bytes(9, make([]byte, 8))),
 			"float32 [3]: found 8 bytes of data, expected 12"},

@@ -30,7 +30,7 @@ func preparable(t *testing.T, pictures live.Pictures, workers int, step *int) *l
 	t.Helper()
 	a, source := augmentation(step)
 	p, err := live.NewPixels(live.PixelsConfig{Pictures: pictures, Preprocessing: greyInput(), Augmentation: a,
-		Source: source, Workers: workers})
+		Source: source, Workers: workers, Ahead: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,5 +157,3 @@ func TestAnnouncedTrainsTheSame(t *testing.T) {
 		}
 	}
 }
-
-// eager counts the batches that are sent to a network before it needs them, and waits a while for one to send. There is

@@ -2,11 +2,11 @@ package ort
 
 // For the tests in package ort_test.
 var (
-	GemmModel     = gemmModel
-	ReadSignature = readSignature
-	AtLeast       = atLeast
-	KeepSignals   = keepSignals
-	InMemoryOrder = inMemoryOrder
+	GemmModel      = gemmModel
+	ParseSignature = parseSignature
+	AtLeast        = atLeast
+	KeepSignals    = keepSignals
+	InMemoryOrder  = inMemoryOrder
 )
 
 // Opened reports whether the process's large products are ONNX Runtime's by now.

@@ -1,7 +1,7 @@
 package ort
 
 import (
-	"regexp"
+	"fmt"
 	"strings"
 )
 
@@ -31,27 +31,10 @@ func GPUHint(err error, otherwise string) string {
 	return otherwise
 }
 
-// position is where in its sources the library found a fault.
-var position = regexp.MustCompile(`\S+\.(?:cc|cpp|h|cu):\d+ |\bonnxruntime::[\w:~<>]*(?:\([^)]*\))?(?: const)? `)
-
-// inOneLine reduces an error of the library to one line, without its source positions.
+// inOneLine reduces an error of the library to one line.
 func inOneLine(err error) error {
 	if err == nil {
 		return nil
 	}
-	text := strings.Join(strings.Fields(position.ReplaceAllString(err.Error(), "")), " ")
-	const most = 300
-	if cut := []rune(text); len(cut) > most {
-		text = string(cut[:most]) + "…"
-	}
-	return brief{text, err}
+	return fmt.Errorf("%.300s", strings.Join(strings.Fields(err.Error()), " "))
 }
-
-// brief is an error whose text is a part of the library's text.
-type brief struct {
-	words string
-	err   error
-}
-
-func (b brief) Error() string { return b.words }
-func (b brief) Unwrap() error { return b.err }

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
-	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -15,7 +13,6 @@ import (
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/internal/testing/orttest"
-	"winnow/internal/testing/reference"
 )
 
 // drawn are n numbers between -1 and 1.
@@ -380,50 +377,4 @@ func TestInMemoryOrder(t *testing.T) {
 		t.Errorf("the first layer's gradient is node %d, the second's %d, of %d nodes that were %d",
 			first, last, len(ordered.Graph.Nodes), len(d.Backward.Graph.Nodes))
 	}
-}
-
-// BenchmarkLive measures the three passes of a real network and, in the same run, ordinary inference.
-func BenchmarkLive(b *testing.B) {
-	data, err := os.ReadFile(reference.Asset(b, "models/mobilenetv2-features.onnx"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	m, err := graph.Read(data)
-	if err != nil {
-		b.Fatal(err)
-	}
-	m = gradient.Plain(m)
-	var weights []string
-	for _, w := range gradient.Weights(m, "features") {
-		weights = append(weights, w.Name)
-	}
-	const n = 8
-	l := openLive(b, m, weights)
-	net, err := ort.NewNetwork(orttest.Runtime(b), data, "features",
-		ort.NetworkInput{Channels: 3, Height: 224, Width: 224})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer net.Close()
-	x, y := drawnFloats(1, n*l.Inputs()[0]), features.NewMatrix(n, l.Dim())
-	best := [4]time.Duration{time.Hour, time.Hour, time.Hour, time.Hour}
-	for b.Loop() {
-		for i, pass := range []func() error{
-			func() error { return net.Infer(y, x, n) },
-			func() error { return l.Forward(y, [][]float32{x}, n, false) },
-			func() error { return l.Forward(y, [][]float32{x}, n, true) },
-			func() error { return l.Backward(y, false) },
-		} {
-			start := time.Now()
-			if err := pass(); err != nil {
-				b.Fatal(err)
-			}
-			best[i] = min(best[i], time.Since(start))
-		}
-	}
-	for i, name := range []string{"infer-ms", "plain-ms", "keep-ms", "backward-ms"} {
-		b.ReportMetric(best[i].Seconds()*1e3, name)
-	}
-	b.ReportMetric(float64(best[2]+best[3])/float64(best[0]), "step/infer")
-	b.ReportMetric(float64(l.Kept())/1e6, "kept-MB")
 }

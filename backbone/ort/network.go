@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
-	"winnow/backbone/graph"
 	"winnow/features"
 )
 
@@ -55,20 +54,13 @@ var (
 	_ backbone.Pinner = Networks(nil)
 )
 
-// NewNetworks loads a network as [NewNetwork] does. It computes in precision, which is float16 or, for float32, "". The
-// images and the vectors stay float32. A limit of a GPU's memory is for both lanes together.
-func NewNetworks(rt *Runtime, model []byte, output string, in NetworkInput, precision string) (Networks, error) {
-	return newNetworks(rt, model, output, in, precision, rt.device.CUDA)
+// NewNetworks loads a network as [NewNetwork] does. A limit of a GPU's memory is for both lanes together.
+func NewNetworks(rt *Runtime, model []byte, output string, in NetworkInput) (Networks, error) {
+	return newNetworks(rt, model, output, in, rt.device.CUDA)
 }
 
 // newNetworks is NewNetworks with two lanes if double is true.
-func newNetworks(rt *Runtime, model []byte, output string, in NetworkInput, precision string,
-	double bool) (list Networks, err error) {
-	if precision != "" {
-		if model, err = lowerPrecision(model, precision); err != nil {
-			return nil, err
-		}
-	}
+func newNetworks(rt *Runtime, model []byte, output string, in NetworkInput, double bool) (list Networks, err error) {
 	o, lanes := SessionOptions{Outputs: []string{output}, Folder: in.Folder}, 1
 	if double {
 		o.memory, lanes = rt.gpu.Memory/2, 2
@@ -84,21 +76,6 @@ func newNetworks(rt *Runtime, model []byte, output string, in NetworkInput, prec
 		list = append(list, n)
 	}
 	return list, nil
-}
-
-// lowerPrecision returns a model that computes in float16.
-func lowerPrecision(model []byte, precision string) ([]byte, error) {
-	if precision != features.Float16 {
-		return nil, fmt.Errorf("ort: precision: found %q, expected %s or none", precision, features.Float16)
-	}
-	m, err := graph.Read(model)
-	if err == nil {
-		m, err = graph.Lower(m)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("ort: precision %s: %w", precision, err)
-	}
-	return m.Marshal(), nil
 }
 
 // Pin makes copies from and to memory faster, until Unpin.

@@ -2,7 +2,6 @@ package ort
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -148,40 +147,4 @@ func (p served) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []flo
 // isLargeProduct reports whether ONNX Runtime computes a product faster.
 func isLargeProduct(m, n, k int) bool {
 	return m > 0 && n > 0 && k > 0 && float64(m)*float64(n)*float64(k) >= smallest
-}
-
-// Products describes what computes the large matrix products of this process.
-type Products struct {
-	Product string // "ONNX Runtime 1.29.0", "gonum", or the type that the program passed to blas32.Use
-	Library string // path of the library, for ONNX Runtime
-	Threads int    // threads of a product, for ONNX Runtime
-	Why     string // why it is not ONNX Runtime, else ""
-}
-
-// Doctor reports what computes large matrix products from now on. It opens ONNX Runtime to find out.
-func Doctor() Products {
-	if b := blas32.Implementation(); b != blas.Float32(served{}) {
-		return Products{Product: fmt.Sprintf("%T", b), Why: "the program passed it to blas32.Use"}
-	}
-	b := currentBLAS()
-	fast.mu.Lock()
-	defer fast.mu.Unlock()
-	switch {
-	case b == nil:
-		return Products{Product: "gonum", Why: fast.err.Error()}
-	case b.isClosed():
-		return Products{Product: "gonum", Why: "ort: the runtime was closed"}
-	}
-	return Products{
-		Product: "ONNX Runtime " + b.runtime.version,
-		Library: b.runtime.library, Threads: b.runtime.threads,
-	}
-}
-
-// String returns one line of text.
-func (p Products) String() string {
-	if p.Why != "" {
-		return p.Product + " (" + p.Why + ")"
-	}
-	return fmt.Sprintf("%s, %s, %d threads", p.Product, p.Library, p.Threads)
 }

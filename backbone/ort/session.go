@@ -20,8 +20,8 @@ type SessionOptions struct {
 
 	// Spin is how long worker threads stay awake for the next run before they sleep; 0: they sleep at once.
 	// ONNX Runtime's own default, a second and more, takes the cores from Go: on 2 cores a 64×2048×512 product
-	// followed by 5 ms of work on both cores takes 6.6 ms asleep, 7–8 ms with 20–100 µs and 11–55 ms awake
-	// (BenchmarkSpin). Waking costs small products most: 128³ takes 41 µs asleep and 22 µs with 20 µs of
+	// followed by 5 ms of work on both cores takes 6.6 ms asleep, 7–8 ms with 20–100 µs and 11–55 ms awake.
+	// Waking costs small products most: 128³ takes 41 µs asleep and 22 µs with 20 µs of
 	// spinning; from 64×2048×512 on the difference is lost in the noise.
 	Spin time.Duration
 

@@ -107,16 +107,6 @@ func TestSessionChosenOutputs(t *testing.T) {
 	}
 }
 
-// TestSessionInferredSignature opens a model whose file does not say what its output is.
-func TestSessionInferredSignature(t *testing.T) {
-	s := open(t, build([]node{{op: "Shape", in: []string{"a"}, out: []string{"x"}}},
-		[]value{{name: "a", typ: ort.Float, shape: []int64{4, -1}}}, []value{{name: "x",
-			bare: true}}), ort.SessionOptions{})
-	if diff := cmp.Diff([]ort.Info{{Name: "x", Type: ort.Int64, Shape: []int64{2}}}, s.Outputs()); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
-}
-
 // TestSessionKeepsMemory runs the garbage collector between runs over memory that only the session still
 // references.
 func TestSessionKeepsMemory(t *testing.T) {

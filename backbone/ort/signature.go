@@ -1,12 +1,9 @@
 package ort
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	ortgo "github.com/yalue/onnxruntime_go"
 
 	"winnow/backbone/graph"
 )
@@ -18,52 +15,12 @@ type Info struct {
 	Shape []int64 // -1: the size is free; nil: the rank is not known; empty: a scalar
 }
 
-// parseSignature lists a model's inputs and outputs, from the file: asking the wrapper loads the whole model again
-// (166 ms for GoogLeNet's 28 MB). The wrapper is asked only if types or ranks must be inferred.
+// parseSignature lists a model's inputs that are not initializers, and its outputs, as the file states them.
 func parseSignature(model []byte) (in, out []Info, err error) {
-	statedIn, statedOut, ok := readSignature(model)
-	if ok {
-		return statedIn, statedOut, nil
-	}
-	if len(model) == 0 {
-		return nil, nil, errors.New("found 0 bytes, expected an ONNX model")
-	}
-	wrapped, wrappedOut, err := ortgo.GetInputOutputInfoWithONNXData(model)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case len(wrapped) == 0 || len(wrappedOut) == 0:
-		return nil, nil, fmt.Errorf("found %d inputs and %d outputs, expected at least one of each",
-			len(wrapped), len(wrappedOut))
-	}
-	return convertInfos(wrapped, statedIn), convertInfos(wrappedOut, statedOut), nil
-}
-
-// convertInfos converts what the wrapper found. It reports no sizes for a scalar, and none for an unknown rank; the
-// file tells them apart.
-func convertInfos(list []ortgo.InputOutputInfo, stated []Info) []Info {
-	infos := make([]Info, len(list))
-	for i, v := range list {
-		infos[i] = Info{Name: v.Name, Type: ElementType(v.DataType), Shape: []int64(v.Dimensions)}
-		if len(v.Dimensions) == 0 {
-			at := slices.IndexFunc(stated, func(s Info) bool { return s.Name == v.Name })
-			infos[i].Shape = nil
-			if at >= 0 && len(stated[at].Shape) == 0 {
-				infos[i].Shape = stated[at].Shape
-			}
-		}
-	}
-	return infos
-}
-
-// readSignature reads inputs that are not initializers, and outputs, from the file. ok is false if anything is missing
-// or odd; the library then decides, with its own message for a broken file. What was read is returned.
-func readSignature(model []byte) (in, out []Info, ok bool) {
 	m, err := graph.Read(model)
 	if err != nil {
-		return nil, nil, false
+		return nil, nil, err
 	}
-	complete := true
 	read := func(list []*graph.ValueInfo) (infos []Info) {
 		for _, v := range list {
 			info := Info{Name: v.Name, Type: ElementType(v.Type)}
@@ -75,13 +32,18 @@ func readSignature(model []byte) (in, out []Info, ok bool) {
 					info.Shape[i] = -1
 				}
 			}
-			complete = complete && info.Shape != nil && info.Type != 0
 			infos = append(infos, info)
 		}
 		return infos
 	}
 	in, out = read(m.Graph.DataInputs()), read(m.Graph.Outputs)
-	return in, out, complete && len(in) > 0 && len(out) > 0
+	if len(in) == 0 || len(out) == 0 {
+		return nil, nil, fmt.Errorf("found %d inputs and %d outputs, expected at least one of each", len(in), len(out))
+	}
+	if at := slices.IndexFunc(out, func(o Info) bool { return o.Type == 0 }); at >= 0 {
+		return nil, nil, fmt.Errorf("output %q: found no type", out[at].Name)
+	}
+	return in, out, nil
 }
 
 // String formats the info as in messages: "x" float32 [?,3,224,224].

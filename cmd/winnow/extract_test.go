@@ -22,7 +22,6 @@ import (
 	"winnow/features"
 	"winnow/internal/testing/orttest"
 	"winnow/run/extraction"
-	"winnow/search"
 )
 
 // smallNet writes an ONNX classifier of 16×16 pictures: convolution, pooling, and five classes that extract cuts off.
@@ -240,54 +239,6 @@ func (a album) files(t *testing.T) map[string]string {
 
 // TestExtractInterrupted checks that an interrupt exits with 130, and that the next run makes the same bytes as one
 // without.
-// --precision reaches stores, indexes and the queries of an index; other precisions are refused or told.
-func TestExtractPrecision(t *testing.T) {
-	a := newAlbum(t, 12)
-	stdout, stderr := a.mustExtract(t, "--precision", "float16")
-	if !strings.Contains(stdout, "computed in float16") || !strings.Contains(stderr, "gains nothing") {
-		t.Errorf("float16: %s%s", stdout, stderr)
-	}
-	a.fails(t, 1, "float16")
-	a.fails(t, 2, "--check and --dry-run", "--check", "--dry-run")
-	a.fails(t, 1, "nothing to check", "--check")
-	stdout, _ = a.mustExtract(t, "--precision", "float16", "--check", "--json")
-	var check extraction.Check
-	if err := json.Unmarshal([]byte(stdout), &check); err != nil || check.Images != 10 || check.Bad != 2 ||
-		check.Lowest < .99 || check.Lowest == 1 {
-		t.Errorf("%v: %s", err, stdout)
-	}
-
-	lib, index := orttest.Runtime(t).Library(), filepath.Join(a.dir, "index")
-	image := filepath.Join(a.root, "c0", "000.jpg")
-	code, _, stderr := call(t.Context(), "--ort-lib", lib, "models", "add", a.model, "--name", "small", "--preset",
-		"imagenet", "--resize", "18", "--crop", "16")
-	if code != 0 {
-		t.Fatal(stderr)
-	}
-	run := func(args ...string) string {
-		code, _, stderr := call(t.Context(), append([]string{"--ort-lib", lib}, args...)...)
-		if code != 0 {
-			t.Errorf("%v: %s", args, stderr)
-		}
-		return stderr
-	}
-	run("--precision", "float16", "index", "--model", "small", "--out", index, image)
-	ix, err := search.Open(index)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if ix.Embedder.Precision != features.Float16 {
-		t.Errorf("%+v", ix.Embedder)
-	}
-	if err := ix.Close(); err != nil {
-		t.Error(err)
-	}
-	image = filepath.Join(a.root, "c1", "001.jpg") // not in the index
-	if told := run("search", "--index", index, image); !strings.Contains(told, "float16 by way of float32") {
-		t.Errorf("the query was not computed as the index: %s", told)
-	}
-}
-
 func TestExtractInterrupted(t *testing.T) {
 	a := newAlbum(t, 29)
 	a.mustExtract(t)

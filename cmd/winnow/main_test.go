@@ -80,7 +80,7 @@ func TestMisuse(t *testing.T) {
 
 func TestHelpIsData(t *testing.T) {
 	for line, want := range map[string]string{
-		"--help":              "--precision TYPE",
+		"--help":              "--tf32",
 		"help":                "Audit labels:",
 		"help extract":        "feature store DIR to write; required",
 		"help data import":    "winnow data import",

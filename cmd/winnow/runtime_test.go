@@ -79,7 +79,7 @@ func archiveOf(t *testing.T, library string) string {
 	return path
 }
 
-// TestRuntimeInstall installs from a local archive, keeps an intact library, and repairs a damaged one from a folder.
+// TestRuntimeInstall installs from a local archive, keeps a library, and replaces a damaged one.
 func TestRuntimeInstall(t *testing.T) {
 	library := realLibrary(t)
 	cache := t.TempDir()
@@ -99,8 +99,8 @@ func TestRuntimeInstall(t *testing.T) {
 	if code, _, _ = winnowAlone(t, cache, nil, "doctor"); code != 1 {
 		t.Errorf("damaged: code %d", code)
 	}
-	if code, _, stderr = winnowAlone(t, cache, nil, "-q", "runtime", "install", "--from",
-		filepath.Dir(library)); code != 0 || stderr != "" {
+	if code, _, stderr = winnowAlone(t, cache, nil, "-q", "runtime", "install", "--overwrite", "--from",
+		library); code != 0 || stderr != "" {
 		t.Errorf("repair: code %d, %s", code, stderr)
 	}
 	if code, stdout, stderr = winnowAlone(t, cache, nil, "doctor"); code != 0 || !strings.Contains(stdout, path) ||

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"winnow/backbone/graph"
 	"winnow/backbone/ort"
 	"winnow/internal/ortlib"
 )
@@ -190,13 +189,12 @@ func (b *bench) device(gpu ort.GPU) (*ort.Runtime, error) {
 // precision is a precision in which a network computes.
 type precision struct {
 	name string
-	half bool
 	gpu  ort.GPU
 }
 
 // precisions returns the precisions of the device; the first is winnow's.
 func (b *bench) precisions() []precision {
-	list := []precision{{name: "float32"}, {name: "float16", half: true}}
+	list := []precision{{name: "float32"}}
 	if b.dev.Device().CUDA {
 		list = append(list, precision{name: "TF32", gpu: ort.GPU{TF32: true}})
 	}
@@ -206,12 +204,6 @@ func (b *bench) precisions() []precision {
 // of returns a network's model and its runtime for a precision.
 func (b *bench) of(p precision, n *network) (*ort.Runtime, []byte, error) {
 	m := n.model
-	if p.half {
-		var err error
-		if m, err = graph.Lower(m); err != nil {
-			return nil, nil, err
-		}
-	}
 	rt := b.dev
 	if p.gpu != (ort.GPU{}) {
 		var err error

@@ -88,7 +88,7 @@ func (b *bench) rates(n *network, p precision, batches []int) error {
 // lanes loads a network as winnow extract does.
 func (b *bench) lanes(rt *ort.Runtime, model []byte, n *network) (ort.Networks, error) {
 	in := ort.NetworkInput{Channels: n.channels, Height: n.side, Width: n.side}
-	return ort.NewNetworks(rt, model, n.output, in, "")
+	return ort.NewNetworks(rt, model, n.output, in)
 }
 
 // loading is how many measurements the second lane may take to load its session.

@@ -12,7 +12,6 @@ const (
 	leastCos     = .9999
 	mostRelative = 1e-3
 	leastRate    = 3000 // images/s of ResNet-50 from ready tensors
-	leastHalf    = 8000 // images/s of ResNet-50 from host memory in float16
 	leastOfTorch = .7
 	leastSame    = .999 // share of the CPU's neighbours
 	mostOfCPUs   = 3.   // times the CPU's difference from float64
@@ -24,7 +23,7 @@ func (r *Results) judgeGoals() {
 		r.agree("features"), r.agree("gradients"),
 		r.trains("float32", 64, .9, "ResNet-50", "ViT-S/16"), r.trains("TF32", 64, .8, "ResNet-50", "ViT-S/16"),
 		r.trains("float32", 64, .8, "mobilenetv2"), r.trains("float32", 8, .6, "ResNet-50", "mobilenetv2", "ViT-S/16"),
-		r.fast(), r.halfGoal(),
+		r.fast(),
 		r.beside("images_per_second", "extraction as fast as .7 of PyTorch eager, float32"),
 		r.searchGoal(), r.messageGoal(), r.memoryGoal(),
 	}
@@ -163,18 +162,6 @@ func (r *Results) trains(precision string, batch int, least float64, networks ..
 	g.Found = strings.Join(list, ", ")
 	if len(list) > 0 && !r.cpu() {
 		g.State = state(worst >= least && len(list) == len(networks))
-	}
-	return g
-}
-
-func (r *Results) halfGoal() Goal {
-	g := Goal{Name: fmt.Sprintf("ResNet-50 in float16 from the computer's memory: ≥ %d images/s", leastHalf),
-		State: "not run"}
-	if best := r.best("ResNet-50", "float16", byExtract); best != nil {
-		g.Found = fmt.Sprintf("%.0f (%s)", best.Values["images_per_second"], best.Of[3])
-		if !r.cpu() {
-			g.State = state(best.Values["images_per_second"] >= leastHalf)
-		}
 	}
 	return g
 }

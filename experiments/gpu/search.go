@@ -70,9 +70,6 @@ func nearest(b *bench) error {
 	}
 	model := b.ranking(turned)
 	for _, p := range b.precisions() {
-		if p.half {
-			continue
-		}
 		searched := func() (Record, error) { return b.searched(p, set, model) }
 		if err := b.measure(searched, "nearest and evaluation", p.name, "device"); err != nil {
 			return err

@@ -167,7 +167,7 @@ func (p *pyTorch) close() {
 func torch(b *bench) error {
 	p := &pyTorch{b: b}
 	defer p.close()
-	for _, precision := range []string{"float32", "TF32", "float16"} {
+	for _, precision := range []string{"float32", "TF32"} {
 		if b.options.device == "cpu" && precision != "float32" {
 			continue
 		}

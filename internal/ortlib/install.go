@@ -16,9 +16,9 @@ const InstallHint = "run: winnow runtime install"
 // InstallOptions say what to install and from where. The zero value installs this machine's library from npm
 // into the cache folder.
 type InstallOptions struct {
-	From   string            // archive (.tgz, .tar.gz), folder or library file; "": npm
+	From   string            // archive (.tgz, .tar.gz) or library file; "": npm
 	CUDA   bool              // the CUDA provider's libraries too (linux/amd64)
-	Force  bool              // install intact files again
+	Force  bool              // install files again that are there
 	Folder string            // destination; "": CacheFolder
 	Note   func(fact string) // called with each step, as one line; may be nil
 
@@ -27,8 +27,8 @@ type InstallOptions struct {
 }
 
 // Install installs ONNX Runtime's library, and with CUDA the provider's, into the cache folder and returns the
-// library's path. Intact files are kept without a download. Each file is written under a temporary name,
-// checked and renamed: on any error an earlier file stays intact and no partial one appears.
+// library's path. Files that are there are kept. Each file is written into another folder, checked and moved: on any
+// error an earlier file stays intact and no partial one appears.
 func Install(ctx context.Context, o InstallOptions) (string, error) {
 	o, err := o.completeInstall()
 	if err != nil {
@@ -43,9 +43,9 @@ func Install(ctx context.Context, o InstallOptions) (string, error) {
 	if o.CUDA {
 		wanted = append(wanted, providerShared, providerCUDA)
 	}
-	have := readRecord(o.Folder)
 	missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool {
-		return !o.Force && have.isFileIntact(o.Folder, name)
+		info, err := os.Stat(filepath.Join(o.Folder, name))
+		return !o.Force && err == nil && info.Mode().IsRegular()
 	})
 	if len(missing) == 0 {
 		o.Note("already installed: " + path)
@@ -59,7 +59,7 @@ func Install(ctx context.Context, o InstallOptions) (string, error) {
 				}
 			}
 		}
-		return path, o.takeFiles(ctx, o.From, o.From, missing)
+		return path, o.unpackLibraries(ctx, o.From, missing)
 	}
 	return path, o.downloadMissing(ctx, missing)
 }
@@ -110,7 +110,7 @@ func (o InstallOptions) downloadMissing(ctx context.Context, missing []string) e
 		if err := p.checkTarball(tarball); err != nil {
 			return fmt.Errorf("ortlib: install: %w", err)
 		}
-		if err := o.takeFiles(ctx, tarball, p.Name+"@"+p.Version, part); err != nil {
+		if err := o.unpackLibraries(ctx, tarball, part); err != nil {
 			return err
 		}
 		if err := os.Remove(tarball); err != nil { // the next one needs the space

@@ -109,15 +109,10 @@ func onlyWhole(t *testing.T, folder string) {
 // TestInstallFrom takes the library of each platform from each kind of source.
 func TestInstallFrom(t *testing.T) {
 	root := t.TempDir()
-	folder := filepath.Join(root, "unpacked")
-	for _, m := range npmMembers("v1") {
-		put(t, m.content, folder, m.name)
-	}
 	sources := map[string][]platform{
 		put(t, string(tarball(npmMembers("v1"))), root, "npm.tgz"):                 {linuxX64, linuxArm, macArm},
 		put(t, string(tarball(releaseMembers("v1"))), root, "rel.tar.gz"):          {linuxX64},
 		put(t, library(linuxX64, "v1"), root, "alone", "libonnxruntime.so.1.29.0"): {linuxX64},
-		folder: {linuxX64, linuxArm, macArm},
 	}
 	for source, platforms := range sources {
 		for _, p := range platforms {
@@ -141,7 +136,7 @@ func TestInstallFrom(t *testing.T) {
 	}
 }
 
-// TestInstallAgain checks what is left alone, what is repaired, and what --force does.
+// TestInstallAgain checks what is left alone, and what --overwrite does.
 func TestInstallAgain(t *testing.T) {
 	root := t.TempDir()
 	one := put(t, string(tarball(npmMembers("v1"))), root, "one.tgz")
@@ -166,14 +161,6 @@ func TestInstallAgain(t *testing.T) {
 	step(two, false, "v1", "already installed: ")
 	step(filepath.Join(root, "nowhere.tgz"), false, "v1", "already installed: ")
 	step(two, true, "v2", "installed ")
-	put(t, library(linuxX64, "v2")[:150], to, "libonnxruntime.so.1") // somebody cut it
-	step(one, false, "v1", "installed ")
-	if err := os.Remove(filepath.Join(to, "installed.json")); err != nil {
-		t.Fatal(err)
-	}
-	step(two, false, "v2", "installed ")
-	put(t, "{half a rec", to, "installed.json")
-	step(one, false, "v1", "installed ")
 }
 
 func TestInstallCUDA(t *testing.T) {
@@ -195,9 +182,6 @@ func TestInstallCUDA(t *testing.T) {
 	_, err := Install(context.Background(), InstallOptions{From: plain, Folder: lone, CUDA: true, platform: linuxX64})
 	if err == nil || !strings.Contains(err.Error(), providerShared+", "+providerCUDA) {
 		t.Errorf("an archive without CUDA: found error %v", err)
-	}
-	if installed(t, lone, "libonnxruntime.so.1") == "" || !readRecord(lone).isFileIntact(lone, "libonnxruntime.so.1") {
-		t.Error("the library that was there is not installed")
 	}
 	if _, err := Install(context.Background(),
 		InstallOptions{From: plain, Folder: lone, CUDA: true, platform: macArm}); err == nil ||
@@ -224,8 +208,8 @@ func TestInstallFailures(t *testing.T) {
 		"cut":     {put(t, string(good[:len(good)/3]), root, "cut.tgz"), "cut short"},
 		"flipped": {put(t, string(flipped), root, "flipped.tgz"), "flipped.tgz"},
 		"no gzip": {put(t, "text", root, "text.tgz"), "not a gzip archive"},
-		"text":    {put(t, "text", root, "notes.txt"), "found no libonnxruntime.so.1 for linux/amd64"},
-		"nothing": {put(t, string(tarball(nil)), root, "nothing.tgz"), "found no libonnxruntime.so.1 for linux/amd64"},
+		"text":    {put(t, "text", root, "notes.txt"), "found nothing, expected libonnxruntime.so.1 for linux/amd64"},
+		"nothing": {put(t, string(tarball(nil)), root, "nothing.tgz"), "found nothing, expected libonnxruntime.so.1"},
 		"platform": {put(t, string(tarball([]member{{napi + "libonnxruntime.so.1", library(linuxArm, "x")}})), root,
 			"arm.tgz"), "(linux/arm64), expected libonnxruntime.so.1 for linux/amd64"},
 		"forged": {put(t, string(good), root, "onnxruntime-node-1.29.0.tgz"),
@@ -237,8 +221,7 @@ func TestInstallFailures(t *testing.T) {
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: found error %v, expected one with %q", name, err, c.want)
 		}
-		if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, "old") ||
-			!readRecord(to).isFileIntact(to, "libonnxruntime.so.1") {
+		if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, "old") {
 			t.Fatalf("%s: the old library is gone", name)
 		}
 		onlyWhole(t, to)

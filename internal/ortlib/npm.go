@@ -3,12 +3,17 @@ package ortlib
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"winnow/internal/regular"
 )
 
 // NPM returns the path of the npm client, or an error that says what to do without it.
@@ -16,7 +21,7 @@ func NPM() (string, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
 		return "", fmt.Errorf("ortlib: the npm client is missing (%w); "+
-			"install it, or give a local archive or folder with --from", err)
+			"install it, or give a local archive with --from", err)
 	}
 	return npm, nil
 }
@@ -49,11 +54,16 @@ func fetchPackage(ctx context.Context, p npmPackage, folder string) (string, err
 
 // checkTarball compares a tarball with its pinned sha256.
 func (p npmPackage) checkTarball(path string) error {
-	sum, err := sha256File(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return err
 	}
-	if sum != p.SHA256 {
+	defer file.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, file); err != nil {
+		return err
+	}
+	if sum := hex.EncodeToString(h.Sum(nil)); sum != p.SHA256 {
 		return fmt.Errorf("%s: found sha256 %s, expected %s", filepath.Base(path), sum, p.SHA256)
 	}
 	return nil

@@ -114,11 +114,6 @@ func (j Joined) compareStored(rt *ort.Runtime, rows []int, today blas32.General,
 			"winnow extract --overwrite makes them again", d)
 		return nil
 	}
-	if r.Store.Key.Precision != "" {
-		note("embeddings in float32 differ by up to %.3g from those of the stored features, which were computed in %s",
-			d, r.Store.Key.Precision)
-		return nil
-	}
 	if device := rt.Where(); device != r.Store.Device {
 		note("embeddings on %s differ by up to %.3g from those of the stored features, which were made on %s", device,
 			d,

@@ -13,7 +13,6 @@ import (
 
 	"winnow/backbone"
 	"winnow/datasets/location"
-	"winnow/features"
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/models"
@@ -31,10 +30,6 @@ type Options struct {
 	Stdin    io.Reader       // list of images for the name "-"
 	Batch    int             // images per run of the network
 	Workers  int             // images decoded at the same time; 0: one per core
-
-	// Precision is the type of 16 bits that the network computes in; "": float32. Images that are added to vectors, or
-	// asked for among them, are computed as those were.
-	Precision string
 }
 
 // Host is what embedding needs from the program around it.
@@ -150,7 +145,7 @@ func OpenMaker(g *search.Gallery, o Options, note func(format string, args ...an
 	}
 	decoderNow(g.Store.Dir, g.Store.Key.Preprocessing, g.Store.Key.Decoder, note)
 	e := &Embedder{Backbone: b}
-	e.Source, e.Precision = b.Path, agreePrecision(g.Store.Dir, g.Store.Key.Precision, o, note)
+	e.Source = b.Path
 	return e, e.prepareModel(g.Store.Key.Output)
 }
 
@@ -167,14 +162,6 @@ func decoderNow(dir, preprocessing, was string, note func(format string, args ..
 			now)
 	}
 	return now
-}
-
-// agreePrecision returns the precision of vectors, and notes it if another one is asked for.
-func agreePrecision(dir, was string, o Options, note func(format string, args ...any)) string {
-	if o.Precision != "" && o.Precision != was {
-		note("%s was computed in %s: so are the images that are compared with it", dir, cmp.Or(was, features.Float32))
-	}
-	return was
 }
 
 // reopenEmbedder opens the embedder that made an index, from where it was or as o names it. Another embedder is an
@@ -196,7 +183,6 @@ func reopenEmbedder(
 		}
 		return nil, err
 	}
-	e.Precision = agreePrecision(dir, was.Precision, o, note)
 	if why := was.Differs(e.Embedder); why != "" {
 		return nil, hint.With(&search.OtherEmbedder{Dir: dir, Why: why},
 			"vectors of two embedders cannot be compared: "+

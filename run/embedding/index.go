@@ -47,7 +47,6 @@ func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []locati
 	if err != nil {
 		return Indexed{}, err
 	}
-	e.Precision = o.Precision
 	list, err := imageroot.OpenList(ctx, images, o.Root, o.Stdin, h.Note)
 	if err != nil {
 		return Indexed{}, err

@@ -12,7 +12,6 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/run/extraction"
 	"winnow/run/trial"
 	"winnow/search"
 )
@@ -50,12 +49,10 @@ func (e *Embedder) Load(h Host, fill int, unit bool) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	nets, err := ort.NewNetworks(rt, e.cut.Model, e.cut.Tensor, trial.Input(e.cut, e.Backbone.Preprocessing),
-		e.Precision)
+	nets, err := ort.NewNetworks(rt, e.cut.Model, e.cut.Tensor, trial.Input(e.cut, e.Backbone.Preprocessing))
 	if err != nil {
 		return nil, errors.Join(err, rt.Close())
 	}
-	extraction.TellPrecision(h, rt, e.Precision)
 	n := &Network{Embedder: e, host: h, runtime: rt, nets: nets}
 	for _, net := range nets {
 		n.lanes = append(n.lanes, &lane{Embedder: e, net: net, fill: fill, unit: unit})
@@ -141,8 +138,7 @@ func (n *Network) embedPaths(
 ) error {
 	observe, end := n.host.Images()
 	defer end()
-	cfg := backbone.ExtractConfig{Preprocessing: n.Backbone.Preprocessing, Batch: o.Batch, Workers: o.Workers,
-		Precision: n.Precision}
+	cfg := backbone.ExtractConfig{Preprocessing: n.Backbone.Preprocessing, Batch: o.Batch, Workers: o.Workers}
 	return backbone.Extract(ctx, cfg, n, images, paths, rows, observe)
 }
 

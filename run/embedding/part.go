@@ -37,9 +37,6 @@ func (e *Embedder) WritePart(ctx context.Context, h Host, out string, list *imag
 		Inputs: map[string]string{"model": e.Embedder.Model, "head": e.Head, "images": features.HashPaths(names)},
 		Settings: map[string]string{"output": e.Output, "preprocessing": e.Preprocessing, "decoder": e.Decoder,
 			"batch": strconv.Itoa(o.Batch), "l2": strconv.FormatBool(unit)}, Winnow: h.Winnow}
-	if e.Precision != "" {
-		rows.Settings["precision"] = e.Precision
-	}
 	return Job.Do(ctx, location.At(out), s, rows, func(first, end int, put func(partRows) error) error {
 		n, err := e.Load(h, 0, unit)
 		if err != nil {

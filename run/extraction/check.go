@@ -24,16 +24,15 @@ const agreeing = .9999
 // Check compares the vectors of some of the images with those in float32 on the CPU, as `winnow extract --check --json`
 // prints it.
 type Check struct {
-	Device    string      `json:"device"`
-	Precision string      `json:"precision"`
-	Images    int         `json:"images"` // compared
-	Bad       int         `json:"unreadable"`
-	Lowest    float64     `json:"lowest_cosine"`
-	Path      string      `json:"lowest_image"`
-	Mean      float64     `json:"mean_cosine"`
-	Least     float64     `json:"expected_cosine"` // of every image
-	Agrees    bool        `json:"agrees"`          // Lowest ≥ Least
-	Changed   []Neighbour `json:"changed_neighbours"`
+	Device  string      `json:"device"`
+	Images  int         `json:"images"` // compared
+	Bad     int         `json:"unreadable"`
+	Lowest  float64     `json:"lowest_cosine"`
+	Path    string      `json:"lowest_image"`
+	Mean    float64     `json:"mean_cosine"`
+	Least   float64     `json:"expected_cosine"` // of every image
+	Agrees  bool        `json:"agrees"`          // Lowest ≥ Least
+	Changed []Neighbour `json:"changed_neighbours"`
 }
 
 // Neighbour is an image whose nearest image among those compared is another.
@@ -51,16 +50,15 @@ func (e *Extraction) Check(ctx context.Context, h Host) (Check, error) {
 		return Check{}, err
 	}
 	defer net.Close()
-	if e.Precision == "" && !rt.Device().CUDA {
-		return Check{}, errors.New("extract: nothing to check: vectors in float32 on the cpu are what others are " +
-			"compared with: name another precision, or a GPU")
+	if !rt.Device().CUDA {
+		return Check{}, errors.New("extract: nothing to check: those of a GPU are compared with vectors of the cpu")
 	}
 	n := min(len(e.Paths), CheckImages)
 	sample := make([]string, n)
 	for i := range sample {
 		sample[i] = e.Paths[i*len(e.Paths)/n]
 	}
-	cfg := e.extractConfig()
+	cfg := e.Config
 	cfg.Views = nil
 	found, err := e.computeVectors(ctx, cfg, net, sample)
 	if err != nil {
@@ -75,13 +73,12 @@ func (e *Extraction) Check(ctx context.Context, h Host) (Check, error) {
 		return Check{}, trial.Refused(e.Model, err)
 	}
 	defer exact.Close()
-	cfg.Precision = ""
 	want, err := e.computeVectors(ctx, cfg, exact, sample)
 	if err != nil {
 		return Check{}, err
 	}
 	c := compareVectors(sample, want, found)
-	c.Device, c.Precision = rt.Where(), e.Key().Computed()
+	c.Device = rt.Where()
 	return c, nil
 }
 
@@ -174,8 +171,8 @@ func compareVectors(paths []string, want, found *held) Check {
 
 // Write writes the outcome for people.
 func (c Check) Write(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%d images in %s on %s, compared with float32 on the cpu:\n"+
-		"cosine %.7f at the lowest (%s), %.7f in the mean\n", c.Images, c.Precision, c.Device, c.Lowest, c.Path, c.Mean)
+	_, err := fmt.Fprintf(w, "%d images on %s, compared with the cpu:\n"+
+		"cosine %.7f at the lowest (%s), %.7f in the mean\n", c.Images, c.Device, c.Lowest, c.Path, c.Mean)
 	if err != nil {
 		return err
 	}

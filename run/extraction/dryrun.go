@@ -68,7 +68,7 @@ func (e *Extraction) tryBatches(ctx context.Context, h Host, batches int) (DryRu
 	}
 	times, rows := []time.Time{time.Now()}, []int{0} // at the start, and when each batch was done
 	w := &unkept{}
-	err = backbone.Extract(ctx, e.extractConfig(), net, e.Root, sample, w, func(at backbone.Progress) {
+	err = backbone.Extract(ctx, e.Config, net, e.Root, sample, w, func(at backbone.Progress) {
 		times, rows = append(times, time.Now()), append(rows, at.Done)
 	})
 	if err != nil {

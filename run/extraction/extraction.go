@@ -34,7 +34,6 @@ type Extraction struct {
 	Cut       *models.Prepared
 	Config    backbone.ExtractConfig
 	DType     string // of the store's numbers; "": float32
-	Precision string // type of 16 bits that the network computes in; "": float32
 	Memory    int64  // bytes that a batch may use; 0: what the machine has left
 
 	looks  []backbone.Look // of Paths, where they were decoded; nil: none were
@@ -51,7 +50,6 @@ type Host struct {
 	Images    func() (observe func(backbone.Progress), end func()) // shows progress
 	GPUMemory int64                                                // limit in bytes; 0: none
 	Winnow    string                                               // version of the program, for the store
-	Precision string                                               // of networks that are not trained, as Extraction's
 }
 
 // Complete returns the host with defaults for the functions that are nil.
@@ -75,7 +73,6 @@ type Result struct {
 	Dim       int            `json:"dim"`
 	Views     []string       `json:"views"`
 	DType     string         `json:"dtype"`
-	Precision string         `json:"precision"` // that the network computed in
 	Model     string         `json:"model"`
 	Output    string         `json:"output"`
 	Device    string         `json:"device"`
@@ -95,14 +92,7 @@ type Result struct {
 func (e *Extraction) Key() features.Key {
 	return features.Key{Model: e.Model.SHA256, Output: e.Cut.Cut, Preprocessing: e.Config.Preprocessing.Key(),
 		Decoder: e.Config.Preprocessing.DecoderVersion(), Views: e.Config.ViewNames(),
-		Images: features.HashPaths(e.Paths), DType: e.DType, Precision: e.Precision}
-}
-
-// extractConfig returns how images become vectors.
-func (e *Extraction) extractConfig() backbone.ExtractConfig {
-	cfg := e.Config
-	cfg.Precision = e.Precision
-	return cfg
+		Images: features.HashPaths(e.Paths), DType: e.DType}
 }
 
 // Store returns the finished store, after making or finishing it if necessary.
@@ -207,27 +197,11 @@ func (e *Extraction) loadNetwork(h Host) (*ort.Runtime, ort.Networks, error) {
 		return nil, nil, err
 	}
 	e.settleBatch(h, rt)
-	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, trial.Input(e.Cut, e.Config.Preprocessing), e.Precision)
+	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, trial.Input(e.Cut, e.Config.Preprocessing))
 	if err != nil {
-		return rt, net, explainRefusal(e.Model, e.Precision, err)
+		return rt, net, trial.Refused(e.Model, err)
 	}
-	TellPrecision(h, rt, e.Precision)
 	return rt, net, nil
-}
-
-// TellPrecision notes that 16 bits gain nothing on the CPU.
-func TellPrecision(h Host, rt *ort.Runtime, precision string) {
-	if precision != "" && !rt.Device().CUDA {
-		h.Note("the cpu computes %s by way of float32: it is slower and gains nothing but its numbers", precision)
-	}
-}
-
-// explainRefusal explains an error of the runtime.
-func explainRefusal(b *models.Backbone, precision string, err error) error {
-	if precision == "" {
-		return trial.Refused(b, err)
-	}
-	return hint.With(fmt.Errorf("models: %s: %w", b.File, err), "compute in %s", features.Float32)
 }
 
 // findFinishedStore returns the result of a finished store in the folder, if there is one.
@@ -275,7 +249,7 @@ func (e *Extraction) fillStore(ctx context.Context, h Host, w *features.Writer, 
 	start := time.Now()
 	observe, end := h.Images()
 	defer end()
-	cfg, looks := e.extractConfig(), make([]backbone.Look, len(e.Paths))
+	cfg, looks := e.Config, make([]backbone.Look, len(e.Paths))
 	cfg.Looked = func(image int, l backbone.Look) { looks[image] = l }
 	e.looks = looks
 	if err := backbone.Extract(ctx, cfg, net, e.Root, e.Paths, w, observe); err != nil {
@@ -310,7 +284,7 @@ func adviseOnStop(err error) error {
 
 func (e *Extraction) newStoreResult(s *features.Store) Result {
 	return Result{Store: e.Out, Rows: s.Rows, Dim: s.Dim, Views: s.Key.Views, DType: s.Key.Element(),
-		Precision: s.Key.Computed(), Model: e.Model.Name,
+		Model:  e.Model.Name,
 		Output: s.Key.Output, Device: s.Device, Batch: s.Batch, Bad: s.Bad, sum: s.Sum}
 }
 

@@ -48,7 +48,7 @@ func Look(name string, root fs.FS, paths []string, h Host) (*Extraction, error) 
 // New returns the extraction for a backbone, a name or a file, with settings. Warnings about the backbone are noted.
 // The caller sets Out, and may call [Extraction.Fit] then.
 func New(name string, settings models.Settings, root fs.FS, paths []string, h Host) (*Extraction, error) {
-	e := &Extraction{Root: root, Paths: features.Distinct(paths), Precision: h.Precision}
+	e := &Extraction{Root: root, Paths: features.Distinct(paths)}
 	var err error
 	if e.Model, e.Cut, err = OpenBackbone(name, settings); err != nil {
 		return nil, err

@@ -52,9 +52,6 @@ func (e *Extraction) makeShardPart(ctx context.Context, h Host) (r Result, err e
 		Settings: map[string]string{"output": key.Output, "preprocessing": key.Preprocessing, "decoder": key.Decoder,
 			"views": strings.Join(key.Views, "+"), "dtype": key.Element(), "batch": strconv.Itoa(e.Config.Batch)},
 		Winnow: h.Winnow}
-	if key.Precision != "" {
-		rows.Settings["precision"] = key.Precision
-	}
 	own := *e
 	made, err := Job.Fill(ctx, location.At(e.Out), e.shard, rows, e.Overwrite, func(at string) (err error) {
 		own.Out = at

@@ -19,9 +19,6 @@ func (r Result) Write(w io.Writer, listed int) {
 	if r.DType != features.Float32 {
 		fmt.Fprintf(w, ", as %s", r.DType)
 	}
-	if r.Precision != features.Float32 {
-		fmt.Fprintf(w, ", computed in %s", r.Precision)
-	}
 	fmt.Fprintln(w)
 	if r.Shard != "" {
 		fmt.Fprintf(w, "shard %s: when all are there: winnow join %s\n", r.Shard, r.whole)

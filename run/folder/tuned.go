@@ -230,7 +230,7 @@ func (r *Run) FrozenStore() (*features.Store, error) {
 	was := facts.FeaturesKey
 	was.Images = s.Key.Images                       // another manifest may have another list
 	was.Views, was.DType = s.Key.Views, s.Key.DType // any store of that backbone fits
-	was.Decoder, was.Precision = s.Key.Decoder, s.Key.Precision
+	was.Decoder = s.Key.Decoder
 	if why := s.Key.Differs(was); why != "" {
 		return nil, fmt.Errorf("features %s: %s as the run %s was", dir, why, r.Dir)
 	}

@@ -134,7 +134,7 @@ func (t *Live) newLiveInputs(ctx context.Context, set features.Set, batch int, s
 				"folder with %s", t.RootName, config.Key("data.root"))
 		}
 		return live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment,
-			Source: source})
+			Source: source, Ahead: t.rt.Device().CUDA})
 	}
 	pixels, err := keep(limit)
 	if err != nil || t.frozen == nil {

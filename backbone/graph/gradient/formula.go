@@ -149,8 +149,7 @@ func (w writing) asTensor(v any) string {
 
 // attributes are the numbers that formulas may name, with their defaults.
 var attributes = map[string]map[string]float32{
-	"LeakyRelu": {"alpha": 0.01}, "Elu": {"alpha": 1}, "Celu": {"alpha": 1}, "Swish": {"alpha": 1},
-	"ThresholdedRelu": {"alpha": 1},
-	"Selu":            {"alpha": 1.67326319217681884765625, "gamma": 1.05070102214813232421875},
-	"HardSigmoid":     {"alpha": 0.2}, "Shrink": {"lambd": 0.5}, "InstanceNormalization": {"epsilon": 1e-5},
+	"LeakyRelu": {"alpha": 0.01}, "Elu": {"alpha": 1}, "Swish": {"alpha": 1},
+	"Selu":        {"alpha": 1.67326319217681884765625, "gamma": 1.05070102214813232421875},
+	"HardSigmoid": {"alpha": 0.2}, "InstanceNormalization": {"epsilon": 1e-5},
 }

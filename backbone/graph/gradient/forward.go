@@ -35,9 +35,6 @@ func prepareForward(m *graph.Model, o Options) (*forward, error) {
 	}
 	nameSizes(g.Inputs)
 	wholeGelu(&c, o.Output)
-	if err := replaceResizes(&c, o); err != nil {
-		return nil, err
-	}
 	f := &forward{}
 	if err := f.rewriteNorms(&c, o); err != nil {
 		return nil, err

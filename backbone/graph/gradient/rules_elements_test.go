@@ -37,9 +37,7 @@ func TestElements(t *testing.T) {
 			cases = append(cases, c)
 		}
 	}
-	for o, from := range map[string][2]float64{"Sin": {-3, 3}, "Cos": {-3, 3}, "Tan": {-1, 1}, "Asin": {-.8, .8},
-		"Acos": {-.8, .8}, "Atan": {-3, 3}, "Sinh": {-2, 2}, "Cosh": {-2, 2}, "Asinh": {-3, 3}, "Acosh": {1.5, 4},
-		"Atanh": {-.8, .8}, "Softsign": {.2, 3}, "Mish": {-3, 3}} {
+	for o, from := range map[string][2]float64{"Sin": {-3, 3}, "Cos": {-3, 3}, "Softsign": {.2, 3}, "Mish": {-3, 3}} {
 		c := ruleCase{name: o, typ: graph.Float32, in: []array{drawn(1, from[0], from[1], 3, 8)}, build: op(o)}
 		if o == "Mish" {
 			c.opset = 18
@@ -56,11 +54,10 @@ func TestElements(t *testing.T) {
 		{"Elu", nil}, {"Elu", []*graph.Attribute{graph.Float("alpha", 0.5)}},
 		{"Elu", []*graph.Attribute{graph.Float("alpha", -0.5)}},
 		{"HardSigmoid", nil}, {"HardSigmoid", []*graph.Attribute{graph.Float("alpha", 0.5), graph.Float("beta", 0.5)}},
-		{"HardSwish", nil}, {"Selu", nil}, {"Celu", nil}, {"Celu", []*graph.Attribute{graph.Float("alpha", 2)}},
+		{"HardSwish", nil}, {"Selu", nil},
 		{"Selu", []*graph.Attribute{graph.Float("alpha", 2), graph.Float("gamma", 0.5)}},
 		{"Selu", []*graph.Attribute{graph.Float("alpha", -2), graph.Float("gamma", 0.5)}},
-		{"ThresholdedRelu", nil}, {"ThresholdedRelu", []*graph.Attribute{graph.Float("alpha", 2.5)}}, {"Softsign", nil},
-		{"Shrink", []*graph.Attribute{graph.Float("lambd", 1)}},
+		{"Softsign", nil},
 	}
 	for _, p := range piecewise {
 		cases = append(cases, ruleCase{name: p.op, typ: graph.Float32, in: []array{kinked(3, 8)},

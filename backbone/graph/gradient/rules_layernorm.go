@@ -93,18 +93,3 @@ func instanceNorm(c *call) error {
 	}
 	return nil
 }
-
-// lpNorm: y = x/‖x‖ along an axis: ∂L/∂x = (∂L/∂y - y·Σ ∂L/∂y·y)/‖x‖, and 0 where ‖x‖ is 0 (y is then also 0).
-func lpNorm(c *call) error {
-	if p := c.Int("p", 2); p != 2 {
-		return fmt.Errorf("found p = %d, expected 2", p)
-	}
-	axis, _, err := c.readAxis(c.inputName(0), -1)
-	if err != nil {
-		return err
-	}
-	norm := c.addOp("ReduceL2", c.Inputs, graph.Ints("axes", axis), graph.Int("keepdims", 1))
-	c.giveGrad(0, c.addFormula("Where(norm > 0, (dy - y*total(dy*y))/norm, 0)", map[string]any{"norm": norm,
-		"total": func(t string) string { return c.emitTotal(t, []int64{axis}) }}))
-	return nil
-}

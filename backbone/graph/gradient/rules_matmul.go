@@ -44,64 +44,31 @@ func transposeFlags(a, b bool) []*graph.Attribute {
 }
 
 // matMul: Y = A·B over the last two axes, with broadcasting of the leading ones: ∂L/∂A = ∂L/∂Y·Bᵀ and
-// ∂L/∂B = Aᵀ·∂L/∂Y, summed over repeated axes. A vector is a row on the left and a column on the right.
+// ∂L/∂B = Aᵀ·∂L/∂Y, summed over repeated axes.
 func matMul(c *call) error {
 	a, b, dy := c.inputName(0), c.inputName(1), c.grad[0]
-	as, bs := c.forwardShape(a), c.forwardShape(b)
-	if len(as) == 0 || len(bs) == 0 {
-		return fmt.Errorf("found shapes %v and %v, expected known ones", as, bs)
+	as, bs, full := c.forwardShape(a), c.forwardShape(b), c.forwardShape(c.Outputs[0])
+	if len(as) < 2 || len(bs) < 2 || len(full) < 2 {
+		return fmt.Errorf("found shapes %v and %v, expected known ones of two axes or more", as, bs)
 	}
-	if len(bs) == 2 && len(as) >= 2 {
+	if len(bs) == 2 {
 		c.byMatrix(a, b, dy, len(as))
 		return nil
 	}
-	row, column := len(as) == 1, len(bs) == 1
-	full := c.forwardShape(c.Outputs[0])
-	if full == nil {
-		return fmt.Errorf("shape of %q: found ?, expected a known one", c.Outputs[0])
-	}
-	lead := full[:len(full)-2+countTrue(row, column)]
-	if row {
-		a, as = c.addOp("Unsqueeze", []string{a, c.constInts(0)}), graph.Shape{graph.Fixed(1), as[0]}
-		dy = c.addOp("Unsqueeze", []string{dy, c.constInts(int64(len(lead)))})
-	}
-	if column {
-		b, bs = c.addOp("Unsqueeze", []string{b, c.constInts(1)}), graph.Shape{bs[0], graph.Fixed(1)}
-		dy = c.addOp("Unsqueeze", []string{dy, c.constInts(-1)})
-	}
+	lead := full[:len(full)-2]
 	if c.wantsGrad(0) {
-		if err := c.giveMatrix(0, c.emitProduct(dy, len(full)+countTrue(row, column), false, b, len(bs), true), lead,
-			as,
-			row); err != nil {
+		if err := c.giveMatrix(0, c.emitProduct(dy, len(full), false, b, len(bs), true), lead, as); err != nil {
 			return err
 		}
 	}
 	if c.wantsGrad(1) {
-		return c.giveMatrix(1, c.emitProduct(a, len(as), true, dy, len(full)+countTrue(row, column), false), lead, bs,
-			column)
+		return c.giveMatrix(1, c.emitProduct(a, len(as), true, dy, len(full), false), lead, bs)
 	}
 	return nil
 }
 
-func countTrue(flags ...bool) (n int) {
-	for _, f := range flags {
-		if f {
-			n++
-		}
-	}
-	return n
-}
-
-// giveMatrix gives the i-th input a gradient [lead…, rows, columns]. The input has the last two or more of
-// these axes, or is a vector of the same elements.
-func (c *call) giveMatrix(i int, grad string, lead, own graph.Shape, vector bool) error {
-	if vector {
-		if len(lead) > 0 {
-			grad = c.addOp("ReduceSum", []string{grad, c.constInts(allAxes(len(lead))...)}, graph.Int("keepdims", 0))
-		}
-		c.giveGrad(i, c.addOp("Reshape", []string{grad, c.constInts(-1)}))
-		return nil
-	}
+// giveMatrix gives the i-th input, whose shape is own, a gradient [lead…, rows, columns].
+func (c *call) giveMatrix(i int, grad string, lead, own graph.Shape) error {
 	from := append(append(graph.Shape{}, lead...), own[len(own)-2:]...)
 	g, err := c.reducedFrom(grad, from, c.inputName(i))
 	if err == nil {

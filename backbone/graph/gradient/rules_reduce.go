@@ -143,20 +143,4 @@ func overSome(formula string) rule {
 	}
 }
 
-// cumSum sums the gradient from the other end.
-func cumSum(c *call) error {
-	c.giveGrad(0, c.addOp("CumSum", []string{c.grad[0], c.inputName(1)}, graph.Int("exclusive", c.Int("exclusive", 0)),
-		graph.Int("reverse", 1-c.Int("reverse", 0))))
-	return nil
-}
-
-// topK puts the gradient back at the places that were taken.
-func topK(c *call) error {
-	if c.grad[0] != "" {
-		c.giveGrad(0, c.addOp("ScatterElements", []string{c.emitZeros(c.inputName(0)), c.outputName(1), c.grad[0]},
-			graph.Int("axis", c.Int("axis", -1))))
-	}
-	return nil
-}
-
 var errRank = errors.New("its rank is not known")

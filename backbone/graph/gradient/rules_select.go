@@ -153,16 +153,6 @@ func deriveGather(c *call) error {
 	return nil
 }
 
-// gatherElements adds up the gradient at the places that were read.
-func gatherElements(c *call) error {
-	axis, _, err := c.readAxis(c.inputName(0), 0)
-	if err == nil {
-		c.giveGrad(0, c.addOp("ScatterElements", []string{c.emitZeros(c.inputName(0)), c.inputName(1), c.grad[0]},
-			graph.Int("axis", axis), graph.String("reduction", "add")))
-	}
-	return err
-}
-
 // areDistinct normalises negative places to 0..n-1, and reports whether all places differ.
 func areDistinct(places []int64, n int64) bool {
 	seen := map[int64]bool{}

@@ -158,7 +158,7 @@ func derivePad(c *call) error {
 		return err
 	}
 	if c.Text("mode", "constant") != "constant" {
-		return c.foldPadding(before, after)
+		return fmt.Errorf("found mode %q, expected constant", c.Text("mode", "constant"))
 	}
 	var starts, ends, along []int64
 	back := make([]int64, 2*rank)
@@ -182,52 +182,6 @@ func derivePad(c *call) error {
 		c.giveGrad(0, c.addOp("Slice", []string{c.grad[0], c.constInts(starts...), c.constInts(ends...),
 			c.constInts(along...)}))
 	}
-	return nil
-}
-
-// foldPadding adds up the gradient of a Pad that repeats what it pads, at the places that it repeated: an axis at a
-// time, by a product with a matrix of zeros and ones.
-func (c *call) foldPadding(before, after []int64) error {
-	grad, shape := c.grad[0], c.forwardShape(c.inputName(0))
-	mode := c.Text("mode", "constant")
-	for a, d := range shape {
-		if before[a] == 0 && after[a] == 0 {
-			continue
-		}
-		if !d.Known() || d.Size == 0 {
-			return fmt.Errorf("axis %d of %q: found shape %v, expected a known size", a, c.inputName(0), shape)
-		}
-		out := d.Size + before[a] + after[a]
-		m := make([]float64, out*d.Size)
-		for i := range out {
-			at := i - before[a]
-			switch mode {
-			case "edge":
-				at = min(max(at, 0), d.Size-1)
-			case "wrap":
-				at = (at%d.Size + d.Size) % d.Size
-			case "reflect":
-				period := max(2*(d.Size-1), 1)
-				at = (at%period + period) % period
-				at = min(at, period-at)
-			default:
-				return fmt.Errorf("found mode %q, expected constant, reflect, edge or wrap", mode)
-			}
-			m[i*d.Size+at] = 1
-		}
-		matrix := c.constNumbers(fmt.Sprint("padding", mode, before[a], after[a], d.Size), c.inputName(0), m,
-			[]int64{out, d.Size}, func(v float64) float64 { return v })
-		swap := allAxes(len(shape))
-		swap[a], swap[len(swap)-1] = swap[len(swap)-1], swap[a]
-		turn := func(t string) string {
-			if a == len(shape)-1 {
-				return t
-			}
-			return c.addOp("Transpose", []string{t}, graph.Ints("perm", swap...))
-		}
-		grad = turn(c.addOp("MatMul", []string{turn(grad), matrix}))
-	}
-	c.giveGrad(0, grad)
 	return nil
 }
 

@@ -86,28 +86,6 @@ func TestPools(t *testing.T) {
 	})
 }
 
-func TestConvTranspose(t *testing.T) {
-	for _, c := range []struct {
-		name       string
-		x, w       []int64
-		attributes []*graph.Attribute
-	}{
-		{"2x2/2", []int64{2, 3, 4, 5}, []int64{3, 2, 2, 2}, []*graph.Attribute{graph.Ints("strides", 2, 2)}},
-		{"3x3/1, pads", []int64{2, 3, 4, 5}, []int64{3, 2, 3, 3}, []*graph.Attribute{graph.Ints("pads", 1, 0, 1, 2)}},
-		{"3x3/2, pads, output padding", []int64{2, 3, 4, 5}, []int64{3, 2, 3, 3},
-			[]*graph.Attribute{graph.Ints("strides", 2, 2),
-				graph.Ints("pads", 1, 1, 1, 1), graph.Ints("output_padding", 1, 1)}},
-		{"output padding beyond the last window", []int64{2, 3, 4, 5}, []int64{3, 2, 2, 2},
-			[]*graph.Attribute{graph.Ints("strides", 3, 3), graph.Ints("output_padding", 2, 1)}},
-		{"groups, dilations", []int64{2, 4, 3, 4}, []int64{4, 3, 2, 3},
-			[]*graph.Attribute{graph.Int("group", 2), graph.Ints("dilations", 2, 1), graph.Ints("strides", 2, 1)}},
-	} {
-		runCases(t, []ruleCase{f32(c.name, op("ConvTranspose", c.attributes...), drawn(1, -1, 1, c.x...), drawn(2,
-			-1, 1, c.w...),
-			drawn(3, -1, 1, c.w[1]*max(1, (&graph.Node{Attributes: c.attributes}).Int("group", 1))))})
-	}
-}
-
 // TestMaxPoolBehindRelu: the gradient is cut before it is spread, unless something else also reads the Relu.
 func TestMaxPoolBehindRelu(t *testing.T) {
 	pool := func(b *graph.Builder, x string) string {

@@ -29,7 +29,7 @@ func (w Weight) Size() int64 {
 // roles lists the inputs of each operator that are weights if they are constant. Means and variances of
 // BatchNormalization are not: they are state.
 var roles = map[string][]int{
-	"Conv": {1, 2}, "ConvTranspose": {1, 2}, "Gemm": {0, 1, 2}, "MatMul": {0, 1}, "PRelu": {1},
+	"Conv": {1, 2}, "Gemm": {0, 1, 2}, "MatMul": {0, 1}, "PRelu": {1},
 	"BatchNormalization": {1, 2}, "LayerNormalization": {1, 2}, "InstanceNormalization": {1, 2},
 	"GroupNormalization": {1, 2}, "RMSNormalization": {1},
 }
@@ -43,17 +43,6 @@ var mixers = map[string]bool{"Add": true, "Sub": true, "Mul": true, "Div": true,
 var carriers = map[string]bool{
 	"Identity": true, "Transpose": true, "Reshape": true, "Flatten": true, "Squeeze": true, "Unsqueeze": true,
 	"Cast": true, "Expand": true, "Tile": true, "Slice": true, "Gather": true, "Dropout": true, "Split": true,
-	"Resize": true,
-}
-
-// joinedConstant returns the constant of which a Concat joins parts, or "": position embeddings are apart while those
-// of the patches are resized.
-func (w *weighing) joinedConstant(n *graph.Node) string {
-	name := w.carriedConstant(n.Inputs, 0)
-	if n.Op != "Concat" || slices.ContainsFunc(n.Inputs, func(in string) bool { return w.origin[in] != name }) {
-		return ""
-	}
-	return name
 }
 
 // Weights lists the trainable weights on the way to an output ("": to any), in the order of their first use:
@@ -63,7 +52,8 @@ func (w *weighing) joinedConstant(n *graph.Node) string {
 //     depends on one of these, except attention masks (constants with -∞, or of 0 and one number below -50).
 //
 // A weight may reach its node through operators that rearrange or repeat it. A constant that is also the mean or
-// the variance of a BatchNormalization is left out, because exporters share equal constants: see [Plain].
+// the variance of a BatchNormalization is left out, because exporters share equal constants: see [Plain]. So is one
+// that the network resizes.
 func Weights(m *graph.Model, output string) []Weight {
 	w := &weighing{m: m, constant: m.Graph.Constants(), origin: map[string]string{}, behind: map[string]bool{},
 		found: map[string]bool{}}
@@ -81,7 +71,7 @@ type weighing struct {
 	origin   map[string]string // tensors that carry a constant → that constant
 	behind   map[string]bool   // tensors that depend on an operator with weights
 	reaches  map[string]bool   // tensors that receive a gradient
-	state    map[string]bool   // constants that are running statistics
+	state    map[string]bool   // constants that are running statistics, or resized
 	found    map[string]bool
 	list     []Weight
 }
@@ -112,11 +102,7 @@ func (w *weighing) visitNode(at int, n *graph.Node) {
 		w.followLayer(n, false)
 		return
 	}
-	name := w.joinedConstant(n)
-	if carriers[n.Op] {
-		name = w.carriedConstant(n.Inputs, 0)
-	}
-	if name != "" {
+	if name := w.carriedConstant(n.Inputs, 0); carriers[n.Op] && name != "" {
 		for _, out := range n.Outputs {
 			w.origin[out] = name
 		}
@@ -128,6 +114,9 @@ func (w *weighing) visitNode(at int, n *graph.Node) {
 			layer = true
 			w.takeWeight(name, at, n, i)
 		}
+	}
+	if n.Op == "Resize" { // position embeddings that the network resizes stay as they are
+		w.state[w.carriedConstant(n.Inputs, 0)] = true
 	}
 	if n.Op == "BatchNormalization" {
 		for i := 3; i < 5; i++ {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/backbone/checking"
 	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
@@ -21,7 +20,7 @@ type joinOptions struct {
 }
 
 // jobs are the jobs whose parts can be joined.
-var jobs = []cluster.Joiner{checking.Job, extraction.Job, embedding.Job, measure.Job}
+var jobs = []cluster.Joiner{extraction.Job, embedding.Job, measure.Job}
 
 // Join returns the "winnow join" command.
 func Join() *cli.Command {

@@ -86,7 +86,6 @@ func runEmbed(ctx context.Context, p *term.Program, o embedOptions) error {
 	if err != nil {
 		return err
 	}
-	e.Precision = o.Precision
 	list, err := imageroot.OpenList(ctx, o.Images, o.Root, o.Stdin, p.Note)
 	if err != nil {
 		return err

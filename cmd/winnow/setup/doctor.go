@@ -86,8 +86,8 @@ func checkRuntime(p *term.Program) []check {
 		return []check{library}
 	}
 	library.OK = true
-	library.Found = fmt.Sprintf("%s at %s (%s), %s; products by %s", rt.Version(), found.Path, found.Source,
-		strings.Join(rt.Providers(), ", "), ort.Doctor().String())
+	library.Found = fmt.Sprintf("%s at %s (%s), %s", rt.Version(), found.Path, found.Source,
+		strings.Join(rt.Providers(), ", "))
 	cpu := check{Name: "cpu", Required: true, OK: true, Found: "a matrix product ran"}
 	if err := rt.Check(); err != nil {
 		cpu.OK, cpu.Found, cpu.Fix = false, err.Error(), ortlib.InstallHint+" --overwrite"

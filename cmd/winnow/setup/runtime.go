@@ -21,11 +21,11 @@ func Runtime() *cli.Command {
 				Name:  "install",
 				Usage: "install ONNX Runtime " + ortlib.Version + " in the user's cache folder",
 				Description: "Downloads the npm package onnxruntime-node by the npm client (unless --from is\n" +
-					"given), checks its sha256, unpacks this machine's library and prints its path. An intact\n" +
+					"given), checks its sha256, unpacks this machine's library and prints its path. An installed\n" +
 					"library is kept. Of all commands, only this one and winnow models get download anything.",
 				Flags: []cli.Flag{
 					term.Flag(&o.From, "from", "take the library from `PATH` instead of npm: an npm tarball, a "+
-						"release archive of Microsoft (.tgz, .zip), a folder, or the library itself"),
+						"release archive of Microsoft (.tgz), or the library itself"),
 					term.Flag(&o.CUDA, "cuda", "also the libraries of the CUDA provider (linux/amd64; the system must "+
 						"have CUDA 13 and cuDNN 9)"),
 					term.Flag(&o.Force, "overwrite", "replace an installed library"),

@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
-	"winnow/features"
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
@@ -110,9 +109,6 @@ func globalFlags() []cli.Flag {
 			Usage: "limit the GPU memory of one network to `SIZE`: 4GiB, 800MiB"},
 		&cli.BoolFlag{Name: "tf32",
 			Usage: "let the GPU round products to TF32: faster, but vectors differ from the CPU's"},
-		&cli.StringFlag{Name: "precision", Value: features.Float32,
-			Usage: "compute vectors of images in `TYPE`: float32 or float16 (a GPU is twice as fast or more, numbers " +
-				"keep 3 digits: see extract --check); training stays float32"},
 		&cli.IntFlag{Name: "threads", DefaultText: "one per core",
 			Usage: "compute with `N` threads", EnvVars: []string{"WINNOW_THREADS"}},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no progress and no notes"},

@@ -104,11 +104,7 @@ func EmbedOptions(c *cli.Context) (embedding.Options, error) {
 			return embedding.Options{}, Misused("--%s: found %d, expected at least %d", flag.name, n, flag.least)
 		}
 	}
-	precision, err := Precision(c)
-	if err != nil {
-		return embedding.Options{}, err
-	}
-	return embedding.Options{Precision: precision, Model: c.String("model"), Backbone: c.String("backbone"),
+	return embedding.Options{Model: c.String("model"), Backbone: c.String("backbone"),
 		Root: location.At(c.String("root")), Stdin: c.App.Reader, Batch: c.Int("batch"), Workers: c.Int("workers")}, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
-	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/ortlib"
 )
@@ -73,25 +72,6 @@ func readComputing(c *cli.Context) (ort.Config, error) {
 	return cfg, err
 }
 
-// Precision reads --precision of all commands: "" is float32. A command's own --precision, as of audit, is another
-// flag.
-func Precision(c *cli.Context) (string, error) {
-	p := ""
-	for _, level := range c.Lineage() {
-		if outer := level.String("precision"); outer != "" {
-			p = outer
-		}
-	}
-	switch p {
-	case features.Float32, "":
-		return "", nil
-	case features.Float16:
-		return p, nil
-	default:
-		return "", Misused("--precision: found %q, expected %s or %s", p, features.Float32, features.Float16)
-	}
-}
-
 // gpuOptions reads --gpu-memory and --tf32.
 func gpuOptions(c *cli.Context) (ort.GPU, error) {
 	g := ort.GPU{TF32: c.Bool("tf32")}
@@ -121,9 +101,6 @@ func gpuMisused(c *cli.Context, cfg ort.Config) error {
 // limitThreads applies --threads and --ort-lib to every command, also to those that run no network.
 func limitThreads(c *cli.Context) error {
 	cfg, err := readComputing(c)
-	if err == nil {
-		_, err = Precision(c)
-	}
 	if err == nil && cfg.Threads > 0 {
 		runtime.GOMAXPROCS(cfg.Threads)
 	}

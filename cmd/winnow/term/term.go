@@ -34,8 +34,6 @@ type Program struct {
 	Library  string    // --ort-lib or WINNOW_ORT_LIB, "" if neither is given
 	Compute  ort.Config
 
-	Precision string // of vectors of images; "": float32
-
 	claim     func() error // refuses outputs that winnow did not write
 	gpuMisuse error        // options of a GPU without a GPU: returned once something computes
 }
@@ -90,13 +88,9 @@ func NewProgram(c *cli.Context) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	precision, err := Precision(c)
-	if err != nil {
-		return nil, err
-	}
 	return &Program{
-		Precision: precision, Command: commandName(c), Out: c.App.Writer, Err: c.App.ErrWriter, Data: printable.ForData(
-			c.App.Writer), Quiet: c.Bool("quiet"),
+		Command: commandName(c), Out: c.App.Writer, Err: c.App.ErrWriter,
+		Data: printable.ForData(c.App.Writer), Quiet: c.Bool("quiet"),
 		Library: c.String("ort-lib"), Compute: cfg, gpuMisuse: gpuMisused(c, cfg),
 	}, nil
 }
@@ -149,7 +143,6 @@ func (p *Program) Host() extraction.Host {
 		Images:    p.showExtraction,
 		GPUMemory: p.Compute.GPU.Memory,
 		Winnow:    Version(),
-		Precision: p.Precision,
 	}
 }
 
