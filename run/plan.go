@@ -67,7 +67,6 @@ type Plan struct {
 	Rates     *folder.RateTest      `json:"learning_rates,omitempty"` // nil: given, or found before this call
 	Untrained *comparison.Untrained `json:"untrained,omitempty"`      // nil: not measured
 	Judging   time.Duration         `json:"-"`                        // spent on screening
-	Duration  time.Duration         `json:"-"`                        // of a network's remaining steps; 0: unknown
 }
 
 // Outcome is the result of a training.

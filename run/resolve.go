@@ -90,7 +90,7 @@ func (r *Training) readInput(ctx context.Context, in Input) (long bool, err erro
 		return long, err
 	}
 	d, held := d.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
-	if r.heldOut = held.Images > 0; r.heldOut {
+	if held.Images > 0 {
 		r.options.Note("no validation split: %s, are held out to find the best state (%s trains on all)", held,
 			config.Key("validation.hold_out=0"))
 	}
@@ -129,7 +129,7 @@ func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error
 			return err
 		}
 	}
-	if r.Data, r.free, err = loadViewed(ctx, d, r.chooseFeaturesFolder()); err != nil {
+	if r.Data, r.free, err = loadMapped(ctx, d, r.chooseFeaturesFolder()); err != nil {
 		return err
 	}
 	if r.options.Host.Runtime != nil { // else Go computes the products

@@ -42,7 +42,6 @@ type Training struct {
 	backbone tuning.Backbone
 	owns     bool         // Close closes the backbone
 	kept     bool         // in a run's folder, with all its files
-	heldOut  bool         // the validation split is a part of the training images, with their given labels
 	trusted  []int        // positions in the manifest of images with a decided label, rising
 	free     func() error // releases the vectors of Data; nil: they are in the program's own memory
 	folder   io.Closer    // the lock of the folder; nil: not yet
@@ -59,7 +58,6 @@ type Training struct {
 	encoder tuning.Encoder // nil before it is built, and after the run
 	loop    train.Config
 	trainer *train.Trainer
-	timing  bool        // a batch is timed: the network does not rest
 	resting func() bool // whether the network rests in a test of learning rates; nil outside of one
 }
 
@@ -202,11 +200,6 @@ func (r *Training) resumeAndNote(ctx context.Context) (err error) {
 	}
 	if f := r.loop.Refit; f != nil && f.After < r.Steps {
 		r.Refits = f.After
-	}
-	if r.isTuned() && !r.Config.IsSelective() { // their steps fill queues
-		if r.Duration, err = r.estimateDuration(); err != nil {
-			return err
-		}
 	}
 	if r.Validates && r.Config.Validation.Measure == config.MeasureP1 {
 		white, err := r.Data.trainWhitening(ctx, r.Config.Head.Out, r.Config.Head.Bias)
@@ -361,7 +354,7 @@ func (r *Training) networkRests() bool {
 	if r.resting != nil {
 		return r.resting()
 	}
-	return !r.timing && r.clock.Step() <= r.Config.Finetune.Start.In(r.Epoch)
+	return r.clock.Step() <= r.Config.Finetune.Start.In(r.Epoch)
 }
 
 // newVisitEncoder returns an encoder of the training rows that draws one of their stored views at each visit. The

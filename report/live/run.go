@@ -82,8 +82,7 @@ type view struct {
 	First     []drawing `json:"first"`
 	Others    []drawing `json:"others"`
 	Worse     bool      `json:"worse"` // training was worth nothing, by validation
-	Advice    string    `json:"advice"`
-	Took      float64   `json:"took"` // seconds; 0: not finished
+	Took      float64   `json:"took"`  // seconds; 0: not finished
 	Head      string    `json:"head"`
 }
 
@@ -188,7 +187,7 @@ func (w *watched) describeRun() view {
 		first, others := c.Charts()
 		v.First, v.Others = drawCharts(first), drawCharts(others)
 		if r := c.Result; r != nil {
-			v.Advice, v.Took, v.Head = r.Advice, r.Seconds, r.Head
+			v.Took, v.Head = r.Seconds, r.Head
 			v.Worse = r.Better != nil && !*r.Better
 		}
 	}

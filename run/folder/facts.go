@@ -74,7 +74,6 @@ type Result struct {
 	Validation *comparison.Comparison `json:"validation"`            // null without a validation split
 	Better     *bool                  `json:"better_than_untrained"` // false; null: validation, which chose, cannot say
 	Verdict    string                 `json:"verdict"`
-	Advice     string                 `json:"advice,omitempty"` // what to try if training was worth nothing
 	Seconds    float64                `json:"seconds"`
 	Reading    *datasets.Reading      `json:"reading,omitempty"`      // how the manifest was read
 	Files      map[string]string      `json:"files_sha256,omitempty"` // of the other files that commands read

@@ -96,8 +96,7 @@ function ending(run) {
   if (run.state === "stopped") return el("p", { class: "hint" }, "This training was interrupted. The same command continues where it stopped.");
   if (run.state === "failed" && !run.error) return el("p", { class: "warn" }, "This training ended before its first checkpoint: the same command starts it again.");
   if (!run.verdict) return "";
-  const advice = run.advice ? `${run.advice[0].toUpperCase()}${run.advice.slice(1)}.` : "";
-  return el("div", { class: run.worse ? "warn" : "hint" }, el("p", {}, "On validation: ", run.verdict, "."), advice ? el("p", {}, advice) : "", el("p", { class: "soft" }, "Written: ", el("code", {}, run.head)));
+  return el("div", { class: run.worse ? "warn" : "hint" }, el("p", {}, "On validation: ", run.verdict, "."), el("p", { class: "soft" }, "Written: ", el("code", {}, run.head)));
 }
 
 function figures(run) {
