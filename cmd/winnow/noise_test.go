@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"winnow/filters/noiserate"
-	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 )
@@ -78,7 +77,7 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 	if err := json.Unmarshal([]byte(readFile(t, auto, folder.FactsFile)), &facts); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := config.Load(filepath.Join(auto, folder.ConfigFile), nil)
+	cfg, err := folder.Settings(auto)
 	if err != nil || facts.NoiseRate == nil || math.Abs(cfg.Filter.Rate.Share-facts.NoiseRate.Rate) > 1e-4 ||
 		math.Abs(facts.NoiseRate.Rate-0.3) > 0.12 {
 		t.Fatalf("%v: config.yaml has %v, run.json %+v", err, cfg.Filter.Rate, facts.NoiseRate)
@@ -100,7 +99,7 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 	}
 	peers := filepath.Join(w.dir, "peers")
 	mustCall(t, w.peersArgs("co-teaching", peers, "--noise-rate", "auto", "--epochs", "2")...)
-	if cfg, err := config.Load(filepath.Join(peers, folder.ConfigFile), nil); err != nil || cfg.Peers.Rate.Auto ||
+	if cfg, err := folder.Settings(peers); err != nil || cfg.Peers.Rate.Auto ||
 		math.Abs(cfg.Peers.Rate.Share-0.3) > 0.12 {
 		t.Errorf("%v: peers.rate is %v", err, cfg.Peers.Rate)
 	}

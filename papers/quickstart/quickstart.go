@@ -247,7 +247,7 @@ func (q *quickstart) newTrainingConfig(t training, tuned bool) (config.Run, erro
 			all = append(all, setting)
 		}
 	}
-	cfg, err := config.Load("", all)
+	cfg, err := config.Parse("", nil, all)
 	if err != nil {
 		return cfg, err
 	}

@@ -7,7 +7,6 @@ import (
 	"winnow/internal/hint"
 	"winnow/papers/studies"
 	"winnow/run/config"
-	"winnow/run/recipes"
 	"winnow/train"
 )
 
@@ -22,7 +21,7 @@ const scaledRates = "solver.lr is the head's rate: a choice of it moves the rate
 // a choice of the head's rate scales all rates: those of the network and of the loss's own parameters keep their ratio
 // to the head's.
 func (r *reproduction) readRowConfig(
-	recipe recipes.Recipe,
+	recipe config.Recipe,
 	settings []string,
 	row studies.Row,
 	choice int,

@@ -61,7 +61,7 @@ func TestBalance(t *testing.T) {
 		{[]string{"sampler.variant=shuffle"}, 1, true},
 		{[]string{"method=co-teaching"}, 1, true},
 	} {
-		cfg, err := config.Load("", c.set)
+		cfg, err := config.Parse("", nil, c.set)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -99,7 +99,7 @@ func TestFactsAndResult(t *testing.T) {
 	if diff := cmp.Diff(facts, got); err != nil || diff != "" || !folder.Begun(dir) {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	if cfg, err := config.Load(filepath.Join(dir, folder.ConfigFile), nil); err != nil ||
+	if cfg, err := folder.Settings(dir); err != nil ||
 		cfg.Seed != config.Default().Seed {
 		t.Errorf("config.yaml: %v", err)
 	}

@@ -2,16 +2,13 @@ package sweep
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 
-	"winnow/internal/catalog"
 	"winnow/run/config"
-	"winnow/run/settings"
 )
 
 // Axis is a setting that differs between trainings: its values are listed, or drawn from a range.
@@ -100,25 +97,13 @@ func formatCanonical(value string) string {
 	return value
 }
 
-// checkAxis refuses a key that is neither a flag nor a setting, and finds out whether it takes integers only.
-func (a *Axis) checkAxis(base config.Run) error {
-	i := slices.IndexFunc(settings.Flags, func(f settings.Flag) bool { return f.Name == a.Key })
-	whole := i >= 0 && (settings.Flags[i].Kind == settings.Whole || settings.Flags[i].Key == "head.hidden")
-	if i < 0 {
-		isWhole, err := base.IsWhole(a.Key)
-		if err != nil && !strings.HasPrefix(a.Key, "losses.") { // losses may differ too
-			known := slices.AppendSeq(settings.Names(), maps.Keys(config.Flatten(base)))
-			slices.Sort(known)
-			return fmt.Errorf("%s is not a setting%s: expected a flag of winnow train, as lr, loss, filter, "+
-				"noise-rate, epochs or batch, or a key of its configuration, as solver.weight_decay", a.Key,
-				catalog.Ask(a.Key, known))
-		}
-		whole = isWhole
+// isWhole reports whether a flag or setting takes integers only.
+func isWhole(key string) bool {
+	if i := slices.IndexFunc(config.Flags, func(f config.Flag) bool { return f.Name == key }); i >= 0 {
+		return config.Flags[i].Kind == config.Whole || config.Flags[i].Key == "head.hidden"
 	}
-	if a.Range != nil {
-		a.Range.Whole = whole
-	}
-	return nil
+	base := config.Default()
+	return config.Set(&base, key+"=1") == nil && config.Set(&base, key+"=1.5") != nil
 }
 
 // drawValue returns a value.

@@ -15,7 +15,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/regular"
 	"winnow/internal/text"
-	"winnow/run/settings"
+	"winnow/run/config"
 )
 
 // File holds the settings of the command in a sweep's folder.
@@ -23,15 +23,15 @@ const File = "sweep.json"
 
 // memory is sweep.json: what a later command must share, so that its trainings can be compared with earlier ones.
 type memory struct {
-	Winnow   string         `json:"winnow"`
-	Shared   settings.Asked `json:"shared"`             // by all trainings
-	Config   string         `json:"config,omitempty"`   // content of the file of settings
-	Images   string         `json:"images_sha256"`      // of paths, labels and splits
-	Features string         `json:"features,omitempty"` // sha256 of the store that all share
-	Axes     []Axis         `json:"vary"`
-	Draws    int            `json:"draws,omitempty"`
-	Seed     uint64         `json:"seed,omitempty"` // of the draws
-	Seeds    []uint64       `json:"seeds"`
+	Winnow   string       `json:"winnow"`
+	Shared   config.Asked `json:"shared"`             // by all trainings
+	Config   string       `json:"config,omitempty"`   // content of the file of settings
+	Images   string       `json:"images_sha256"`      // of paths, labels and splits
+	Features string       `json:"features,omitempty"` // sha256 of the store that all share
+	Axes     []Axis       `json:"vary"`
+	Draws    int          `json:"draws,omitempty"`
+	Seed     uint64       `json:"seed,omitempty"` // of the draws
+	Seeds    []uint64     `json:"seeds"`
 }
 
 // sameAsBefore refuses a folder with trainings that cannot be compared with these. Values, draws and seeds may be added
@@ -69,7 +69,7 @@ func (s *Sweep) sameAsBefore(dry bool) error {
 
 // describeDifference says why the trainings of two commands cannot be compared, "" if they can.
 func (m memory) describeDifference(now memory) string {
-	for _, flag := range settings.Names() {
+	for _, flag := range config.Names() {
 		if was, is := m.Shared[flag], now.Shared[flag]; !slices.Equal(was, is) {
 			return fmt.Sprintf("holds a sweep with %s, found %s", formatFlag(flag, was), formatFlag(flag, is))
 		}

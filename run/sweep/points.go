@@ -10,7 +10,6 @@ import (
 
 	"winnow/internal/hint"
 	"winnow/run/config"
-	"winnow/run/settings"
 	"winnow/train"
 )
 
@@ -34,7 +33,7 @@ type cell struct {
 	point int
 	seed  uint64
 	name  string // of its folder
-	asked settings.Asked
+	asked config.Asked
 	cfg   config.Run
 }
 
@@ -180,7 +179,7 @@ func (s *Sweep) listOtherSettings() (list []string) {
 func (s *Sweep) configureCell(c cell, p Point) (config.Run, error) {
 	cfg, err := c.asked.Config("")
 	if err == nil {
-		if err = settings.Needs(cfg); err != nil {
+		if err = config.Needs(cfg); err != nil {
 			return cfg, err
 		}
 		return cfg, nil

@@ -23,16 +23,15 @@ import (
 	"winnow/run/extraction"
 	"winnow/run/folder"
 	"winnow/run/grid"
-	"winnow/run/settings"
 )
 
 // Options say what is trained, and where it is kept.
 type Options struct {
-	Asked settings.Asked // shared by all trainings
-	Axes  []Axis         // what differs
-	Seeds []uint64       // of the trainings
-	Draws int            // points to draw; 0: the whole grid
-	Seed  uint64         // of the draws
+	Asked config.Asked // shared by all trainings
+	Axes  []Axis       // what differs
+	Seeds []uint64     // of the trainings
+	Draws int          // points to draw; 0: the whole grid
+	Seed  uint64       // of the draws
 	Dir   string
 	Jobs  int // trainings at once, as [grid.Machine] takes it; usually one if a backbone is trained
 
@@ -97,8 +96,8 @@ func New(o Options) (*Sweep, error) {
 		if slices.ContainsFunc(s.Axes[:i], func(b Axis) bool { return b.Key == a.Key }) {
 			return nil, newMisuse("vary", "found %s twice, expected all its values at once", a.Key)
 		}
-		if err := s.Axes[i].checkAxis(config.Default()); err != nil {
-			return nil, newMisuse("vary", "%w", err)
+		if a.Range != nil {
+			a.Range.Whole = isWhole(a.Key)
 		}
 	}
 	return s, s.planCells()

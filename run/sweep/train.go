@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"winnow/run"
+	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/measure"
-	"winnow/run/recipes"
 	"winnow/train"
 )
 
@@ -65,7 +65,7 @@ func (s *Sweep) trainAndTest(ctx context.Context, c *cell, at func(share float64
 func (s *Sweep) trainIn(ctx context.Context, c *cell, o run.Options, at func(share float64)) (folder.Result, error) {
 	o.Dir, o.About, o.Host, o.Screenings = s.nameRunDir(c), s.About, s.Host, &s.screens
 	if name := c.asked["recipe"]; len(name) > 0 {
-		recipe, err := recipes.Find(name[0])
+		recipe, err := config.FindRecipe(name[0])
 		if err != nil {
 			return folder.Result{}, err
 		}

@@ -110,7 +110,7 @@ func TestOpenRefuses(t *testing.T) {
 		"stage": {func(c *config.Run) { c.Finetune.Weights = "layer9" }, `weights "layer9": found no such stage`,
 			"winnow models show"},
 		"recipe":  {func(c *config.Run) { c.Finetune.Augment = "wild" }, "wild", ""},
-		"folder":  {func(c *config.Run) { c.Data.Root += "/nowhere" }, "nowhere", "data.root"},
+		"folder":  {func(c *config.Run) { c.Data.Root += "/nowhere" }, "nowhere", "--root"},
 		"store":   {func(c *config.Run) { c.Data.Features = "nowhere" }, "nowhere", "winnow extract"},
 		"network": {func(c *config.Run) { c.Data.Model += ".old" }, "lenet5.onnx.old", ""},
 	} {

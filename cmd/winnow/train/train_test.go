@@ -76,7 +76,6 @@ func TestMisuse(t *testing.T) {
 		"--batch: found":                              fine + "--batch 16",
 		"--noise-rate: found":                         fine + "--noise-rate x",
 		"--cache-limit: found":                        fine + "--cache-limit x",
-		"augmentation \"blur\" is unknown":            fine + "--augment blur",
 		"losses: found 1, expected none":              fine + "--method tcl --loss triplet",
 		"are both whole sets of settings":             fine + "--recipe prism --config c",
 		"unknown key nix":                             fine + "--set nix=1",
