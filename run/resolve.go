@@ -146,13 +146,7 @@ func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error
 func (r *Training) lookAtImages(ctx context.Context, d *datasets.Dataset) error {
 	host := r.options.Host.Complete()
 	host.Note = r.options.Note
-	e, err := ExtractionOf(
-		ctx,
-		&r.Config,
-		d,
-		host,
-		func(func(features.Key) bool) string { return r.chooseFeaturesFolder() },
-	)
+	e, err := ExtractionOf(ctx, &r.Config, d, host, r.chooseFeaturesFolder())
 	if err != nil {
 		return err
 	}
@@ -214,10 +208,10 @@ func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 }
 
 // ExtractionOf returns how to make the features that a training starts from, if it names none, of all images of a
-// manifest: by the backbone that the configuration names, or by one that is chosen and then named there. place returns
-// the folder of the store; it is free, or holds features whose key is the same by the function that place is given.
+// manifest, in the folder dir: by the backbone that the configuration names, or by one that is chosen and then named
+// there.
 func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h extraction.Host,
-	place func(same func(features.Key) bool) string) (*extraction.Extraction, error) {
+	dir string) (*extraction.Extraction, error) {
 	h = h.Complete()
 	all := func() (*datasets.Dataset, error) { return d, nil }
 	if cfg.Finetune.On() {
@@ -228,8 +222,7 @@ func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h e
 		if err != nil {
 			return nil, err
 		}
-		e := live.Extraction("")
-		e.Out = place(e.Could)
+		e := live.Extraction(dir)
 		return e, errors.Join(e.Fit(ctx, h, all), live.Close())
 	}
 	root, err := imageroot.Open(ctx, imageroot.Resolve(location.At(cfg.Data.Root), location.At(cfg.Data.Manifest)))
@@ -245,7 +238,7 @@ func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h e
 	}
 	e, err := extraction.Look(cfg.Data.Model, root, d.Paths(), h)
 	if err == nil {
-		e.Out = place(func(k features.Key) bool { return k.Model == e.Model.SHA256 })
+		e.Out = dir
 		err = e.Fit(ctx, h, all)
 	}
 	return e, err

@@ -55,10 +55,6 @@ func parseDocument(name string, text []byte) (ast.Node, error) {
 	return root, nil
 }
 
-// Dependent are the settings whose defaults depend on others, on the filter or on whether the network is trained.
-var Dependent = []string{"screen", "bank.fill", "length", "finetune.augment", "finetune.batch_norm",
-	"backbone_solver.lr", "validation.hold_out", "finetune.refit", "finetune.loss"}
-
 // chooseDefaults looks ahead for settings on which defaults depend: the method, the sampler, the solvers, the schedule,
 // the weights to fine-tune. For another solver than the default's, the default learning rate is torch's.
 func (c *Run) chooseDefaults(root ast.Node, settings []string) {

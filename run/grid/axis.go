@@ -1,4 +1,4 @@
-package sweep
+package grid
 
 import (
 	"fmt"
@@ -26,15 +26,9 @@ type Range struct {
 	Whole bool    `json:"whole,omitempty"` // integers only
 }
 
-// fixed are flags and settings that cannot differ, and why.
-var fixed = map[string]string{
-	"seed":          "a sweep has a list of seeds",
-	"set":           "name the setting itself, as solver.lr=1e-4,1e-3",
-	"manifest":      "trainings on other images or labels cannot be compared",
-	"data.manifest": "trainings on other images or labels cannot be compared",
-	"root":          "trainings on other images cannot be compared",
-	"data.root":     "trainings on other images cannot be compared",
-}
+// fixed are flags and settings that cannot differ: a sweep has a list of seeds, trainings on other images cannot be
+// compared, and a setting is named itself.
+var fixed = []string{"seed", "set", "manifest", "data.manifest", "root", "data.root"}
 
 // ParseAxis reads KEY=V1,V2,…, with ; between values that have commas, or KEY=LOW..HIGH and KEY=LOW..HIGH:log.
 func ParseAxis(text string) (a Axis, err error) {
@@ -43,15 +37,14 @@ func ParseAxis(text string) (a Axis, err error) {
 	if !ok || a.Key == "" {
 		return a, fmt.Errorf("found %q, expected KEY=VALUE,VALUE,… or KEY=LOW..HIGH, for example lr=1e-4,1e-3", text)
 	}
-	if why := fixed[a.Key]; why != "" {
-		return a, fmt.Errorf("%s cannot differ within a sweep: %s", a.Key, why)
+	if slices.Contains(fixed, a.Key) {
+		return a, fmt.Errorf("%s cannot differ within a sweep", a.Key)
 	}
 	if strings.Contains(list, "..") {
-		a.Range, err = parseRange(list)
-		if err != nil {
-			return a, fmt.Errorf("%s: %w", a.Key, err)
+		if a.Range, err = parseRange(list); err != nil {
+			err = fmt.Errorf("%s: %w", a.Key, err)
 		}
-		return a, nil
+		return a, err
 	}
 	parting := ","
 	if strings.Contains(list, ";") {
@@ -78,13 +71,10 @@ func parseRange(text string) (*Range, error) {
 	low, high, _ := strings.Cut(ends, "..")
 	r.Low, err1 = strconv.ParseFloat(strings.TrimSpace(low), 64)
 	r.High, err2 = strconv.ParseFloat(strings.TrimSpace(high), 64)
-	switch r.Log = how == "log"; {
-	case err1 != nil || err2 != nil || marked && !r.Log || math.IsInf(r.Low, 0) || math.IsInf(r.High, 0):
-		return nil, fmt.Errorf("found %q, expected LOW..HIGH or LOW..HIGH:log, for example 1e-5..1e-2:log", text)
-	case !(r.Low < r.High):
-		return nil, fmt.Errorf("the range %s is empty: expected the lower end first", text)
-	case r.Log && r.Low <= 0:
-		return nil, fmt.Errorf("found %s, expected a lower end above 0 for :log", text)
+	r.Log = how == "log"
+	if err1 != nil || err2 != nil || marked && !r.Log || r.High-r.Low > math.MaxFloat64 || !(r.Low < r.High) ||
+		r.Log && r.Low <= 0 {
+		return nil, fmt.Errorf("found %q, expected LOW..HIGH or LOW..HIGH:log, above 0, for example 1e-5..1e-2:log", text)
 	}
 	return r, nil
 }

@@ -1,4 +1,4 @@
-package sweep
+package grid
 
 import (
 	"context"
@@ -118,4 +118,25 @@ func readCurve(dir string) (c Curve, err error) {
 		}
 	}
 	return c, nil
+}
+
+// timeCell estimates the time of a training from a few of its steps.
+func (s *Sweep) timeCell(ctx context.Context, c *cell) (cost Cost, err error) {
+	start := time.Now()
+	t, err := s.resolveForTiming(ctx, c)
+	if err != nil {
+		return cost, err
+	}
+	defer t.Close()
+	started := time.Since(start) - t.Judging // once a seed, not once a training
+	took, err := t.Cost(ctx)
+	return Cost{Steps: t.Steps, Seconds: (started + took).Seconds(),
+		AtMost: c.cfg.Validation.Patience > 0 || c.cfg.Length.Auto}, err
+}
+
+// resolveForTiming resolves a training without a folder, and without notes.
+func (s *Sweep) resolveForTiming(ctx context.Context, c *cell) (*run.Training, error) {
+	quiet := s.Host
+	quiet.Note = func(string, ...any) {}
+	return run.Resolve(ctx, c.cfg, run.Input{Manifest: s.data}, run.Options{Host: quiet, Screenings: &s.screens})
 }
