@@ -8,7 +8,6 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/head"
-	"winnow/run/comparison"
 	"winnow/run/folder"
 )
 
@@ -27,11 +26,11 @@ func (r *Training) judgeResult(ctx context.Context, o Outcome) (folder.Result, e
 	if data.Validation.Len() == 0 {
 		return f, nil
 	}
-	c, err := r.Compare(ctx, o.Head, data.Validation, eval.RetrievalOptions{MaxMem: comparison.MaxMem})
+	c, err := r.Compare(ctx, o.Head, data.Validation, eval.RetrievalOptions{MaxMem: folder.MaxMem})
 	if err != nil {
 		return f, err
 	}
-	c.FineTuned, c.Known = share != nil, comparison.ChoseState
+	c.FineTuned, c.Known = share != nil, folder.ChoseState
 	worse, verdict := c.Better() == "no", c.Verdict()
 	if o.BestStep == 0 { // training added nothing to the start
 		worse = true
@@ -49,7 +48,7 @@ func (r *Training) judgeResult(ctx context.Context, o Outcome) (folder.Result, e
 // Compare measures retrieval among images, given their stored features, by a head of the training and by embeddings
 // that need no training.
 func (r *Training) Compare(ctx context.Context, h *head.Head, stored features.Set, opts eval.RetrievalOptions) (
-	c comparison.Comparison, err error) {
+	c folder.Comparison, err error) {
 	now, err := r.Now(ctx, stored)
 	if err != nil {
 		return c, err
@@ -58,5 +57,5 @@ func (r *Training) Compare(ctx context.Context, h *head.Head, stored features.Se
 	if err != nil {
 		return c, err
 	}
-	return comparison.Measure(ctx, h, white, stored, now, opts)
+	return folder.Compare(ctx, h, white, stored, now, opts)
 }

@@ -6,7 +6,6 @@ import (
 	"winnow/datasets"
 	"winnow/filters"
 	"winnow/head"
-	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/extraction"
 	"winnow/run/folder"
@@ -62,11 +61,11 @@ type Plan struct {
 
 	Reading *datasets.Reading `json:"reading,omitempty"` // how the manifest was read; nil: by the caller
 
-	Screening *folder.Screening     `json:"screening,omitempty"`      // labels that were screened; nil: none
-	Noise     *folder.NoiseRate     `json:"noise_rate,omitempty"`     // nil: it was given
-	Rates     *folder.RateTest      `json:"learning_rates,omitempty"` // nil: given, or found before this call
-	Untrained *comparison.Untrained `json:"untrained,omitempty"`      // nil: not measured
-	Judging   time.Duration         `json:"-"`                        // spent on screening
+	Screening *folder.Screening `json:"screening,omitempty"`      // labels that were screened; nil: none
+	Noise     *folder.NoiseRate `json:"noise_rate,omitempty"`     // nil: it was given
+	Rates     *folder.RateTest  `json:"learning_rates,omitempty"` // nil: given, or found before this call
+	Untrained *folder.Untrained `json:"untrained,omitempty"`      // nil: not measured
+	Judging   time.Duration     `json:"-"`                        // spent on screening
 }
 
 // Outcome is the result of a training.

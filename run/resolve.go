@@ -269,8 +269,8 @@ func (r *Training) chooseFeaturesFolder() string {
 // lockRunFolder makes the folder and locks it, once. An unfinished run there goes on if it turns out to be the same.
 func (r *Training) lockRunFolder() (err error) {
 	if r.folder == nil && r.kept {
-		r.folder, r.left, err = folder.Prepare(r.options.Dir, r.options.Resume, r.options.Overwrite)
-		r.options.Resume = r.options.Resume || r.left == folder.Stops
+		r.folder, r.stops, err = folder.Prepare(r.options.Dir, r.options.Resume, r.options.Overwrite)
+		r.options.Resume = r.options.Resume || r.stops
 	}
 	return err
 }

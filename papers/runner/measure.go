@@ -14,8 +14,8 @@ import (
 	"winnow/internal/lookup"
 	"winnow/papers/studies"
 	"winnow/run"
-	"winnow/run/comparison"
 	"winnow/run/config"
+	"winnow/run/folder"
 	"winnow/run/inspect"
 )
 
@@ -87,7 +87,7 @@ func (r *reproduction) measureCell(ctx context.Context, o *studies.Outcome, embe
 			return err
 		}
 	}
-	if err := r.countNeighbourHits(ctx, o, d, comparison.Asked[features.Set]{Query: test, Gallery: in.Gallery,
+	if err := r.countNeighbourHits(ctx, o, d, folder.Asked[features.Set]{Query: test, Gallery: in.Gallery,
 		Same: in.Same}); err != nil {
 		return err
 	}

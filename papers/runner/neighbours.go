@@ -11,7 +11,7 @@ import (
 	"winnow/features"
 	"winnow/papers/studies"
 	"winnow/report"
-	"winnow/run/comparison"
+	"winnow/run/folder"
 	"winnow/run/measure"
 )
 
@@ -35,7 +35,7 @@ func (r *reproduction) countsHits() bool {
 // countNeighbourHits counts the hits among the nearest images of all images that are not alone in their class. If the
 // study shows neighbours, it keeps those of some images.
 func (r *reproduction) countNeighbourHits(ctx context.Context, o *studies.Outcome, d *datasets.Dataset,
-	of comparison.Asked[features.Set]) error {
+	of folder.Asked[features.Set]) error {
 	if !r.countsHits() {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/papers/studies"
-	"winnow/run/comparison"
+	"winnow/run/folder"
 )
 
 // Hits are counted over all images, as by brute force. The first image of each of four classes is shown with its ten
@@ -37,14 +37,14 @@ func TestNeighbours(t *testing.T) {
 	if err := features.Normalize(z.X); err != nil {
 		t.Fatal(err)
 	}
-	found := func(s studies.Study, of comparison.Asked[features.Set]) studies.Outcome {
+	found := func(s studies.Study, of folder.Asked[features.Set]) studies.Outcome {
 		o := studies.Outcome{Seed: 3, Measures: map[string]float64{}}
 		if err := (&reproduction{Options: Options{Study: s}}).countNeighbourHits(t.Context(), &o, d, of); err != nil {
 			t.Fatal(err)
 		}
 		return o
 	}
-	o := found(s, comparison.Asked[features.Set]{Query: z})
+	o := found(s, folder.Asked[features.Set]{Query: z})
 	if want := slowHits(z, z, true); math.Abs(o.Measures[studies.Hits10]-want) > 1e-12 {
 		t.Errorf("%v hits, expected %v", o.Measures[studies.Hits10], want)
 	}
@@ -66,16 +66,16 @@ func TestNeighbours(t *testing.T) {
 		t.Errorf("found the queries %v", paths)
 	}
 	queries, gallery := z.Rows(features.AllRows(40)), z.Rows(features.AllRows(120)[40:])
-	o = found(s, comparison.Asked[features.Set]{Query: queries, Gallery: &gallery})
+	o = found(s, folder.Asked[features.Set]{Query: queries, Gallery: &gallery})
 	if want := slowHits(queries, gallery, false); math.Abs(o.Measures[studies.Hits10]-want) > 1e-12 {
 		t.Errorf("%v hits in a gallery, expected %v", o.Measures[studies.Hits10], want)
 	}
 	s.Chart = nil
-	if o = found(s, comparison.Asked[features.Set]{Query: z}); len(o.Measures) != 1 || len(o.Queries) != 0 {
+	if o = found(s, folder.Asked[features.Set]{Query: z}); len(o.Measures) != 1 || len(o.Queries) != 0 {
 		t.Errorf("a study that shows none: %+v", o)
 	}
 	s.Measures = []string{"p@1"}
-	if o = found(s, comparison.Asked[features.Set]{Query: z}); len(o.Measures) != 0 || len(o.Queries) != 0 {
+	if o = found(s, folder.Asked[features.Set]{Query: z}); len(o.Measures) != 0 || len(o.Queries) != 0 {
 		t.Errorf("a study of another measure: %+v", o)
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"winnow/datasets/location"
 	"winnow/eval"
 	"winnow/internal/lock"
-	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/train"
@@ -53,7 +52,7 @@ func begin(t *testing.T, dir, manifest, root string, started time.Time) {
 	c := config.Default()
 	c.Data = config.Data{Manifest: manifest, Root: root, Features: filepath.Join(dir, "features")}
 	facts := folder.Facts{Started: started, StepsPerEpoch: 2, Steps: 8, ImagesSHA256: "same",
-		Places: folder.PlacesOf(dir, c.Data, ""), Untrained: &comparison.Untrained{Frozen: .5, Whitened: .6}}
+		Places: folder.PlacesOf(dir, c.Data, ""), Untrained: &folder.Untrained{Frozen: .5, Whitened: .6}}
 	if err := folder.Begin(dir, c, "sum", facts); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +62,7 @@ func begin(t *testing.T, dir, manifest, root string, started time.Time) {
 func finish(t *testing.T, dir string, p1 float64) {
 	t.Helper()
 	r := folder.Result{Run: dir, Head: filepath.Join(dir, "head.winnow"), BestStep: 4, Verdict: "it is good",
-		Seconds: 3, Validation: &comparison.Comparison{Trained: eval.Retrieval{N: 9, PrecisionAt1: p1}}}
+		Seconds: 3, Validation: &folder.Comparison{Trained: eval.Retrieval{N: 9, PrecisionAt1: p1}}}
 	if err := folder.Finish(dir, r); err != nil {
 		t.Fatal(err)
 	}
