@@ -13,7 +13,6 @@ import (
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/run/extraction"
-	"winnow/run/trial"
 	"winnow/search"
 )
 
@@ -50,7 +49,7 @@ func (e *Embedder) Load(h Host, fill int, unit bool) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	nets, err := ort.NewNetworks(rt, e.cut.Model, e.cut.Tensor, trial.Input(e.cut, e.Backbone.Preprocessing),
+	nets, err := ort.NewNetworks(rt, e.cut.Model, e.cut.Tensor, extraction.NetworkInput(e.cut, e.Backbone.Preprocessing),
 		e.Precision)
 	if err != nil {
 		return nil, errors.Join(err, rt.Close())

@@ -20,7 +20,6 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/regular"
 	"winnow/models"
-	"winnow/run/trial"
 )
 
 // Extraction says which store to make. Backbone, images and settings have been found and checked.
@@ -207,7 +206,7 @@ func (e *Extraction) loadNetwork(h Host) (*ort.Runtime, ort.Networks, error) {
 		return nil, nil, err
 	}
 	e.settleBatch(h, rt)
-	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, trial.Input(e.Cut, e.Config.Preprocessing), e.Precision)
+	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, NetworkInput(e.Cut, e.Config.Preprocessing), e.Precision)
 	if err != nil {
 		return rt, net, explainRefusal(e.Model, e.Precision, err)
 	}
@@ -225,7 +224,7 @@ func TellPrecision(h Host, rt *ort.Runtime, precision string) {
 // explainRefusal explains an error of the runtime.
 func explainRefusal(b *models.Backbone, precision string, err error) error {
 	if precision == "" {
-		return trial.Refused(b, err)
+		return RefusedByRuntime(b, err)
 	}
 	return hint.With(fmt.Errorf("models: %s: %w", b.File, err), "compute in %s", features.Float32)
 }

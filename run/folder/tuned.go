@@ -21,7 +21,6 @@ import (
 	"winnow/models"
 	"winnow/run/config"
 	"winnow/run/extraction"
-	"winnow/run/trial"
 )
 
 // OwnFeatures is the name of the store that a run makes in its folder if it is given none.
@@ -100,7 +99,7 @@ func (r *Run) tunedName() string {
 // unless one holds them all.
 func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.HeadMeta, splits []string) (
 	*features.Store, error) {
-	cut, err := trial.Prepare(b, meta.Output)
+	cut, err := extraction.PrepareBackbone(b, meta.Output)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,6 @@ import (
 	"winnow/models"
 	"winnow/run/config"
 	"winnow/run/extraction"
-	"winnow/run/trial"
 )
 
 // Open opens the backbone and the images that a configuration names, and checks everything that can be checked before a
@@ -110,7 +109,7 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 			return err
 		}
 	}
-	if c.Cut, err = trial.Prepare(c.Backbone, output); err != nil {
+	if c.Cut, err = extraction.PrepareBackbone(c.Backbone, output); err != nil {
 		return err
 	}
 	for _, line := range slices.Concat(c.Backbone.Warnings, c.Cut.Warnings) {
