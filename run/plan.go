@@ -1,8 +1,6 @@
 package run
 
 import (
-	"time"
-
 	"winnow/datasets"
 	"winnow/filters"
 	"winnow/head"
@@ -34,8 +32,7 @@ type Options struct {
 	Note  func(format string, args ...any)                         // takes notes about data and plan; may be nil
 	Watch func(what string) (at func(done, total int), end func()) // shows progress of what takes long; may be nil
 
-	Checks     *datasets.Checks // what people decided about labels; nil: nothing, or what a resumed run began with
-	Screenings *Screenings      // shared with other trainings; nil: labels are judged for this one
+	Checks *datasets.Checks // what people decided about labels; nil: nothing, or what a resumed run began with
 }
 
 // Facts that observers of a training receive besides those of package train.
@@ -65,7 +62,6 @@ type Plan struct {
 	Noise     *folder.NoiseRate `json:"noise_rate,omitempty"`     // nil: it was given
 	Rates     *folder.RateTest  `json:"learning_rates,omitempty"` // nil: given, or found before this call
 	Untrained *folder.Untrained `json:"untrained,omitempty"`      // nil: not measured
-	Judging   time.Duration     `json:"-"`                        // spent on screening
 }
 
 // Outcome is the result of a training.

@@ -216,6 +216,31 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%s is accepted", setting)
 		}
 	}
+	for text, setting := range map[string]string{
+		"method: tcl\n":                  "selective.k=9",
+		"method: sel-cl\n":               "selective.alpha=3",
+		"method: sel-cl\nseed: 1\n":      "peers.rate=0.1",
+		"method: co-teaching\n":          "selective.mixup=1",
+		"method: tcl\nseed: 1\n":         "losses=[{name: triplet}]",
+		"method: tcl\nseed: 2\n":         "finetune.weights=all",
+		"method: co-teaching\nseed: 1\n": "sampler.views=2",
+		"method: moco\n":                 "seed=1",
+		"seed: 1\n":                      "selfpaced.mu=1",
+		"seed: 2\n":                      "selfpaced.every=1 epoch",
+		"method: tcl\nseed: 3\n":         "selfpaced.every=9 steps",
+		"method: tcl\nseed: 4\n":         "solver.lr=auto",
+		"seed: 3\n":                      "backbone_solver.lr=auto",
+		"seed: 4\n":                      "loss_solver.lr=auto",
+		"seed: 7\n":                      "filter.rate=5",
+		"losses: [{name: triplet}]\n":    "paper_variant=true",
+		"seed: 5\n":                      "sampler.variant=random",
+		"sampler: {variant: shuffle}\n":  "sampler.classes=2",
+		"seed: 6\n":                      "sampler.balance=2",
+	} {
+		if got := parseText(t, text, "filter.scorer=none", setting); got.Validate() == nil {
+			t.Errorf("%q with %s is accepted", text, setting)
+		}
+	}
 	// has parameters but no proxies
 	own := parseText(t, "", "filter.scorer=proxysim", "losses=[{name: margin, settings: {learn: class}}]")
 	if own.Validate() == nil {

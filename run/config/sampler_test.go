@@ -28,23 +28,6 @@ func TestSampling(t *testing.T) {
 			t.Errorf("%+v: %#v, %v", s, got, err)
 		}
 	}
-	for _, c := range []struct {
-		config.Sampler
-		want string
-	}{
-		{config.Sampler{Variant: "random", Classes: 2, Images: 2},
-			`found the variant "random", expected groups, uniform or shuffle`},
-		{config.Sampler{Variant: config.Shuffle, Classes: 2, Images: 2, Rows: 4},
-			"found 2 classes of 2 images, but shuffle draws rows: expected only rows"},
-		{config.Sampler{Variant: config.Groups, Classes: 2, Images: 2, Balance: 2},
-			"balance 2, expected a power of the classes' sizes from 0 (all equally often) to 1 (by size)"},
-		{config.Sampler{Variant: config.Uniform, Classes: 2, Images: 2, Rows: 4},
-			"found batches of 4 rows, but uniform draws classes: expected classes and images"},
-	} {
-		if _, err := c.New([]int{0}, 0); err == nil || err.Error() != "train: sampler: "+c.want {
-			t.Errorf("%+v: %v", c, err)
-		}
-	}
 }
 
 // A balance survives --batch and YAML, belongs to its variant, and is part of the identity if it is not the default.

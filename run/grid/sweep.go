@@ -15,7 +15,6 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
-	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/extraction"
 	"winnow/run/folder"
@@ -58,7 +57,6 @@ type Sweep struct {
 	features string // sha256 of the store that all share, "" if there is none
 	heldOut  string // what trainings hold out for validation, in words; "" if the manifest has a validation split
 	grid     Grid[*cell, Outcome]
-	screens  run.Screenings // so that labels are judged once a seed, not once a training
 }
 
 // NewSweep checks everything that can be checked before data are read.

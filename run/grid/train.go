@@ -63,7 +63,7 @@ func (s *Sweep) trainAndTest(ctx context.Context, c *cell, at func(share float64
 }
 
 func (s *Sweep) trainIn(ctx context.Context, c *cell, o run.Options, at func(share float64)) (folder.Result, error) {
-	o.Dir, o.About, o.Host, o.Screenings = s.nameRunDir(c), s.About, s.Host, &s.screens
+	o.Dir, o.About, o.Host = s.nameRunDir(c), s.About, s.Host
 	if name := c.asked["recipe"]; len(name) > 0 {
 		recipe, err := config.FindRecipe(name[0])
 		if err != nil {
@@ -128,7 +128,7 @@ func (s *Sweep) timeCell(ctx context.Context, c *cell) (cost Cost, err error) {
 		return cost, err
 	}
 	defer t.Close()
-	started := time.Since(start) - t.Judging // once a seed, not once a training
+	started := time.Since(start)
 	took, err := t.Cost(ctx)
 	return Cost{Steps: t.Steps, Seconds: (started + took).Seconds(),
 		AtMost: c.cfg.Validation.Patience > 0 || c.cfg.Length.Auto}, err
@@ -138,5 +138,5 @@ func (s *Sweep) timeCell(ctx context.Context, c *cell) (cost Cost, err error) {
 func (s *Sweep) resolveForTiming(ctx context.Context, c *cell) (*run.Training, error) {
 	quiet := s.Host
 	quiet.Note = func(string, ...any) {}
-	return run.Resolve(ctx, c.cfg, run.Input{Manifest: s.data}, run.Options{Host: quiet, Screenings: &s.screens})
+	return run.Resolve(ctx, c.cfg, run.Input{Manifest: s.data}, run.Options{Host: quiet})
 }
