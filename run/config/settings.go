@@ -211,17 +211,6 @@ func Needs(cfg Run) error {
 	return nil
 }
 
-// OfHead returns the flags without those about a backbone that is trained.
-func (a Asked) OfHead() Asked {
-	of := maps.Clone(a)
-	for _, f := range Flags {
-		if f.tunes {
-			delete(of, f.Name)
-		}
-	}
-	return of
-}
-
 // NeedsBackbone refuses flags about a backbone that is trained or that makes the features, for trainings without one.
 func (a Asked) NeedsBackbone() error {
 	for _, f := range Flags {
@@ -251,32 +240,13 @@ func (a Asked) With(key, value string) Asked {
 	return with
 }
 
-// Command returns the command line of this training, into the folder out unless that is "".
-func (a Asked) Command(out string) string {
-	words := []string{"winnow", "train"}
+// String lists the flags, as a command has them.
+func (a Asked) String() string {
+	var words []string
 	for _, f := range Flags {
 		for _, value := range a[f.Name] {
-			if f.Kind == Switch {
-				words = append(words, "--"+f.Name+"="+value)
-				continue
-			}
-			words = append(words, "--"+f.Name, shellWord(value))
+			words = append(words, "--"+f.Name+" "+value)
 		}
 	}
-	if out != "" {
-		words = append(words, "--out", shellWord(out))
-	}
 	return strings.Join(words, " ")
-}
-
-// shellWord quotes a word for a shell.
-func shellWord(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-			strings.ContainsRune("_-./:,=+@%", r)
-	}
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

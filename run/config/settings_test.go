@@ -53,25 +53,9 @@ func TestConfig(t *testing.T) {
 	if err := config.Needs(c); err == nil || !strings.HasPrefix(err.Error(), "--manifest is missing") {
 		t.Error(err)
 	}
-	if of := (config.Asked{"model": {"x"}, "augment": {"flip"}}).OfHead(); len(of) != 1 || of.NeedsBackbone() != nil {
-		t.Error(of)
-	}
 	if err := (config.Asked{"model": {"x"}, "features": {"f"}}).NeedsBackbone(); err == nil ||
 		(config.Asked{"model": {"x"}}).NeedsBackbone() != nil {
 		t.Error(err)
-	}
-}
-
-func TestCommand(t *testing.T) {
-	asked := config.Asked{"set": {"length=3 epochs", "a=it's"}, "manifest": {"m.csv"}, "paper-variant": {"true"},
-		"loss": {"triplet", "contrastive:bank"}}
-	want := `winnow train --manifest m.csv --set 'length=3 epochs' --set 'a=it'\''s' ` +
-		`--loss triplet --loss contrastive:bank --paper-variant=true --out ''`
-	if got := strings.TrimSuffix(want, " --out ''"); asked.Command("") != got {
-		t.Errorf("%s\nexpected\n%s", asked.Command(""), got)
-	}
-	if got := asked.Command("a b"); !strings.HasSuffix(got, " --out 'a b'") {
-		t.Error(got)
 	}
 }
 

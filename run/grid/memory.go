@@ -79,7 +79,7 @@ func (m memory) findDifference(now memory) (what string) {
 		what    string
 		was, is any
 	}{
-		{"settings, as " + m.Shared.Command(""), m.Shared, now.Shared},
+		{"settings: " + m.Shared.String(), m.Shared, now.Shared},
 		{"settings in the file of settings", m.Config, now.Config},
 		{"images, labels or splits", m.Images, now.Images}, {"features", m.Features, now.Features},
 		{"axes", keys(m), keys(now)}, {"points: a grid and draws", m.Draws > 0, now.Draws > 0},

@@ -122,11 +122,7 @@ func (s *Sweep) planCells() (err error) {
 			if c.cfg, err = s.configureCell(c, p); err != nil {
 				return err
 			}
-			if c.cfg.Finetune.On() {
-				tunes = true
-			} else {
-				c.asked = c.asked.OfHead()
-			}
+			tunes = tunes || c.cfg.Finetune.On()
 			s.cells = append(s.cells, c)
 			if seed != s.Seeds[0] {
 				continue

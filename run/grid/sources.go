@@ -56,9 +56,7 @@ func (s *Sweep) makeFeatures(ctx context.Context, sources []source) error {
 		}
 		for _, k := range e.of {
 			c := &s.cells[k]
-			c.asked, c.cfg.Data.Features = c.asked.With("features", e.Out), e.Out
-			if !c.cfg.Finetune.On() {
-				delete(c.asked, "model")
+			if c.cfg.Data.Features = e.Out; !c.cfg.Finetune.On() {
 				c.cfg.Data.Model = ""
 			}
 		}

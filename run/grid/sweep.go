@@ -199,7 +199,6 @@ func (s *Sweep) holdOut() error {
 		given := slices.ContainsFunc(c.asked["set"], func(set string) bool { return strings.HasPrefix(set, key+"=") })
 		if c.cfg.Validation.HoldOut == 0 && !given {
 			c.cfg.Validation.HoldOut = config.UsualHoldOut
-			c.asked = c.asked.With(key, fmt.Sprint(config.UsualHoldOut))
 		}
 		if s.heldOut != "" && c.cfg.Validation.Share() > 0 {
 			continue

@@ -89,10 +89,6 @@ func TestGrid(t *testing.T) {
 		!strings.HasSuffix(names[7], "_seed=2") {
 		t.Errorf("%q", names)
 	}
-	if got := s.cells[3].asked.Command("best"); got != "winnow train --manifest m.csv --features f --loss "+
-		"contrastive --loss contrastive:bank --lr 0.01 --seed 1 --out best" {
-		t.Error(got)
-	}
 }
 
 // The first draws do not depend on their number; draws are within their ranges, and integers if the setting takes only
@@ -202,9 +198,8 @@ func TestHoldOut(t *testing.T) {
 		t.Fatal(s.heldOut, err)
 	}
 	for _, c := range s.cells {
-		if again := c.asked.Command("best"); c.cfg.Validation.HoldOut != 0.1 ||
-			!strings.Contains(again, "validation.hold_out=0.1") {
-			t.Errorf("%v held out, again by %s", c.cfg.Validation.HoldOut, again)
+		if c.cfg.Validation.HoldOut != 0.1 {
+			t.Errorf("%v held out", c.cfg.Validation.HoldOut)
 		}
 	}
 	if s, err = sweep(10, "validation.hold_out=0.2"); err != nil || s.cells[0].cfg.Validation.HoldOut != 0.2 ||
