@@ -23,8 +23,8 @@ func (r *Training) replaceDecided(d *datasets.Dataset) (*datasets.Dataset, error
 			r.options.Checks = before
 		} else if before == nil || named.Sum() != before.Sum() {
 			return nil, hint.With(fmt.Errorf("train: %s: the training in %s began with other decisions, or with none",
-				named.File, r.options.Dir), "name no decisions to go on with those of its beginning (%s), or train into "+
-				"another folder", folder.DecisionsFile)
+				named.File, r.options.Dir), "name no decisions to go on with those of its beginning (%s), or train "+
+				"into another folder", folder.DecisionsFile)
 		}
 	}
 	if r.options.Checks == nil {

@@ -61,8 +61,8 @@ func (r *Training) tellPlan() {
 		note("batches show %d views of each image, which are positives of each other", n)
 	}
 	if filtered && cfg.Filter.Threshold != filters.ThresholdFixed {
-		note("the filter %s drops about %.0f %% of the labels that it judges (%s sets another share)", cfg.Filter.Scorer,
-			100*cfg.Filter.Rate.Share, config.Key("filter.rate"))
+		note("the filter %s drops about %.0f %% of the labels that it judges (%s sets another share)",
+			cfg.Filter.Scorer, 100*cfg.Filter.Rate.Share, config.Key("filter.rate"))
 	}
 	if plan.Rests > 0 {
 		note("the backbone rests for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)
@@ -82,8 +82,8 @@ func (r *Training) explainError(err error) error {
 	if r.isTuned() {
 		lr = config.Key("backbone_solver.lr")
 	}
-	advice := fmt.Sprintf("a smaller %s or %s may help; %s, if there is one, is the best before", lr, config.Key("clip=1"),
-		folder.BestHeadFile)
+	advice := fmt.Sprintf("a smaller %s or %s may help; %s, if there is one, is the best before", lr,
+		config.Key("clip=1"), folder.BestHeadFile)
 	if bad, ok := errors.AsType[*train.NonFinite](err); ok {
 		names := make([]string, 0, 3)
 		for _, id := range bad.IDs[:min(len(bad.IDs), cap(names))] {

@@ -41,8 +41,8 @@ func defaultMetric() MetricLearning {
 func (c *Run) refuseMetric() error {
 	switch {
 	case len(c.Losses) > 0, c.Bank.Size != 0, c.Filter.Scorer != NoFilter, c.Sampler.Views > 1, c.SelfPaced.On():
-		return fmt.Errorf("method: %s has its own loss and chooses rows itself: expected no losses, bank, filter, views "+
-			"or self-paced weights", c.Method)
+		return fmt.Errorf("method: %s has its own loss and chooses rows itself: expected no losses, bank, filter, "+
+			"views or self-paced weights", c.Method)
 	case c.Finetune.On() && c.IsSelective() && c.Finetune.Augment == NoAugmentation:
 		return fmt.Errorf("finetune.augment: found %s, expected the name of a recipe: %s compares two views of each "+
 			"image, which would be equal", NoAugmentation, c.Method)

@@ -19,8 +19,8 @@ import (
 	"winnow/train"
 )
 
-// Parse reads a configuration: defaults, changed by the text of the file name, changed by the settings, each "key=value"
-// with a dotted key ("solver.lr=1e-4", "losses.0.weight=2"). It does not validate, because flags may follow.
+// Parse reads a configuration: defaults, changed by the text of the file name, changed by the settings, each
+// "key=value" with a dotted key ("solver.lr=1e-4", "losses.0.weight=2"). It does not validate, because flags may follow.
 func Parse(name string, text []byte, settings []string) (Run, error) {
 	c := Default()
 	root, err := parseDocument(name, text)
@@ -114,7 +114,8 @@ func Set(c *Run, setting string) error {
 	for i, part := range strings.Split(key, ".") {
 		fmt.Fprintf(&text, "%*s%s:\n", i, "", part)
 	}
-	root, err := parseDocument("setting "+key, fmt.Appendf(nil, "%s %s", text.String()[:text.Len()-1], cmp.Or(value, `""`)))
+	document := strings.TrimSuffix(text.String(), "\n") + " " + cmp.Or(value, `""`)
+	root, err := parseDocument("setting "+key, []byte(document))
 	if err != nil {
 		return err
 	}
@@ -153,8 +154,8 @@ func SetText(c *Run, key, text string) (err error) {
 	return putText(v, text)
 }
 
-// decoder assigns a document to structs: the decoder of goccy/go-yaml reads 1.5 as 1 if an integer is expected, and 1e-3
-// as a word. Unknown keys and values that do not fit exactly are errors. Fields that the document does not mention keep
+// decoder assigns a document to structs: the decoder of goccy/go-yaml reads 1.5 as 1 if an integer is expected, and
+// 1e-3 as a word. Unknown keys and values that do not fit exactly are errors. Fields that the document does not mention keep
 // their values.
 type decoder struct{ name string }
 

@@ -25,8 +25,8 @@ const (
 	mixLimit = 10 * sameLimit // between two batches, which the runtime multiplies in another order
 )
 
-// PrepareBackbone is [models.Prepare], with what only a run can tell. A network whose file states a batch takes any number of
-// images only if it gives the same vectors for three images at once, for one, and in its own batch; otherwise it keeps
+// PrepareBackbone is [models.Prepare], with what only a run can tell. A network whose file states a batch takes any
+// number of images only if it gives the same vectors for three images at once, for one, and in its own batch; otherwise it keeps
 // its batch. If the graph does not state a tensor's shape, it is measured.
 func PrepareBackbone(b *models.Backbone, output string) (*models.Prepared, error) {
 	p, err := models.Prepare(b, output)
@@ -77,8 +77,8 @@ func tryOnce(b *models.Backbone, p *models.Prepared) error {
 	return err
 }
 
-// AddBackbone prepares a backbone that is to be recorded, and runs images through it: nothing is recorded that cannot be
-// used. What it finds out about the batch is recorded with the backbone.
+// AddBackbone prepares a backbone that is to be recorded, and runs images through it: nothing is recorded that cannot
+// be used. What it finds out about the batch is recorded with the backbone.
 func AddBackbone(b *models.Backbone) (*models.Prepared, error) {
 	p, err := PrepareBackbone(b, "")
 	if err != nil {

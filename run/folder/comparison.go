@@ -130,8 +130,9 @@ const (
 	TrainedRow  = "trained"
 )
 
-// EachRow calls visit with the frozen, whitened and trained embeddings of the same images. stored and train are features
-// of the backbone before the run; tuned are those of the trained backbone, equal to stored if it was not trained.
+// EachRow calls visit with the frozen, whitened and trained embeddings of the same images. stored and train are
+// features of the backbone before the run; tuned are those of the trained backbone, equal to stored if it was not
+// trained.
 func EachRow[S features.Source](ctx context.Context, h *head.Head, train S, stored, tuned Asked[S],
 	visit func(row string, of Asked[features.Set]) error) error {
 	white, err := head.Whitening(ctx, train, h.Config().Out, h.Config().Bias)
@@ -210,8 +211,8 @@ func Compare(ctx context.Context, h, white *head.Head, stored, tuned features.Se
 	return c, err
 }
 
-// EmbedFrozen returns the stored features on the unit sphere. A row of zeros, which a network may compute for a blank image,
-// has no direction and stays zero, as in [head.Head.Embed].
+// EmbedFrozen returns the stored features on the unit sphere. A row of zeros, which a network may compute for a blank
+// image, has no direction and stays zero, as in [head.Head.Embed].
 func EmbedFrozen(ctx context.Context, of features.Source) (features.Set, error) {
 	unit := of.Bare()
 	unit.X = features.NewMatrix(of.Len(), of.Dim())

@@ -63,8 +63,8 @@ func filesIn(dir string) ([]string, error) {
 }
 
 // Prepare makes the folder and locks it for one training until the lock is closed. A finished run in it is an error,
-// unless it is to be resumed or overwritten. If one stopped there, stops is true: only the same training may go on there,
-// which the caller checks once all is chosen.
+// unless it is to be resumed or overwritten. If one stopped there, stops is true: only the same training may go on
+// there, which the caller checks once all is chosen.
 func Prepare(dir string, resume, overwrite bool) (held io.Closer, stops bool, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, false, fmt.Errorf("train: %w", err)

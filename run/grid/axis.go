@@ -74,7 +74,7 @@ func parseRange(text string) (*Range, error) {
 	r.Log = how == "log"
 	if err1 != nil || err2 != nil || marked && !r.Log || r.High-r.Low > math.MaxFloat64 || !(r.Low < r.High) ||
 		r.Log && r.Low <= 0 {
-		return nil, fmt.Errorf("found %q, expected LOW..HIGH or LOW..HIGH:log, above 0, for example 1e-5..1e-2:log", text)
+		return nil, fmt.Errorf("found %q, expected LOW..HIGH or LOW..HIGH:log, as 1e-5..1e-2:log", text)
 	}
 	return r, nil
 }

@@ -54,8 +54,8 @@ func (s *Sweep) sameAsBefore(dry bool) error {
 			err = fmt.Errorf("holds a sweep with other %s", what)
 		}
 		if err != nil {
-			return hint.With(fmt.Errorf("sweep: %s: %w", path, err), "give the settings of the first command, with more "+
-				"values, draws or seeds if you like; or choose another folder")
+			return hint.With(fmt.Errorf("sweep: %s: %w", path, err), "give the settings of the first command, with "+
+				"more values, draws or seeds if you like; or choose another folder")
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

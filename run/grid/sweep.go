@@ -45,8 +45,8 @@ func newMisuse(flag, format string, args ...any) error {
 	return hint.Misused("--%s: %w", flag, fmt.Errorf(format, args...))
 }
 
-// Sweep trains a grid of settings, or points drawn from ranges, each for several seeds. It compares them by the validation
-// split and names the best. Every training has its own run folder.
+// Sweep trains a grid of settings, or points drawn from ranges, each for several seeds. It compares them by the
+// validation split and names the best. Every training has its own run folder.
 type Sweep struct {
 	SweepOptions
 	Points []Point

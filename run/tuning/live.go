@@ -234,10 +234,6 @@ func (t *Live) noteWeights() {
 	s := t.Share()
 	t.Note("fine-tuning %s: %d of its %d weights (%s), in %d tensors, batch normalization %s", s.From, s.Trained, s.Of,
 		s.Percent(), s.Tensors, t.Settings.BatchNorm)
-	if t.frozen != nil {
-		t.Note("%d of the network's %d nodes come before these and do not change", len(t.frozen.Graph.Nodes),
-			len(t.model.Graph.Nodes))
-	}
 }
 
 // Close frees the network's memory.

@@ -93,7 +93,6 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 			return err
 		}
 		output = store.Key.Output
-		c.compareDecoder(store)
 	} else {
 		if from.Model == "" {
 			return errors.New("finetune: no backbone is named, expected one, or features of one")
@@ -120,14 +119,6 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 			config.Key("data.features"))
 	}
 	return nil
-}
-
-// compareDecoder notes if images will be decoded differently from those of the features.
-func (c *Config) compareDecoder(store *features.Store) {
-	if now := c.Backbone.Preprocessing.DecoderVersion(); store.Key.Decoder != now {
-		c.Note("the features %s are of images that an earlier winnow decoded, now they are read with decoder %q: "+
-			"pixels may differ by a grey value or two; winnow extract --overwrite makes them again", store.Dir, now)
-	}
 }
 
 // Extraction returns how to make the features of the backbone before the run, into a store.
