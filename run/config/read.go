@@ -20,7 +20,8 @@ import (
 )
 
 // Parse reads a configuration: defaults, changed by the text of the file name, changed by the settings, each
-// "key=value" with a dotted key ("solver.lr=1e-4", "losses.0.weight=2"). It does not validate, because flags may follow.
+// "key=value" with a dotted key ("solver.lr=1e-4", "losses.0.weight=2"). It does not validate, because flags may
+// follow.
 func Parse(name string, text []byte, settings []string) (Run, error) {
 	c := Default()
 	root, err := parseDocument(name, text)
@@ -122,8 +123,8 @@ func Set(c *Run, setting string) error {
 	return c.change(settingName, root, nil)
 }
 
-// SetText sets the value of a flag's key to the flag's text, which [Set] would read as YAML: widths have commas between
-// them, a sampler is a batch, and a loss is added to the others. An error does not name the key.
+// SetText sets the value of a flag's key to the flag's text, which [Set] would read as YAML: a sampler is a batch, and
+// a loss is added to the others. An error does not name the key.
 func SetText(c *Run, key, text string) (err error) {
 	v := reflect.ValueOf(c).Elem()
 	for part := range strings.SplitSeq(key, ".") {
@@ -138,25 +139,13 @@ func SetText(c *Run, key, text string) (err error) {
 		l, err := parseLoss(text)
 		*to = append(*to, l)
 		return err
-	case *[]int: // widths of hidden layers: 512,256, or none
-		*to = nil
-		for part := range strings.SplitSeq(text, ",") {
-			n, err := strconv.Atoi(strings.TrimSpace(part))
-			if err != nil && text != "none" {
-				return fmt.Errorf("found %q, expected widths, for example 512,256, or none", text)
-			}
-			if err == nil {
-				*to = append(*to, n)
-			}
-		}
-		return nil
 	}
 	return putText(v, text)
 }
 
 // decoder assigns a document to structs: the decoder of goccy/go-yaml reads 1.5 as 1 if an integer is expected, and
-// 1e-3 as a word. Unknown keys and values that do not fit exactly are errors. Fields that the document does not mention keep
-// their values.
+// 1e-3 as a word. Unknown keys and values that do not fit exactly are errors. Fields that the document does not mention
+// keep their values.
 type decoder struct{ name string }
 
 // settingName as a decoder's name is no file: errors have no place in it.

@@ -30,7 +30,7 @@ func TestSelfPaced(t *testing.T) {
 		t.Error(diff)
 	}
 	base := config.Flatten(config.Default())
-	for _, setting := range []string{"selfpaced.every=1 epoch", "selfpaced.mu=1", "selfpaced.step=exact",
+	for _, setting := range []string{"selfpaced.every=1 epoch", "selfpaced.mu=1",
 		"selfpaced.per_class=5"} {
 		if cmp.Equal(base, config.Flatten(parseText(t, "", setting))) {
 			t.Errorf("%s: not seen", setting)

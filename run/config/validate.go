@@ -112,8 +112,8 @@ func (c *Run) checkAutoLR() error {
 	tested := c.Solver.LR.Choose == train.ByTest || c.BackboneSolver.LR.Choose == train.ByTest
 	switch {
 	case tested && c.Method != Metric:
-		return fmt.Errorf("solver.lr, backbone_solver.lr: expected numbers: the objective of %s changes during training, "+
-			"so its first steps say nothing about the rate", c.Method)
+		return fmt.Errorf("solver.lr, backbone_solver.lr: expected numbers: the objective of %s changes during "+
+			"training, so its first steps say nothing about the rate", c.Method)
 	case c.LossSolver.LR.Choose == train.ByTest, c.LossSolver.LR.Choose == train.Usual,
 		c.Solver.LR.Choose == train.Usual:
 		return fmt.Errorf("solver.lr %s, loss_solver.lr %s: expected numbers, or solver.lr=auto", c.Solver.LR,

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"winnow/filters"
-	"winnow/filters/selfpaced"
 	"winnow/losses"
 )
 
@@ -18,7 +17,7 @@ func (c *Run) checkVariant() error {
 	has := err == nil && scorer.Printed != "" || slices.ContainsFunc(c.Losses, func(l Loss) bool {
 		return slices.Contains(lossesThat(isPrinted), l.Name)
 	})
-	scaled := c.SelfPaced.On() && c.SelfPaced.Step == selfpaced.StepScaled && !c.SelfPaced.Hard
+	scaled := c.SelfPaced.On() && !c.SelfPaced.Hard
 	if c.PaperVariant && !scaled && !(has && c.Method == Metric) {
 		return fmt.Errorf("paper_variant: found true, but nothing of the run has such a variant: expected false")
 	}

@@ -26,8 +26,8 @@ const (
 )
 
 // PrepareBackbone is [models.Prepare], with what only a run can tell. A network whose file states a batch takes any
-// number of images only if it gives the same vectors for three images at once, for one, and in its own batch; otherwise it keeps
-// its batch. If the graph does not state a tensor's shape, it is measured.
+// number of images only if it gives the same vectors for three images at once, for one, and in its own batch; otherwise
+// it keeps its batch. If the graph does not state a tensor's shape, it is measured.
 func PrepareBackbone(b *models.Backbone, output string) (*models.Prepared, error) {
 	p, err := models.Prepare(b, output)
 	if err != nil {

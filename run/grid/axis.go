@@ -90,7 +90,7 @@ func formatCanonical(value string) string {
 // isWhole reports whether a flag or setting takes integers only.
 func isWhole(key string) bool {
 	if i := slices.IndexFunc(config.Flags, func(f config.Flag) bool { return f.Name == key }); i >= 0 {
-		return config.Flags[i].Kind == config.Whole || config.Flags[i].Key == "head.hidden"
+		return config.Flags[i].Kind == config.Whole
 	}
 	base := config.Default()
 	return config.Set(&base, key+"=1") == nil && config.Set(&base, key+"=1.5") != nil
