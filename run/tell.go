@@ -12,6 +12,7 @@ import (
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/train"
+	"winnow/train/selective"
 )
 
 // tellData notes which images are trained on and which are not.
@@ -63,6 +64,11 @@ func (r *Training) tellPlan() {
 	if filtered && cfg.Filter.Threshold != filters.ThresholdFixed {
 		note("the filter %s drops about %.0f %% of the labels that it judges (%s sets another share)",
 			cfg.Filter.Scorer, 100*cfg.Filter.Rate.Share, config.Key("filter.rate"))
+	}
+	if cfg.IsSelective() {
+		note("the method is %s", selective.Title(cfg.Method))
+	} else if cfg.Method != config.Metric {
+		note("the method is %s", cfg.Method)
 	}
 	if plan.Rests > 0 {
 		note("the backbone rests for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)
