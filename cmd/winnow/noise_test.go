@@ -61,7 +61,6 @@ func TestAuditRateOnly(t *testing.T) {
 			t.Errorf("true labels are reported for a manifest without them:\n%s", stdout)
 		}
 	}
-	fails(t, 2, "winnow noise is now: winnow audit --rate-only", "noise", "list.csv", "--features", "store")
 }
 
 // --noise-rate auto trains as with the estimate given as a number: in the filter, in config.yaml, and when resumed.
@@ -97,13 +96,4 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 	for _, bad := range []string{"nix", "-1", "NaN"} {
 		fails(t, 2, "expected a share from 0 to below 1, or auto", w.args(auto, "--noise-rate="+bad)...)
 	}
-	peers := filepath.Join(w.dir, "peers")
-	mustCall(t, w.peersArgs("co-teaching", peers, "--noise-rate", "auto", "--epochs", "2")...)
-	if cfg, err := folder.Settings(peers); err != nil || cfg.Peers.Rate.Auto ||
-		math.Abs(cfg.Peers.Rate.Share-0.3) > 0.12 {
-		t.Errorf("%v: peers.rate is %v", err, cfg.Peers.Rate)
-	}
-	none := filepath.Join(w.dir, "none")
-	mustCall(t, w.args(none, "--noise-rate", "auto", "--filter", "none", "--epochs", "2")...)
-	mustCall(t, "audit", none)
 }

@@ -150,28 +150,19 @@ var rooms = []Room{
 	{"report/chart", "draws lines, histograms and box plots as SVG",
 		"internal/spread"},
 
-	{"papers/quickstart", "runs the whole path on drawn characters with wrong labels among them",
-		"backbone backbone/ort datasets datasets/glyphs eval run/extraction features internal/lookup models " +
-			"report/page run run/inspect run/config run/folder train"},
 	{"run/grid", "runs many trainings, of a study or a sweep: several at once, each kept when it is done; estimates " +
 		"their time, and chooses a sweep's best by validation",
 		"backbone/ort datasets run/extraction features internal/budget internal/hint run run/config run/measure " +
 			"run/folder train"},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
-		"internal/paired report/atlas report/chart report/page"},
+		"internal/paired report/chart report/page"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
-		"audit audit/suspects backbone backbone/ort datasets datasets/classnames datasets/glyphs " +
-			"datasets/imageroot eval eval/tsne run/extraction features filters filters/noiserate head " +
-			"internal/hint internal/lookup internal/spread models papers/studies " +
-			"papers/theory report run run/inspect run/grid run/config " +
-			"run/measure run/folder train"},
+		"audit audit/suspects backbone/ort datasets eval run/extraction features filters head internal/hint " +
+			"internal/lookup internal/spread papers/studies papers/theory run run/inspect run/grid " +
+			"run/config run/folder run/measure train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds, and the error of estimates of a " +
-		"class's concentration",
-		"filters"},
-	{"papers/pairs", "measures the pairs of batches: cosines of true and false ones, what losses make of them, what " +
-		"mining selects",
-		"datasets features internal/hint internal/lookup losses papers/theory report/chart run run/config run/folder " +
-			"train"},
+		"class's concentration; measures true and false pairs of batches",
+		"datasets features filters internal/hint losses report/chart run run/config run/folder train"},
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},
@@ -287,12 +278,11 @@ var rooms = []Room{
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.
 var only = map[string]string{
-	"gorgonia.org":                    "head",
-	"github.com/yalue/onnxruntime_go": "backbone/ort",
-	"C":                               "backbone/ort",
-	"modernc.org/sqlite":              "report/review/decisions",
-	// these two describe and complete commands
-	"github.com/urfave/cli":             "cmd/... internal/manual internal/shell",
+	"gorgonia.org":                      "head",
+	"github.com/yalue/onnxruntime_go":   "backbone/ort",
+	"C":                                 "backbone/ort",
+	"modernc.org/sqlite":                "report/review/decisions",
+	"github.com/urfave/cli":             "cmd/...",
 	"github.com/disintegration/imaging": "backbone",
 	"github.com/jackc/pgx":              "search/pgvector",
 }
