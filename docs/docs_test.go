@@ -22,7 +22,7 @@ import (
 	"winnow/internal/testing/reference"
 	"winnow/internal/testing/winnowtest"
 	"winnow/losses"
-	"winnow/run/recipes"
+	"winnow/run/config"
 )
 
 func TestMain(m *testing.M) {
@@ -379,7 +379,7 @@ func TestNotPrinted(t *testing.T) {
 func TestDocsCounts(t *testing.T) {
 	pages := docPages(t)
 	for page, want := range map[string]string{
-		"papers.md":    fmt.Sprintf("%d settings of five papers", len(recipes.List())),
+		"papers.md":    fmt.Sprintf("%d settings of five papers", len(config.Recipes())),
 		"../README.md": fmt.Sprintf("%d losses", len(losses.Catalog)),
 		"README.md":    fmt.Sprintf("[%d](losses.md)", len(losses.Catalog)),
 	} {

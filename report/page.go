@@ -20,7 +20,6 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/report/page"
-	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
 )
@@ -31,10 +30,10 @@ func (r *Run) Page() page.Report {
 		Command: "report", Title: "Run “" + r.name + "”", Verdict: r.listVerdict(), Warnings: r.measured.Warnings,
 		RowsTitle: r.rowsTitle(), K: []int{1, 2, 4, 8},
 		Rows: []page.Row{
-			{Name: comparison.FrozenRow, Note: "the backbone's features, no training", Retrieval: r.measured.Frozen},
-			{Name: comparison.WhitenedRow, Note: "PCA whitening, no labels", Retrieval: r.measured.Whitened},
+			{Name: folder.FrozenRow, Note: "the backbone's features, no training", Retrieval: r.measured.Frozen},
+			{Name: folder.WhitenedRow, Note: "PCA whitening, no labels", Retrieval: r.measured.Whitened},
 			{
-				Name: comparison.TrainedRow, Note: r.HeadFile,
+				Name: folder.TrainedRow, Note: r.HeadFile,
 				Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: true,
 			},
 		},
@@ -213,7 +212,7 @@ func (r *Run) describeCourse() page.Section {
 		for _, row := range []struct {
 			name string
 			r    eval.Retrieval
-		}{{comparison.FrozenRow, v.Frozen}, {comparison.WhitenedRow, v.Whitened}, {comparison.TrainedRow, v.Trained}} {
+		}{{folder.FrozenRow, v.Frozen}, {folder.WhitenedRow, v.Whitened}, {folder.TrainedRow, v.Trained}} {
 			table.Rows = append(table.Rows, []string{
 				row.name, percentText(row.r.PrecisionAt1), percentText(row.r.RPrecision),
 				percentText(row.r.MAPAtR), strconv.Itoa(row.r.N),

@@ -12,7 +12,6 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/lookup"
-	"winnow/run/comparison"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 	"winnow/run/measure"
@@ -27,8 +26,8 @@ type Run struct {
 	names  classnames.Names
 	winnow string // version that makes the page
 
-	Split    string                         // the measured split
-	now      comparison.Asked[features.Set] // the measured images, as the run embeds them
+	Split    string                     // the measured split
+	now      folder.Asked[features.Set] // the measured images, as the run embeds them
 	audited  *inspect.Report
 	measured Measured
 }
@@ -71,11 +70,11 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 	m.Run, m.LeftOut = r.Dir, append(append([]lookup.LeftOut{}, images.LeftOut...), r.Facts.LeftOut...)
 	opts := eval.RetrievalOptions{MaxMem: eval.Bytes(left)}
 	m.InGallery, opts.Same = len(images.Now.Same), images.Now.Same
-	measure := func(row string, asked comparison.Asked[features.Set]) (err error) {
+	measure := func(row string, asked folder.Asked[features.Set]) (err error) {
 		switch row {
-		case comparison.FrozenRow:
+		case folder.FrozenRow:
 			m.Frozen, err = eval.Retrieve(ctx, asked.Query, asked.Gallery, opts)
-		case comparison.WhitenedRow:
+		case folder.WhitenedRow:
 			m.Whitened, err = eval.Retrieve(ctx, asked.Query, asked.Gallery, opts)
 		default:
 			r.now = asked
@@ -83,7 +82,7 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 		}
 		return err
 	}
-	if err := comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, measure); err != nil {
+	if err := folder.EachRow(ctx, r.Head, images.Train, images.Was, images.Now, measure); err != nil {
 		return err
 	}
 	judging := inspect.Usual()
@@ -101,8 +100,8 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 func (r *Run) Measured() Measured { return r.measured }
 
 // compareRows returns the numbers of the page's rows.
-func (r *Run) compareRows() comparison.Comparison {
-	return comparison.Comparison{
+func (r *Run) compareRows() folder.Comparison {
+	return folder.Comparison{
 		FineTuned: r.Tuned != nil, Known: measure.Known(r.Split),
 		Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained,
 	}

@@ -73,19 +73,24 @@ func Join(ctx context.Context, d *datasets.Dataset, s *features.Store) (Data, er
 		func(set features.Stored) (features.Set, error) { return set.Read(ctx) })
 }
 
-// joinViewed is Join with the vectors in the store's file, mapped, or in an unnamed file (features.Stored.View), so
-// that they take no memory of the program. They must not be written to, nor read after free.
-func joinViewed(ctx context.Context, d *datasets.Dataset, s *features.Store) (t Data, free func() error, err error) {
+// JoinTrain is Join of the train split alone. Its features must not be read after free, because many are not in the
+// program's own memory (features.Stored.View).
+func JoinTrain(ctx context.Context, d *datasets.Dataset, s *features.Store) (Data, func() error, error) {
+	return joinMapped(ctx, d, s, datasets.Train)
+}
+
+// joinMapped is Join of some splits with the vectors in the store's file, mapped, or in an unnamed file
+// (features.Stored.View), so that they take no memory of the program. They must not be written to, nor read after free.
+func joinMapped(ctx context.Context, d *datasets.Dataset, s *features.Store, splits ...string) (t Data,
+	free func() error, err error) {
 	var held []func() error
-	free = func() error {
-		var err error
+	free = func() (err error) {
 		for _, f := range held {
 			err = errors.Join(err, f())
 		}
 		held = nil
 		return err
 	}
-	splits := []string{datasets.Train, datasets.Validation}
 	t, err = joinData(d, s, splits, func(stored features.Stored) (features.Set, error) {
 		set, let, err := stored.View(ctx)
 		if let != nil {
@@ -99,24 +104,8 @@ func joinViewed(ctx context.Context, d *datasets.Dataset, s *features.Store) (t 
 	return t, free, err
 }
 
-// JoinTrain is Join of the train split alone. Its features must not be read after free, because many are not in the
-// program's own memory (features.Stored.View).
-func JoinTrain(ctx context.Context, d *datasets.Dataset, s *features.Store) (t Data, free func() error, err error) {
-	free = func() error { return nil }
-	t, err = joinData(d, s, []string{datasets.Train}, func(stored features.Stored) (set features.Set, err error) {
-		set, free, err = stored.View(ctx)
-		return set, err
-	})
-	return t, free, err
-}
-
-func joinData(
-	d *datasets.Dataset,
-	s *features.Store,
-	splits []string,
-	read func(features.Stored) (features.Set, error),
-) (
-	Data, error) {
+func joinData(d *datasets.Dataset, s *features.Store, splits []string,
+	read func(features.Stored) (features.Set, error)) (Data, error) {
 	t := Data{Key: s.Key, StoreSum: s.Sum, ModelFile: s.ModelFile}
 	sum := sha256.New()
 	for _, split := range splits {
@@ -159,14 +148,14 @@ func Load(ctx context.Context, d *datasets.Dataset, dir string, views bool) (Dat
 	return data, data.readViews(ctx, store)
 }
 
-// loadViewed is Load with all views. The vectors of a store of one view stay in its file ([joinViewed]).
-func loadViewed(ctx context.Context, d *datasets.Dataset, dir string) (Data, func() error, error) {
+// loadMapped is Load with all views. The vectors of a store of one view stay in its file ([joinMapped]).
+func loadMapped(ctx context.Context, d *datasets.Dataset, dir string) (Data, func() error, error) {
 	store, err := openVerified(ctx, dir)
 	if err != nil {
 		return Data{}, nil, err
 	}
 	if store.Views() == 1 {
-		return joinViewed(ctx, d, store)
+		return joinMapped(ctx, d, store, datasets.Train, datasets.Validation)
 	}
 	data, err := Load(ctx, d, dir, true)
 	return data, func() error { return nil }, err

@@ -7,7 +7,6 @@ import (
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/hint"
-	"winnow/run/config"
 	"winnow/run/folder"
 )
 
@@ -20,17 +19,12 @@ func (r *Training) replaceDecided(d *datasets.Dataset) (*datasets.Dataset, error
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case named == nil:
+		if named == nil {
 			r.options.Checks = before
-		case before == nil:
-			return nil, hint.With(fmt.Errorf("train: %s began without decisions, expected none, found those of %s",
-				r.options.Dir, named.File), "train into another folder to use them")
-		case named.Sum() != before.Sum():
-			return nil, hint.With(fmt.Errorf("train: %s: the decisions changed since the training in %s began: their "+
-				"sha256 is %.12s…, expected %.12s…", named.File, r.options.Dir, named.Sum(), before.Sum()),
-				"name no decisions to go on with those of its beginning (%s), or train into another folder",
-				folder.DecisionsFile)
+		} else if before == nil || named.Sum() != before.Sum() {
+			return nil, hint.With(fmt.Errorf("train: %s: the training in %s began with other decisions, or with none",
+				named.File, r.options.Dir), "name no decisions to go on with those of its beginning (%s), or train "+
+				"into another folder", folder.DecisionsFile)
 		}
 	}
 	if r.options.Checks == nil {
@@ -42,9 +36,6 @@ func (r *Training) replaceDecided(d *datasets.Dataset) (*datasets.Dataset, error
 	}
 	r.options.About.Decisions = &said
 	r.options.Note("%s", said)
-	if cfg := r.Config; cfg.Method != config.Metric || cfg.SelfPaced.On() {
-		r.options.Note("%s chooses images by itself: it may pass over those with a decided label", methodOf(cfg))
-	}
 	for i := range m.At {
 		if made.Samples[i].Label != datasets.Unlabelled {
 			r.trusted = append(r.trusted, i)
@@ -52,14 +43,6 @@ func (r *Training) replaceDecided(d *datasets.Dataset) (*datasets.Dataset, error
 	}
 	slices.Sort(r.trusted)
 	return made, nil
-}
-
-// methodOf names what chooses images.
-func methodOf(cfg config.Run) string {
-	if cfg.Method != config.Metric {
-		return cfg.Method
-	}
-	return "self-paced weighing"
 }
 
 // trustRows marks the training rows with a decided label.

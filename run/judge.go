@@ -8,7 +8,6 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/head"
-	"winnow/run/comparison"
 	"winnow/run/folder"
 )
 
@@ -27,11 +26,11 @@ func (r *Training) judgeResult(ctx context.Context, o Outcome) (folder.Result, e
 	if data.Validation.Len() == 0 {
 		return f, nil
 	}
-	c, err := r.Compare(ctx, o.Head, data.Validation, eval.RetrievalOptions{MaxMem: comparison.MaxMem})
+	c, err := r.Compare(ctx, o.Head, data.Validation, eval.RetrievalOptions{MaxMem: folder.MaxMem})
 	if err != nil {
 		return f, err
 	}
-	c.FineTuned, c.Known = share != nil, comparison.ChoseState
+	c.FineTuned, c.Known = share != nil, folder.ChoseState
 	worse, verdict := c.Better() == "no", c.Verdict()
 	if o.BestStep == 0 { // training added nothing to the start
 		worse = true
@@ -39,40 +38,17 @@ func (r *Training) judgeResult(ctx context.Context, o Outcome) (folder.Result, e
 			"untrained head is kept (P@1 %.4f, frozen %.4f, whitened %.4f)",
 			c.Trained.PrecisionAt1, c.Frozen.PrecisionAt1, c.Whitened.PrecisionAt1)
 	}
-	if r.heldOut {
-		about := folder.Facts{Screening: r.Screening}
-		verdict += warnDoubted(about.WholeRate(o.Config.Filter.Rate.Share))
-	}
 	f.Validation, f.Verdict = &c, verdict
 	if worse { // only other images can show that it is better
 		f.Better = new(false)
-		way, err := readCourse(dir)
-		if err != nil {
-			return f, err
-		}
-		f.Advice = adviseOnFailure(way, o.Config, f, r.backbone.Views())
 	}
 	return f, nil
-}
-
-// doubtful is the share of wrong labels from which a validation by given labels can choose a state below the start: of
-// two images with one label both are right in 64 % of all pairs.
-const doubtful = 0.2
-
-// warnDoubted warns that a validation is by labels of which about this share is thought to be wrong; "": few are.
-func warnDoubted(wrong float64) string {
-	if wrong < doubtful {
-		return ""
-	}
-	return fmt.Sprintf("; about %.0f %% of the labels are thought to be wrong, and these images were held out with "+
-		"theirs: the state that they chose may be worse than the start (a validation split of checked labels would "+
-		"tell)", 100*wrong)
 }
 
 // Compare measures retrieval among images, given their stored features, by a head of the training and by embeddings
 // that need no training.
 func (r *Training) Compare(ctx context.Context, h *head.Head, stored features.Set, opts eval.RetrievalOptions) (
-	c comparison.Comparison, err error) {
+	c folder.Comparison, err error) {
 	now, err := r.Now(ctx, stored)
 	if err != nil {
 		return c, err
@@ -81,5 +57,5 @@ func (r *Training) Compare(ctx context.Context, h *head.Head, stored features.Se
 	if err != nil {
 		return c, err
 	}
-	return comparison.Measure(ctx, h, white, stored, now, opts)
+	return folder.Compare(ctx, h, white, stored, now, opts)
 }

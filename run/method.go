@@ -3,11 +3,8 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"winnow/head"
-	"winnow/run/config"
 	"winnow/run/tuning"
 	"winnow/train"
 	"winnow/train/peers"
@@ -27,7 +24,7 @@ func (r *Training) openPeers(ctx context.Context) (tuning.Encoder, error) {
 				in.Peer = train.Rand(r.Config.Seed, "peer backbone", 0)
 			} else if cfg.Estimates() { // the first network begins when the second has ended
 				rests := cfg.FirstStage + r.Config.Finetune.Start.In(r.Epoch)
-				in.Resting = func() bool { return !r.timing && r.clock.Step() <= rests }
+				in.Resting = func() bool { return r.resting == nil && r.clock.Step() <= rests }
 			}
 			return r.backbone.Encoder(ctx, h, in)
 		},
@@ -41,26 +38,6 @@ func (r *Training) openPeers(ctx context.Context) (tuning.Encoder, error) {
 		return nil, errors.Join(err, networks.Close())
 	}
 	return networks, nil
-}
-
-// describeMethod says in a line how a method other than metric treats labels that look wrong. stored is the number of
-// stored views of each image.
-func describeMethod(cfg config.Run, stored int) string {
-	p := cfg.Peers
-	switch {
-	case cfg.IsSelective():
-		return describeSelective(cfg, stored)
-	case cfg.Method == peers.CrossEntropy:
-		return "cross-entropy takes every label at its word"
-	case cfg.Method == peers.FCorrection && p.Transition == peers.Estimated:
-		return fmt.Sprintf("f-correction trains a network for %s to see which classes are mistaken for which, and "+
-			"then another", p.FirstStage)
-	case cfg.Method == peers.FCorrection:
-		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (%s and peers.transition set "+
-			"others)", 100*p.Rate.Share, p.Transition, config.Key("filter.rate"))
-	}
-	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the "+
-		"labels (%s sets another share)", cfg.Method, 100*p.Rate.Share, config.Key("filter.rate"))
 }
 
 // openSelective builds the learner of a method of package selective, and sets the run's loss and groups to its own.
@@ -113,29 +90,4 @@ func (r *Training) solverOf(group string, steps int) (train.Solver, train.Schedu
 	}
 	planned, err := train.NewSchedule(schedule.In(r.Epoch), solver.LR.Value, steps, r.Epoch)
 	return made, planned, err
-}
-
-// describeSelective says in a line how a method of package selective treats labels that look wrong.
-func describeSelective(cfg config.Run, stored int) string {
-	s := cfg.Selective
-	of := "features"
-	if stored > 1 {
-		of = fmt.Sprintf("one of the %d stored views, drawn,", stored)
-	}
-	views := fmt.Sprintf("views are %s with noise of %v deviations and dropout of %v", of, s.View.Noise, s.View.Dropout)
-	title := selective.Title(cfg.Method)
-	if cfg.Finetune.On() {
-		title, views = strings.TrimSuffix(title, " on frozen features"), "views are augmented images "+
-			"("+cfg.Finetune.Augment+")"
-	}
-	if cfg.Method == selective.SelCL {
-		second := ""
-		if s.SecondStage.N > 0 {
-			second = fmt.Sprintf("; after %s it learns from these rows alone", s.SecondStage)
-		}
-		return fmt.Sprintf("%s: after %s without labels each epoch selects, of every class, the rows whose "+
-			"neighbours agree with their label%s; %s", title, s.WarmUp, second, views)
-	}
-	return fmt.Sprintf("%s: after %s each epoch trusts a label as far as it fits the classes' centres, and the "+
-		"network's own prediction for the rest; %s", title, s.WarmUp, views)
 }

@@ -1,12 +1,9 @@
 package run
 
 import (
-	"time"
-
 	"winnow/datasets"
 	"winnow/filters"
 	"winnow/head"
-	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/extraction"
 	"winnow/run/folder"
@@ -35,8 +32,7 @@ type Options struct {
 	Note  func(format string, args ...any)                         // takes notes about data and plan; may be nil
 	Watch func(what string) (at func(done, total int), end func()) // shows progress of what takes long; may be nil
 
-	Checks     *datasets.Checks // what people decided about labels; nil: nothing, or what a resumed run began with
-	Screenings *Screenings      // shared with other trainings; nil: labels are judged for this one
+	Checks *datasets.Checks // what people decided about labels; nil: nothing, or what a resumed run began with
 }
 
 // Facts that observers of a training receive besides those of package train.
@@ -62,12 +58,10 @@ type Plan struct {
 
 	Reading *datasets.Reading `json:"reading,omitempty"` // how the manifest was read; nil: by the caller
 
-	Screening *folder.Screening     `json:"screening,omitempty"`      // labels that were screened; nil: none
-	Noise     *folder.NoiseRate     `json:"noise_rate,omitempty"`     // nil: it was given
-	Rates     *folder.RateTest      `json:"learning_rates,omitempty"` // nil: given, or found before this call
-	Untrained *comparison.Untrained `json:"untrained,omitempty"`      // nil: not measured
-	Judging   time.Duration         `json:"-"`                        // spent on screening
-	Duration  time.Duration         `json:"-"`                        // of a network's remaining steps; 0: unknown
+	Screening *folder.Screening `json:"screening,omitempty"`      // labels that were screened; nil: none
+	Noise     *folder.NoiseRate `json:"noise_rate,omitempty"`     // nil: it was given
+	Rates     *folder.RateTest  `json:"learning_rates,omitempty"` // nil: given, or found before this call
+	Untrained *folder.Untrained `json:"untrained,omitempty"`      // nil: not measured
 }
 
 // Outcome is the result of a training.

@@ -7,7 +7,6 @@ import (
 
 	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/run/tuning"
 	"winnow/train"
 )
 
@@ -108,14 +107,6 @@ func (r *Training) probeRates(ctx context.Context, moves map[string]train.Schedu
 	p := *r
 	p.onlyTested()
 	_, networkMoves := moves[train.BackboneGroup]
-	if !networkMoves && r.isTuned() && r.showsStored() { // so that the network need not run
-		var err error
-		in := tuning.Input{Train: r.Data.Train, Stored: r.Data.Stored, Batch: r.sampler.Size()}
-		if p.encoder, err = (tuning.Stored{}).Encoder(ctx, r.head, in); err != nil {
-			return nil, err
-		}
-		defer p.encoder.Close()
-	}
 	if err := p.buildConfig(); err != nil {
 		return nil, err
 	}
@@ -140,11 +131,6 @@ func (r *Training) probeRates(ctx context.Context, moves map[string]train.Schedu
 	r.resting = func() bool { return !networkMoves }
 	defer func() { r.resting = nil }()
 	return train.Probe(ctx, p.loop)
-}
-
-// showsStored reports whether the resting network computes the stored features for training images.
-func (r *Training) showsStored() bool {
-	return r.Config.Finetune.Augment == config.NoAugmentation && r.Config.Finetune.BatchNorm == config.FrozenNorm
 }
 
 // onlyTested reduces the configuration to that of a test: constant rates, 0 for head and network, and a filled memory

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"winnow/datasets"
@@ -16,7 +15,6 @@ import (
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/internal/lock"
-	"winnow/internal/text"
 	"winnow/run/config"
 	"winnow/run/extraction"
 	"winnow/run/folder"
@@ -34,9 +32,6 @@ func Resolve(ctx context.Context, cfg config.Run, in Input, o Options) (*Trainin
 	if o.Watch == nil {
 		o.Watch = ignoreProgress
 	}
-	if o.Screenings == nil {
-		o.Screenings = new(Screenings)
-	}
 	r := &Training{Plan: Plan{Config: cfg}, options: o, start: time.Now(), backbone: in.Backbone}
 	r.kept = in.Data == nil && o.Dir != ""
 	if r.owns = in.Backbone == nil; r.owns {
@@ -52,12 +47,8 @@ func (r *Training) resolveInput(ctx context.Context, in Input) error {
 	if err := r.Config.Validate(); err != nil {
 		return err
 	}
-	long, err := r.readInput(ctx, in)
-	if err != nil {
+	if err := r.readInput(ctx, in); err != nil {
 		return err
-	}
-	if long { // release the manifest
-		runtime.GC()
 	}
 	r.Data.white = &whitenings{}
 	for _, step := range []func(context.Context) error{
@@ -70,32 +61,29 @@ func (r *Training) resolveInput(ctx context.Context, in Input) error {
 	return nil
 }
 
-// readInput sets Data and the backbone. long reports whether it read a large manifest.
-func (r *Training) readInput(ctx context.Context, in Input) (long bool, err error) {
+// readInput sets Data and the backbone.
+func (r *Training) readInput(ctx context.Context, in Input) (err error) {
 	if in.Data != nil {
-		return false, r.takeData(in)
+		return r.takeData(in)
 	}
 	d := in.Manifest
 	if d == nil {
 		if d, err = datasets.ReadFile(r.Config.Data.Manifest, datasets.ReadOptions{
 			Root: location.At(r.Config.Data.Root), Note: r.options.Note}); err != nil {
-			return false, err
+			return err
 		}
 		r.Reading = d.Reading
-		if long = len(d.Samples) > 1<<20; long { // else the garbage of reading would stay until the heap has doubled
-			runtime.GC()
-		}
 	}
 	if d, err = r.replaceDecided(d); err != nil {
-		return long, err
+		return err
 	}
 	d, held := d.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
-	if r.heldOut = held.Images > 0; r.heldOut {
+	if held.Images > 0 {
 		r.options.Note("no validation split: %s, are held out to find the best state (%s trains on all)", held,
 			config.Key("validation.hold_out=0"))
 	}
 	if err := checkLearnable(d); err != nil {
-		return long, err
+		return err
 	}
 	read := r.readHead
 	if r.Config.Finetune.On() {
@@ -104,7 +92,7 @@ func (r *Training) readInput(ctx context.Context, in Input) (long bool, err erro
 	err = read(ctx, d)
 	r.Data.trustRows(r.trusted)
 	r.options.About.Features = r.chooseFeaturesFolder()
-	return long, err
+	return err
 }
 
 // takeData uses the caller's data.
@@ -129,7 +117,7 @@ func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error
 			return err
 		}
 	}
-	if r.Data, r.free, err = loadViewed(ctx, d, r.chooseFeaturesFolder()); err != nil {
+	if r.Data, r.free, err = loadMapped(ctx, d, r.chooseFeaturesFolder()); err != nil {
 		return err
 	}
 	if r.options.Host.Runtime != nil { // else Go computes the products
@@ -146,13 +134,7 @@ func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error
 func (r *Training) lookAtImages(ctx context.Context, d *datasets.Dataset) error {
 	host := r.options.Host.Complete()
 	host.Note = r.options.Note
-	e, err := ExtractionOf(
-		ctx,
-		&r.Config,
-		d,
-		host,
-		func(func(features.Key) bool) string { return r.chooseFeaturesFolder() },
-	)
+	e, err := ExtractionOf(ctx, &r.Config, d, host, r.chooseFeaturesFolder())
 	if err != nil {
 		return err
 	}
@@ -214,10 +196,10 @@ func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 }
 
 // ExtractionOf returns how to make the features that a training starts from, if it names none, of all images of a
-// manifest: by the backbone that the configuration names, or by one that is chosen and then named there. place returns
-// the folder of the store; it is free, or holds features whose key is the same by the function that place is given.
+// manifest, in the folder dir: by the backbone that the configuration names, or by one that is chosen and then named
+// there.
 func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h extraction.Host,
-	place func(same func(features.Key) bool) string) (*extraction.Extraction, error) {
+	dir string) (*extraction.Extraction, error) {
 	h = h.Complete()
 	all := func() (*datasets.Dataset, error) { return d, nil }
 	if cfg.Finetune.On() {
@@ -228,8 +210,7 @@ func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h e
 		if err != nil {
 			return nil, err
 		}
-		e := live.Extraction("")
-		e.Out = place(e.Could)
+		e := live.Extraction(dir)
 		return e, errors.Join(e.Fit(ctx, h, all), live.Close())
 	}
 	root, err := imageroot.Open(ctx, imageroot.Resolve(location.At(cfg.Data.Root), location.At(cfg.Data.Manifest)))
@@ -245,7 +226,7 @@ func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h e
 	}
 	e, err := extraction.Look(cfg.Data.Model, root, d.Paths(), h)
 	if err == nil {
-		e.Out = place(func(k features.Key) bool { return k.Model == e.Model.SHA256 })
+		e.Out = dir
 		err = e.Fit(ctx, h, all)
 	}
 	return e, err
@@ -276,8 +257,8 @@ func (r *Training) chooseFeaturesFolder() string {
 // lockRunFolder makes the folder and locks it, once. An unfinished run there goes on if it turns out to be the same.
 func (r *Training) lockRunFolder() (err error) {
 	if r.folder == nil && r.kept {
-		r.folder, r.left, err = folder.Prepare(r.options.Dir, r.options.Resume, r.options.Overwrite)
-		r.options.Resume = r.options.Resume || r.left == folder.Stops
+		r.folder, r.stops, err = folder.Prepare(r.options.Dir, r.options.Resume, r.options.Overwrite)
+		r.options.Resume = r.options.Resume || r.stops
 	}
 	return err
 }
@@ -332,11 +313,9 @@ func (r *Training) screenLabels(ctx context.Context) error {
 			return err
 		}
 	}
-	start := time.Now()
 	at, end := r.options.Watch("steps of judging labels")
-	found, err := r.options.Screenings.screenOnce(ctx, &r.Config, &r.Data, before, at)
+	found, err := screenTraining(ctx, &r.Config, &r.Data, before, at)
 	end()
-	r.Judging = time.Since(start)
 	if found == nil || err != nil {
 		return err
 	}
@@ -370,18 +349,11 @@ func (r *Training) readEarlierFacts() (folder.Facts, error) {
 	return folder.ReadFacts(r.options.Dir)
 }
 
-// large is the memory in bytes from which the user is warned before a head is made.
-const large = 1 << 30
-
 // prepareHead makes the head and the sampler, and bounds the configuration's sizes by the data.
 func (r *Training) prepareHead(ctx context.Context) (err error) {
 	r.asked = sizes{r.Config.Head.In, r.Config.Head.Out, r.Config.Sampler.Views}
 	r.Config.Head.In = r.Data.Train.Dim()
 	r.Config.Head.Out = min(r.Config.Head.Out, r.Config.Head.In) // more dimensions would be empty
-	if need := r.Config.Head.Need(r.Data.Train.Len()); need >= large {
-		r.options.Note("a head from %d to %d values takes about %s of memory: fewer with %s", r.Config.Head.In,
-			r.Config.Head.Out, text.Approx(need), config.Key("head.out"))
-	}
 	var white *head.Head
 	if !r.Config.Head.Drawn() {
 		if white, err = r.Data.trainWhitening(ctx, r.Config.Head.Out, r.Config.Head.Bias); err != nil {

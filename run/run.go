@@ -16,7 +16,6 @@ import (
 	"winnow/head"
 	"winnow/internal/interrupt"
 	"winnow/internal/lookup"
-	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/tuning"
@@ -42,11 +41,10 @@ type Training struct {
 	backbone tuning.Backbone
 	owns     bool         // Close closes the backbone
 	kept     bool         // in a run's folder, with all its files
-	heldOut  bool         // the validation split is a part of the training images, with their given labels
 	trusted  []int        // positions in the manifest of images with a decided label, rising
 	free     func() error // releases the vectors of Data; nil: they are in the program's own memory
 	folder   io.Closer    // the lock of the folder; nil: not yet
-	left     folder.State // what an earlier training left there
+	stops    bool         // an earlier training stopped there, and nobody asked to resume it
 	start    time.Time
 
 	asked    sizes             // before the data bounded them: what config.yaml says
@@ -59,7 +57,6 @@ type Training struct {
 	encoder tuning.Encoder // nil before it is built, and after the run
 	loop    train.Config
 	trainer *train.Trainer
-	timing  bool        // a batch is timed: the network does not rest
 	resting func() bool // whether the network rests in a test of learning rates; nil outside of one
 }
 
@@ -179,21 +176,15 @@ func (r *Training) buildTrainer(ctx context.Context) (err error) {
 // resumeAndNote resumes a stopped run, completes the plan and notes it.
 func (r *Training) resumeAndNote(ctx context.Context) (err error) {
 	if r.options.Resume {
-		_, err := r.trainer.Resume()
-		if _, other := errors.AsType[*train.OtherRunError](err); other && r.left == folder.Stops {
+		resumed, err := r.trainer.Resume()
+		_, other := errors.AsType[*train.OtherRunError](err)
+		if r.stops && (other || err == nil && !resumed && folder.Sum(r.options.Dir) != r.hashIdentity()) {
 			return folder.Taken(r.options.Dir) // nobody asked to resume it
 		}
 		if err != nil {
 			return err
 		}
-	}
-	if r.left == folder.Failed {
-		if folder.Sum(r.options.Dir) != r.hashIdentity() {
-			return folder.Taken(r.options.Dir)
-		}
-		r.options.Overwrite = true
-		r.options.Note("%s: a training with the same settings ended there before its first checkpoint: it is started "+
-			"again", r.options.Dir)
+		r.options.Overwrite = r.options.Overwrite || r.stops && !resumed // it ended before its first checkpoint
 	}
 	r.Steps, r.Resumed, r.Validates, r.Sum = r.loop.Steps, r.trainer.Done(), r.loop.Validate != nil, r.hashIdentity()
 	r.Images, r.Classes, r.Labelled = r.Data.Train.Len(), len(r.Data.Classes), r.Data.Train.Len()-r.Data.Unlabelled
@@ -203,17 +194,12 @@ func (r *Training) resumeAndNote(ctx context.Context) (err error) {
 	if f := r.loop.Refit; f != nil && f.After < r.Steps {
 		r.Refits = f.After
 	}
-	if r.isTuned() && !r.Config.IsSelective() { // their steps fill queues
-		if r.Duration, err = r.estimateDuration(); err != nil {
-			return err
-		}
-	}
 	if r.Validates && r.Config.Validation.Measure == config.MeasureP1 {
 		white, err := r.Data.trainWhitening(ctx, r.Config.Head.Out, r.Config.Head.Bias)
 		if err != nil {
 			return err
 		}
-		if r.Untrained, err = comparison.MeasureUntrained(ctx, white, r.Data.Validation); err != nil {
+		if r.Untrained, err = folder.MeasureUntrained(ctx, white, r.Data.Validation); err != nil {
 			return err
 		}
 	}
@@ -361,7 +347,7 @@ func (r *Training) networkRests() bool {
 	if r.resting != nil {
 		return r.resting()
 	}
-	return !r.timing && r.clock.Step() <= r.Config.Finetune.Start.In(r.Epoch)
+	return r.clock.Step() <= r.Config.Finetune.Start.In(r.Epoch)
 }
 
 // newVisitEncoder returns an encoder of the training rows that draws one of their stored views at each visit. The

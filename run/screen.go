@@ -1,11 +1,9 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"winnow/audit"
 	"winnow/features"
@@ -51,50 +49,6 @@ func screenTraining(ctx context.Context, cfg *config.Run, data *Data, before *sc
 		cfg.Peers.Rate = cfg.Filter.Rate
 	}
 	return found, nil
-}
-
-// Screenings shares the judgement of labels among trainings that differ in other settings: only the first judges them.
-// The zero value is ready to use. Trainings may share it concurrently; the others wait for the first.
-type Screenings struct {
-	mu sync.Mutex
-	of map[screeningOf]*sharedScreening
-}
-
-// screeningOf is what decides the result.
-type screeningOf struct {
-	images, features, judge string
-	trusted                 int // images
-	rate                    config.Rate
-	seed                    uint64
-}
-
-type sharedScreening struct {
-	mu    sync.Mutex
-	found *screening
-}
-
-// screenOnce is screenTraining, with the result of another training on the same labels and features by the same
-// settings and seed unless an earlier part of the run has one.
-func (s *Screenings) screenOnce(ctx context.Context, cfg *config.Run, data *Data, before *screening,
-	at func(done, total int)) (*screening, error) {
-	of := screeningOf{data.Sum, data.StoreSum, cfg.Screen, len(data.Trusted), cfg.Filter.Rate, cfg.Seed}
-	s.mu.Lock()
-	shared := s.of[of]
-	if shared == nil {
-		if s.of == nil {
-			s.of = map[screeningOf]*sharedScreening{}
-		}
-		shared = new(sharedScreening)
-		s.of[of] = shared
-	}
-	s.mu.Unlock()
-	shared.mu.Lock()
-	defer shared.mu.Unlock()
-	found, err := screenTraining(ctx, cfg, data, cmp.Or(before, shared.found), at)
-	if before == nil {
-		shared.found = cmp.Or(shared.found, found)
-	}
-	return found, err
 }
 
 // askJudge asks the judge which labels are wrong.

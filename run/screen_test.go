@@ -2,15 +2,10 @@ package run
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
-	"sync/atomic"
 	"testing"
-
-	"golang.org/x/sync/errgroup"
 
 	"winnow/features"
 	"winnow/run/config"
@@ -107,55 +102,6 @@ func TestScreen(t *testing.T) {
 	}
 	if _, err := folder.ReadScreening(dir); err == nil {
 		t.Error("a file of other columns was read")
-	}
-}
-
-// TestScreenings: trainings that share Screenings judge labels once, also concurrently; without, each judges its own;
-// another seed or rate is judged again.
-func TestScreenings(t *testing.T) {
-	data, _ := screened(0.3)
-	alone := data
-	cfg := config.Default()
-	cfg.Screen = "combined"
-	first := cfg
-	if _, err := screenTraining(t.Context(), &first, &alone, nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	var s Screenings
-	var judged atomic.Int64
-	screen := func(cfg config.Run) error {
-		data, looked := data, false
-		_, err := s.screenOnce(t.Context(), &cfg, &data, nil, func(int, int) { looked = true })
-		if looked {
-			judged.Add(1)
-		}
-		if err == nil && cfg.Seed == first.Seed && (!slices.Equal(data.Train.Labels, alone.Train.Labels) ||
-			cfg.Filter.Rate != first.Filter.Rate) {
-			err = fmt.Errorf("the filter is told %v, expected %v, or other labels are left than where they are "+
-				"screened alone", cfg.Filter.Rate, first.Filter.Rate)
-		}
-		return err
-	}
-	var g errgroup.Group
-	for range 4 {
-		g.Go(func() error { return screen(cfg) })
-	}
-	if err := g.Wait(); err != nil || judged.Load() != 1 {
-		t.Errorf("%d of 4 judged the labels, expected one: %v", judged.Load(), err)
-	}
-	cfg.Seed++
-	if err := screen(cfg); err != nil || judged.Load() != 2 {
-		t.Errorf("another seed: %d judged, expected 2: %v", judged.Load(), err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	cfg.Seed++
-	now := data
-	if _, err := s.screenOnce(ctx, &cfg, &now, nil, nil); err == nil {
-		t.Error("what was interrupted has an outcome")
-	}
-	if err := screen(cfg); err != nil || judged.Load() != 3 {
-		t.Errorf("after an interruption: %d judged, expected 3: %v", judged.Load(), err)
 	}
 }
 

@@ -3,19 +3,16 @@ package run
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"winnow/datasets"
 	"winnow/filters"
 	"winnow/head"
 	"winnow/internal/hint"
-	"winnow/internal/text"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/train"
+	"winnow/train/selective"
 )
 
 // tellData notes which images are trained on and which are not.
@@ -27,12 +24,8 @@ func (r *Training) tellData() {
 			"use the centre", v)
 	}
 	if d.Unlabelled > 0 {
-		use := "are only used for whitening (sampler.unlabelled puts some into every batch, for losses that learn " +
-			"from them)"
-		if n := r.Config.Sampler.Unlabelled; n > 0 {
-			use = fmt.Sprintf("are in the batches, %d in each", min(n, d.Unlabelled))
-		}
-		note("%d images of the train split have no label and %s", d.Unlabelled, use)
+		note("%d images of the train split have no label: they are used for whitening, and in batches as %s says",
+			d.Unlabelled, config.Key("sampler.unlabelled"))
 	}
 	if d.Unjudged > 0 {
 		note("%d images of the validation split have no label and are left out", d.Unjudged)
@@ -42,16 +35,8 @@ func (r *Training) tellData() {
 			d.LeftOut[0].Reason)
 	}
 	if d.Validation.Len() == 0 {
-		if share := r.Config.Validation.Share(); share > 0 {
-			note("no validation split, and %.4g of the images are fewer than %d, too few to choose a state by: the "+
-				"last one is kept", share, datasets.LeastHeld)
-		} else {
-			note("no validation split: the last state is kept (%s holds out a tenth, to find the best state and to "+
-				"say what training was worth)", config.Key("validation.hold_out=0.1"))
-		}
-		if r.Config.Validation.Patience > 0 {
-			note("validation.patience is set without a validation split: the run will not stop early")
-		}
+		note("no validation split: the last state is kept (%s holds out a tenth of the images to find the best state)",
+			config.Key("validation.hold_out=0.1"))
 	} else if r.Config.Validation.Measure == config.MeasureP1 && oneClass(d.Validation.Labels) {
 		note("warning: the validation split has one class, so every image finds its class and validation chooses " +
 			"nothing: give it two classes or more, as winnow data import --split does with a larger share")
@@ -66,7 +51,7 @@ func oneClass(labels []int) bool {
 // tellPlan notes which settings the data change, and which a person may not have intended.
 func (r *Training) tellPlan() {
 	cfg, plan, note := r.Config, r.Plan, r.options.Note
-	filtered, tuned := cfg.Filter.Scorer != config.NoFilter, cfg.Finetune.On()
+	filtered := cfg.Filter.Scorer != config.NoFilter
 	if out := r.asked.out; out != cfg.Head.Out {
 		note("dimension %d is more than the %d of the features: using %d", out, cfg.Head.In, cfg.Head.Out)
 	}
@@ -76,35 +61,14 @@ func (r *Training) tellPlan() {
 	} else if n > 1 {
 		note("batches show %d views of each image, which are positives of each other", n)
 	}
-	if cfg.Sampler.Variant != config.Shuffle && cfg.Sampler.Classes > len(r.Data.Classes) {
-		note("batches of %d classes: %d are asked for, and there are no more", len(r.Data.Classes), cfg.Sampler.Classes)
+	if filtered && cfg.Filter.Threshold != filters.ThresholdFixed {
+		note("the filter %s drops about %.0f %% of the labels that it judges (%s sets another share)",
+			cfg.Filter.Scorer, 100*cfg.Filter.Rate.Share, config.Key("filter.rate"))
 	}
-	if cfg.Method != config.Metric {
-		note("%s", describeMethod(cfg, r.Data.Views()))
-	}
-	if m := cfg.Schedule.In(plan.Epoch).Milestones; len(m) > 0 && m[0] >= plan.Steps {
-		note("the learning rate falls first after %s, which is not within this run of %d steps: schedule.milestones "+
-			"sets it", cfg.Schedule.Milestones[0], plan.Steps)
-	}
-	if rate := 100 * cfg.Filter.Rate.Share; filtered && cfg.Filter.Threshold == filters.ThresholdPaper {
-		note("the filter %s is told that %.0f %% of the labels are wrong; with filter.threshold paper vmf drops more "+
-			"than that (strm: as many)", cfg.Filter.Scorer, rate)
-	} else if filtered && cfg.Filter.Threshold != filters.ThresholdFixed && r.Screening != nil && !r.Screening.Blind {
-		note("the filter %s drops about %.0f %% of the other labels while they are learned", cfg.Filter.Scorer, rate)
-	} else if filtered && cfg.Filter.Threshold != filters.ThresholdFixed {
-		note("the filter %s drops about %.0f %% of the labels (%s sets another share)", cfg.Filter.Scorer, rate,
-			config.Key("filter.rate"))
-	}
-	if tuned && filtered && cfg.Filter.WarmUp == (config.Span{}) && !cfg.Bank.Fill {
-		note("the filter judges from the first step on, when the bank knows few classes: if it keeps too little, try "+
-			"%s", config.Key(`filter.warm_up="1 epoch"`))
-	}
-	if cfg.SelfPaced.On() && filtered {
-		note("samples are weighed, and the filter also drops some: %s leaves it to the weights",
-			config.Key("filter.scorer=none"))
-	}
-	if tuned && cfg.BackboneSolver.LR.Value == 0 {
-		note("%s is 0: the backbone's weights will not change", config.Key("backbone_solver.lr"))
+	if cfg.IsSelective() {
+		note("the method is %s", selective.Title(cfg.Method))
+	} else if cfg.Method != config.Metric {
+		note("the method is %s", cfg.Method)
 	}
 	if plan.Rests > 0 {
 		note("the backbone rests for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)
@@ -113,14 +77,6 @@ func (r *Training) tellPlan() {
 		note("after %d steps the head starts again, whitened by what the network has learned (%s: it does not)",
 			plan.Refits, config.Key(`finetune.refit="0 steps"`))
 	}
-	patience := plan.Validates && cfg.Validation.Patience > 0
-	switch took := text.About(plan.Duration); {
-	case plan.Duration > 0 && patience:
-		note("at most about %s of training on this machine, in %d steps; it ends when %d validations in a row find "+
-			"nothing better", took, plan.Steps-plan.Resumed, cfg.Validation.Patience)
-	case plan.Duration > 0:
-		note("about %s of training on this machine, in %d steps", took, plan.Steps-plan.Resumed)
-	}
 	if plan.Resumed > 0 {
 		note("going on after step %d of %d", plan.Resumed, plan.Steps)
 	}
@@ -128,20 +84,16 @@ func (r *Training) tellPlan() {
 
 // explainError adds to an error of a run what a person can do.
 func (r *Training) explainError(err error) error {
-	data, dir, tuned := r.Data, r.options.Dir, r.isTuned()
-	lr, clip := config.Key("solver.lr"), config.Key("clip=1")
-	advice, best := fmt.Sprintf("a smaller %s or %s may help", lr, clip), folder.BestHeadFile+" is"
-	if tuned {
-		advice = fmt.Sprintf("a smaller %s or %s, or %s, may help", config.Key("backbone_solver.lr"), lr, clip)
-		best = folder.BestHeadFile + " with " + folder.BestBackboneFile + " is"
+	lr := config.Key("solver.lr")
+	if r.isTuned() {
+		lr = config.Key("backbone_solver.lr")
 	}
-	if _, missing := os.Stat(filepath.Join(dir, folder.BestHeadFile)); dir != "" && missing == nil {
-		advice = best + " the best before; " + advice
-	}
+	advice := fmt.Sprintf("a smaller %s or %s may help; %s, if there is one, is the best before", lr,
+		config.Key("clip=1"), folder.BestHeadFile)
 	if bad, ok := errors.AsType[*train.NonFinite](err); ok {
 		names := make([]string, 0, 3)
 		for _, id := range bad.IDs[:min(len(bad.IDs), cap(names))] {
-			names = append(names, data.Paths[id])
+			names = append(names, r.Data.Paths[id])
 		}
 		return hint.With(err, "images: %s; %s", strings.Join(names, ", "), advice)
 	}
@@ -152,11 +104,10 @@ func (r *Training) explainError(err error) error {
 		return hint.With(err, "restore a copy of it if there is one, or start again with --overwrite")
 	}
 	if other, ok := errors.AsType[*train.OtherRunError](err); ok {
-		restore := "give the settings of the run"
 		if strings.Contains(other.Why, imagesKey) {
-			other.Why, restore = "made with other labels, or another list of images", "restore the manifest of the run"
+			other.Why = "made with other labels, or another list of images"
 		}
-		return hint.With(err, "%s, or start again with --overwrite", restore)
+		return hint.With(err, "give the settings and the manifest of the run, or start again with --overwrite")
 	}
 	return err
 }

@@ -67,12 +67,9 @@ func (r *Training) Pace(ctx context.Context) (time.Duration, error) {
 	return timed.Each(), err
 }
 
-// Cost estimates how long [Training.Run] takes on this machine, with its validations and its measurement. Unless the
-// steps of a network were timed before, it makes some, and the training cannot be run any more.
+// Cost estimates how long [Training.Run] takes on this machine, with its validations and its measurement. It makes some
+// steps, and the training cannot be run any more.
 func (r *Training) Cost(ctx context.Context) (time.Duration, error) {
-	if r.Duration > 0 {
-		return r.Duration, nil
-	}
 	timed, err := r.Time(ctx, warmUp, timedSteps)
 	if err != nil {
 		return 0, err

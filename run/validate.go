@@ -9,8 +9,8 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/hint"
-	"winnow/run/comparison"
 	"winnow/run/config"
+	"winnow/run/folder"
 )
 
 // newValidator returns a function that scores the present state of a run on its validation split by validation.measure;
@@ -82,7 +82,7 @@ func (r *Training) nameImage(err error, set features.Set) error {
 
 // precisionAt1 scores embedded images, each a query to the others.
 func precisionAt1(ctx context.Context, z features.Set) (float64, error) {
-	r, err := eval.Retrieve(ctx, z, nil, eval.RetrievalOptions{K: []int{1}, MaxMem: comparison.MaxMem})
+	r, err := eval.Retrieve(ctx, z, nil, eval.RetrievalOptions{K: []int{1}, MaxMem: folder.MaxMem})
 	if err == nil && r.N == 0 {
 		err = fmt.Errorf("no class has two of the %d validation images: nothing can be retrieved", z.Len())
 	}

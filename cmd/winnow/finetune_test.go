@@ -189,8 +189,8 @@ func TestFinetuneFromAStage(t *testing.T) {
 		kept:    "the frozen part was run once over 72 images: ",
 		small:   "more than the cache limit of 1.0 KiB: it is computed again for every batch",
 		none:    "nothing is cached: the frozen part runs for every batch",
-		staged:  "fine-tuning glyphnet: 384080 of its 384704 weights (more than 99 %), in 8 tensors",
-		chunked: "fine-tuning glyphnet: 332096 of its 384704 weights (86 %), in 4 tensors",
+		staged:  "fine-tuning glyphnet: 384080 of its 384704 weights (99.8 %), in 8 tensors",
+		chunked: "fine-tuning glyphnet: 332096 of its 384704 weights (86.3 %), in 4 tensors",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("standard error lacks %q:\n%s", want, text)
@@ -275,39 +275,5 @@ func TestFinetunedRunFolder(t *testing.T) {
 		"glyphnet")
 	if mustCall(t, tuneArgs("run", "all", "--overwrite", "--steps", "1")...); stores() != 0 {
 		t.Errorf("%d stores of the old network are left", stores())
-	}
-}
-
-// Images lost since the training are an error until they are back, not silently left out of one row.
-func TestFinetunedLostImages(t *testing.T) {
-	atelier(t)
-	mustCall(t, tuneArgs("run", "all", "--steps", "2")...)
-	rows := strings.Split(readFile(t, "noisy.csv"), "\n")
-	lost := ""
-	for _, row := range rows {
-		if fields := strings.Split(row, ","); slices.Contains(fields, "test") {
-			lost = filepath.Join("drawn", fields[0])
-		}
-	}
-	if err := os.Rename(lost, "away.png"); err != nil {
-		t.Fatal(err)
-	}
-	code, stdout, stderr := call(context.Background(), "eval", "run")
-	if code != 1 || stdout != "" || !strings.Contains(stderr, "run: 1 images that the run could read are unreadable "+
-		"below drawn, the first is ") {
-		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
-	}
-	if err := os.Rename("away.png", lost); err != nil {
-		t.Fatal(err)
-	}
-	stdout, _ = mustCall(t, "eval", "run", "--json")
-	var result measure.Result
-	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
-		t.Fatal(err)
-	}
-	if result.N != result.Frozen.N || len(result.LeftOut) != 0 || result.Backbone != filepath.Join("run",
-		folder.BestBackboneFile) {
-		t.Errorf("%d queries, frozen %d, %d left out, by %q", result.N, result.Frozen.N, len(result.LeftOut),
-			result.Backbone)
 	}
 }

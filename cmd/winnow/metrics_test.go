@@ -13,7 +13,7 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/lookup"
-	"winnow/run/comparison"
+	"winnow/run/folder"
 )
 
 // measuredNumbers is a metric in the JSON of winnow eval.
@@ -57,7 +57,7 @@ func stored(t *testing.T, manifest, split string) features.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set, err = comparison.Frozen(t.Context(), set.Labelled()); err != nil {
+	if set, err = folder.EmbedFrozen(t.Context(), set.Labelled()); err != nil {
 		t.Fatal(err)
 	}
 	return set

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"winnow/filters/noiserate"
-	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 )
@@ -77,7 +76,7 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 	if err := json.Unmarshal([]byte(readFile(t, auto, folder.FactsFile)), &facts); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := config.Load(filepath.Join(auto, folder.ConfigFile), nil)
+	cfg, err := folder.Settings(auto)
 	if err != nil || facts.NoiseRate == nil || math.Abs(cfg.Filter.Rate.Share-facts.NoiseRate.Rate) > 1e-4 ||
 		math.Abs(facts.NoiseRate.Rate-0.3) > 0.12 {
 		t.Fatalf("%v: config.yaml has %v, run.json %+v", err, cfg.Filter.Rate, facts.NoiseRate)

@@ -11,7 +11,6 @@ import (
 
 	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/run/recipes"
 )
 
 // parseRecipe parses and validates a recipe as train does.
@@ -24,7 +23,7 @@ func parseRecipe(text string) (config.Run, error) {
 }
 
 func TestRecipes(t *testing.T) {
-	for _, r := range recipes.List() {
+	for _, r := range config.Recipes() {
 		c, err := parseRecipe(r.Text)
 		if err != nil {
 			t.Errorf("%s: %v", r.Name, err)
@@ -77,7 +76,7 @@ func TestRecipesAreFair(t *testing.T) {
 		return shared{c.Head, c.Length, c.Sampler, c.Solver, c.Schedule}
 	}
 	first := map[string]shared{}
-	for _, r := range recipes.List() {
+	for _, r := range config.Recipes() {
 		c, err := parseRecipe(r.Text)
 		if err != nil {
 			t.Fatal(r.Name, err)
@@ -111,7 +110,7 @@ func TestRecipesTrain(t *testing.T) {
 		}
 	}
 	write(t, half, strings.Join(lines, "\n"))
-	for _, r := range recipes.List() {
+	for _, r := range config.Recipes() {
 		c, err := parseRecipe(r.Text)
 		if err != nil {
 			t.Fatal(r.Name, err)

@@ -12,7 +12,6 @@ import (
 	"winnow/features"
 	"winnow/internal/ortlib"
 	"winnow/models"
-	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/train"
 )
@@ -134,7 +133,7 @@ func TestTrainCommand(t *testing.T) {
 	if _, _, err := models.ReadHead(filepath.Join(out, folder.LastHeadFile)); err != nil {
 		t.Error(err)
 	}
-	cfg, err := config.Load(filepath.Join(out, folder.ConfigFile), nil)
+	cfg, err := folder.Settings(out)
 	if err != nil || cfg.Filter.Rate.Share != 0.3 || cfg.Solver.LR.Value != 2e-3 ||
 		cfg.Losses[1].Settings["margin"] != 0.5 || cfg.Data.Manifest != w.manifest {
 		t.Errorf("%v: resolved settings %+v", err, cfg)

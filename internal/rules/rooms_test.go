@@ -92,11 +92,9 @@ var rooms = []Room{
 		"backbone backbone/graph backbone/graph/gradient head internal/hint models/architecture"},
 	{"models/architecture", "builds untrained networks by name and seed",
 		"backbone backbone/graph"},
-	{"run/trial", "runs a backbone on a few images before it is used",
-		"backbone backbone/graph backbone/ort features internal/hint models"},
-	{"run/extraction", "turns a list of images into a feature store",
+	{"run/extraction", "turns a list of images into a feature store, and tries a backbone on a few images first",
 		"backbone backbone/ort cluster datasets datasets/classnames datasets/location features filters/leaveout " +
-			"filters/noiserate internal/budget internal/hint models run/trial"},
+			"filters/noiserate internal/budget internal/hint models backbone/graph"},
 
 	{"audit", "finds which given labels of a whole set are wrong, and which of them to drop or replace",
 		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout " +
@@ -115,27 +113,21 @@ var rooms = []Room{
 	{"run", "turns a configuration and data into a training run and its folder",
 		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters " +
 			"filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
-			"internal/budget internal/hint internal/lookup losses models run/comparison run/config run/folder " +
+			"internal/budget internal/hint internal/lookup losses models run/config run/folder " +
 			"run/tuning train train/peers train/selective"},
-	{"run/grid", "runs many trainings, of a study or a sweep: several at once, each kept when it is done; estimates " +
-		"and shows their time",
-		"backbone/ort internal/budget internal/hint run"},
-	{"run/config", "is the configuration of a training run",
-		"audit/judges filters filters/selfpaced head internal/document losses train train/peers " +
+	{"run/config", "is the configuration of a training run, of recipe, file, settings and flags; holds the papers' recipes",
+		"audit/judges filters filters/selfpaced head internal/document internal/hint losses train train/peers " +
 			"train/selective"},
-	{"run/comparison", "measures a trained head beside what needs no training",
-		"eval features head"},
 	{"run/measure", "measures an opened run by the metrics asked for, beside frozen and whitened features",
-		"cluster datasets eval features head internal/budget internal/hint internal/lookup run/comparison " +
-			"run/folder"},
+		"cluster datasets eval features head internal/budget internal/hint internal/lookup run/folder"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
-		"backbone datasets datasets/imageroot run/extraction features filters/noiserate head internal/hint " +
-			"internal/lookup models run/trial run/comparison run/config train"},
+		"backbone datasets datasets/imageroot eval run/extraction features filters/noiserate head internal/hint " +
+			"internal/lookup models run/config train"},
 	{"run/fetching", "brings the files of backbones that are known by name",
-		"internal/fetch internal/hint models run/trial"},
+		"internal/fetch internal/hint models run/extraction"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
 		"backbone backbone/live backbone/ort datasets/imageroot run/extraction features backbone/graph " +
-			"backbone/graph/gradient head internal/hint models models/architecture run/trial run/config " +
+			"backbone/graph/gradient head internal/hint models models/architecture run/config " +
 			"run/folder train " +
 			"train/selective"},
 	{"run/inspect", "audits the labels of images, of a manifest by stored features, or of a run, and writes the " +
@@ -147,24 +139,20 @@ var rooms = []Room{
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/classnames datasets/imageroot eval eval/tsne " +
 			"features filters internal/hint internal/lookup " +
-			"report/page run/inspect run/comparison run/config run/measure run/folder train"},
+			"report/page run/inspect run/config run/measure run/folder train"},
 	{"report/page", "draws charts and maps as SVG, and writes a report as one page that needs nothing else",
 		"eval internal/pagestyle internal/spread"},
 
-	{"run/recipes", "holds the papers' settings as data, one file each",
-		""},
-	{"run/settings", "puts a training's configuration together from recipe, file, settings and flags by name",
-		"backbone internal/hint run/recipes run/config run/folder"},
-	{"run/sweep", "trains a grid of settings, or drawn ones, over seeds, compares them and chooses by validation",
-		"backbone/ort datasets run/extraction features internal/hint run/recipes " +
-			"run run/grid run/config run/measure run/folder run/settings run/tuning " +
-			"train"},
+	{"run/grid", "runs many trainings, of a study or a sweep: several at once, each kept when it is done; estimates " +
+		"their time, and chooses a sweep's best by validation",
+		"backbone/ort datasets run/extraction features internal/budget internal/hint run run/config run/measure " +
+			"run/folder train"},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
 		"internal/paired report/page"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
 		"audit audit/suspects backbone/ort datasets eval run/extraction features filters head internal/hint " +
-			"internal/lookup internal/spread run/recipes papers/studies papers/theory run run/inspect run/grid " +
-			"run/comparison run/config run/measure train"},
+			"internal/lookup internal/spread papers/studies papers/theory run run/inspect run/grid " +
+			"run/config run/folder run/measure train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds, and the error of estimates of a " +
 		"class's concentration; measures true and false pairs of batches",
 		"datasets features filters internal/hint losses report/page run run/config run/folder train"},
@@ -176,7 +164,7 @@ var rooms = []Room{
 	{"run/embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes " +
 		"and searches by them; exports a run",
 		"backbone backbone/ort cluster datasets datasets/imageroot run/extraction features " +
-			"head internal/hint internal/lookup internal/vectorfile models run/trial run/folder search " +
+			"head internal/hint internal/lookup internal/vectorfile models run/folder search " +
 			"search/pgvector"},
 
 	{"report/review", "serves the page on which people look at a set and decide about its images, and writes the " +

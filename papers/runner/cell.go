@@ -10,8 +10,8 @@ import (
 	"winnow/head"
 	"winnow/papers/studies"
 	"winnow/run"
-	"winnow/run/comparison"
 	"winnow/run/config"
+	"winnow/run/folder"
 	"winnow/train"
 )
 
@@ -93,7 +93,7 @@ func (r *reproduction) runCell(ctx context.Context, cell studies.Cell, at func(s
 
 // newFrozenEmbedder returns the features unchanged.
 func newFrozenEmbedder(ctx context.Context) embedder {
-	return func(set features.Set) (features.Set, error) { return comparison.Frozen(ctx, set) }
+	return func(set features.Set) (features.Set, error) { return folder.EmbedFrozen(ctx, set) }
 }
 
 // newUntrainedEmbedder returns the features unchanged, or whitened to the dimension that a head would have.
@@ -126,7 +126,7 @@ func newNetworkEmbedder(ctx context.Context, on *run.Training) embedder {
 		if err != nil {
 			return now, err
 		}
-		return comparison.Frozen(ctx, now)
+		return folder.EmbedFrozen(ctx, now)
 	}
 }
 

@@ -8,12 +8,11 @@ import (
 	"winnow/internal/hint"
 	"winnow/papers/studies"
 	"winnow/run/config"
-	"winnow/run/recipes"
 )
 
 // readRowConfig returns a row's configuration with the settings asked for and a choice.
 func (r *reproduction) readRowConfig(
-	recipe recipes.Recipe,
+	recipe config.Recipe,
 	settings []string,
 	row studies.Row,
 	choice int,

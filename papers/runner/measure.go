@@ -14,8 +14,8 @@ import (
 	"winnow/internal/lookup"
 	"winnow/papers/studies"
 	"winnow/run"
-	"winnow/run/comparison"
 	"winnow/run/config"
+	"winnow/run/folder"
 	"winnow/run/inspect"
 	"winnow/run/measure"
 )
@@ -99,7 +99,7 @@ func (r *reproduction) measureCell(ctx context.Context, o *studies.Outcome, embe
 		}
 	}
 	if slices.Contains(r.Study.Measures, studies.Hits10) {
-		if err := countNeighbourHits(ctx, o, d, comparison.Asked[features.Set]{Query: test, Gallery: in.Gallery,
+		if err := countNeighbourHits(ctx, o, d, folder.Asked[features.Set]{Query: test, Gallery: in.Gallery,
 			Same: in.Same}); err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (r *reproduction) measureCell(ctx context.Context, o *studies.Outcome, embe
 
 // countNeighbourHits counts the hits among the ten nearest images of all images that are not alone in their class.
 func countNeighbourHits(ctx context.Context, o *studies.Outcome, d *datasets.Dataset,
-	of comparison.Asked[features.Set]) error {
+	of folder.Asked[features.Set]) error {
 	split := datasets.Test
 	if of.Gallery != nil {
 		split = datasets.Query

@@ -14,7 +14,6 @@ import (
 	"winnow/papers/studies"
 	"winnow/run/config"
 	"winnow/run/grid"
-	"winnow/run/recipes"
 )
 
 // cellVersion is raised when the computation of a cell changes, so that old cells are not mistaken for new ones.
@@ -138,13 +137,13 @@ func (r *reproduction) nameData() string {
 // resolveCellConfig returns the resolved configuration of a cell.
 func (r *reproduction) resolveCellConfig(cell studies.Cell) (config.Run, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
-	recipe, name := recipes.Recipe{Name: "default"}, row.Recipe
+	recipe, name := config.Recipe{Name: "default"}, row.Recipe
 	if r.Finetune != "" && row.Whole != "" {
 		name = row.Whole
 	}
 	if name != "" && name != recipe.Name {
 		var err error
-		if recipe, err = recipes.Find(name); err != nil {
+		if recipe, err = config.FindRecipe(name); err != nil {
 			return config.Run{}, err
 		}
 	}

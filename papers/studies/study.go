@@ -70,7 +70,7 @@ const (
 // Row is a method.
 type Row struct {
 	Name   string   `yaml:"name"`
-	Recipe string   `yaml:"recipe"` // of run/recipes, or default: winnow's own settings
+	Recipe string   `yaml:"recipe"` // of run/config, or default: winnow's own settings
 	Whole  string   `yaml:"whole"`  // instead of Recipe, which is for stored features, if the network is trained too
 	Set    []string `yaml:"set"`
 	Tune   []Names  `yaml:"tune"`   // instead of the study's

@@ -31,7 +31,7 @@ func TestLengthByImages(t *testing.T) {
 		"frozen, by words": {[]string{"finetune.weights=none"}, 3000, "20 epochs", "1 epochs", "0"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run, err := config.Load("", c.settings)
+			run, err := config.Parse("", nil, c.settings)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestLengthWithoutValidation(t *testing.T) {
 		"a head":    {nil, false, 3000, "20 epochs"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run, err := config.Load("", c.settings)
+			run, err := config.Parse("", nil, c.settings)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestUsualRate(t *testing.T) {
 		"asked for":      {[]string{"finetune.weights=all", "backbone_solver.lr=usual"}, true, "0.001"},
 		"a head":         {nil, true, "0.0001"},
 	} {
-		run, err := config.Load("", append(c.settings, "data.model=m"))
+		run, err := config.Parse("", nil, append(c.settings, "data.model=m"))
 		if err == nil {
 			err = run.Validate()
 		}
@@ -107,7 +107,7 @@ func TestUsualRate(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"solver.lr=usual", "loss_solver.lr=usual"} {
-		run, err := config.Load("", []string{bad})
+		run, err := config.Parse("", nil, []string{bad})
 		if err == nil {
 			err = run.Validate()
 		}
@@ -119,7 +119,7 @@ func TestUsualRate(t *testing.T) {
 
 // A run's files are read as it was run: --resume makes no choice again.
 func TestLengthKept(t *testing.T) {
-	run, err := config.Load("", []string{"finetune.weights=all", "data.model=m"})
+	run, err := config.Parse("", nil, []string{"finetune.weights=all", "data.model=m"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestLengthKept(t *testing.T) {
 	if diff := cmp.Diff(config.Flatten(run), config.Flatten(again)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := config.Load("", []string{"length=autos"}); err == nil {
+	if _, err := config.Parse("", nil, []string{"length=autos"}); err == nil {
 		t.Error("a misspelt length is taken")
 	}
 }
@@ -180,7 +180,7 @@ func TestResolveLoss(t *testing.T) {
 			450, false, "0.001"},
 		"a head": {nil, true, true, 450, false, "0.0001"},
 	} {
-		run, err := config.Load("", append(c.settings, "data.model=m"))
+		run, err := config.Parse("", nil, append(c.settings, "data.model=m"))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -206,7 +206,7 @@ func TestResolveLoss(t *testing.T) {
 		run.ResolveLoss(true, true, 450) {
 		t.Errorf("%v: a file, which is a whole set of settings, leaves its losses open", err)
 	}
-	if run, err := config.Load("", []string{"finetune.weights=all", "finetune.loss=both",
+	if run, err := config.Parse("", nil, []string{"finetune.weights=all", "finetune.loss=both",
 		"data.model=m"}); err != nil ||
 		run.Validate() == nil {
 		t.Errorf("%v: finetune.loss=both is taken", err)

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -46,8 +47,9 @@ func convertToTree(v reflect.Value) any {
 		return list
 	case reflect.Map:
 		pairs := yaml.MapSlice{}
-		for _, k := range sortedKeys(v) {
-			pairs = append(pairs, yaml.MapItem{Key: k, Value: v.MapIndex(reflect.ValueOf(k)).Interface()})
+		settings := v.Interface().(map[string]any)
+		for _, k := range slices.Sorted(maps.Keys(settings)) {
+			pairs = append(pairs, yaml.MapItem{Key: k, Value: settings[k]})
 		}
 		return pairs
 	}
@@ -57,7 +59,7 @@ func convertToTree(v reflect.Value) any {
 // Flatten returns every value as text, by its dotted key: what two equal runs have in common.
 func Flatten(c Run) map[string]string {
 	flat := map[string]string{}
-	flattenValue(flat, "", reflect.ValueOf(c))
+	flattenTree(flat, "", convertToTree(reflect.ValueOf(c)))
 	return flat
 }
 
@@ -71,34 +73,19 @@ func LossList(flat map[string]string) string {
 	return strings.Join(names, ", ")
 }
 
-func flattenValue(flat map[string]string, path string, v reflect.Value) {
-	if text, ok := v.Interface().(fmt.Stringer); ok {
-		flat[path] = text.String()
-		return
-	}
-	switch v.Kind() {
-	case reflect.Struct:
-		eachField(v, func(key string, field reflect.Value) { flattenValue(flat, joinKeyPath(path, key), field) })
-	case reflect.Slice:
-		for i := range v.Len() {
-			flattenValue(flat, joinKeyPath(path, strconv.Itoa(i)), v.Index(i))
+func flattenTree(flat map[string]string, path string, tree any) {
+	switch tree := tree.(type) {
+	case yaml.MapSlice:
+		for _, item := range tree {
+			flattenTree(flat, joinKeyPath(path, item.Key.(string)), item.Value)
 		}
-	case reflect.Map:
-		for _, k := range sortedKeys(v) {
-			flat[joinKeyPath(path, k)] = fmt.Sprint(v.MapIndex(reflect.ValueOf(k)).Interface())
+	case []any:
+		for i, value := range tree {
+			flattenTree(flat, joinKeyPath(path, strconv.Itoa(i)), value)
 		}
 	default:
-		flat[path] = fmt.Sprint(v.Interface())
+		flat[path] = fmt.Sprint(tree)
 	}
-}
-
-func sortedKeys(m reflect.Value) []string {
-	var keys []string
-	for _, k := range m.MapKeys() {
-		keys = append(keys, k.String())
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // eachField calls do for every key of a struct and its value. The fields of an inlined struct count as the struct's

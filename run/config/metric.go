@@ -39,19 +39,10 @@ func defaultMetric() MetricLearning {
 
 // refuseMetric refuses settings of the method metric for another method.
 func (c *Run) refuseMetric() error {
-	own := c.Method + " has its own loss and chooses rows itself"
 	switch {
-	case len(c.Losses) > 0:
-		return fmt.Errorf("losses: found %d, expected none: %s", len(c.Losses), own)
-	case c.Bank.Size != 0:
-		return fmt.Errorf("bank.size: found %d, expected 0: %s", c.Bank.Size, own)
-	case c.Filter.Scorer != NoFilter:
-		return fmt.Errorf("filter.scorer: found %q, expected %s: %s", c.Filter.Scorer, NoFilter, own)
-	case c.Sampler.Views > 1:
-		return fmt.Errorf("sampler.views: found %d, expected 1: %s has no pairs of rows", c.Sampler.Views, c.Method)
-	case c.SelfPaced.On():
-		return fmt.Errorf("selfpaced.every: found %s, expected 0: %s judges its samples itself", c.SelfPaced.Every,
-			c.Method)
+	case len(c.Losses) > 0, c.Bank.Size != 0, c.Filter.Scorer != NoFilter, c.Sampler.Views > 1, c.SelfPaced.On():
+		return fmt.Errorf("method: %s has its own loss and chooses rows itself: expected no losses, bank, filter, "+
+			"views or self-paced weights", c.Method)
 	case c.Finetune.On() && c.IsSelective() && c.Finetune.Augment == NoAugmentation:
 		return fmt.Errorf("finetune.augment: found %s, expected the name of a recipe: %s compares two views of each "+
 			"image, which would be equal", NoAugmentation, c.Method)

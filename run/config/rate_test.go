@@ -73,17 +73,6 @@ func TestSwapIsOfTheBatch(t *testing.T) {
 	}
 }
 
-// The filter's settings are checked also for a run without a filter, because audits read them.
-func TestSettingsBesideNoFilterAreChecked(t *testing.T) {
-	for setting, want := range map[string]string{"filter.rate=5": "rate: found 5", "filter.threshold=bar": `"bar"`,
-		"filter.window=-1": "-1"} {
-		c := parseText(t, "filter: {scorer: none}\n", setting)
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", setting, err)
-		}
-	}
-}
-
 // Learning rates can be left to a range test if losses train head and backbone.
 func TestAutoLearningRate(t *testing.T) {
 	c := parseText(t, "solver: {lr: auto, name: sgd}\nschedule: {warm_up: 3 steps, lr_min: 1e-4}\nfinetune: "+
@@ -102,15 +91,5 @@ func TestAutoLearningRate(t *testing.T) {
 	if c.Solver.LR, c.BackboneSolver.LR = train.GivenLR(1e-3), train.GivenLR(1e-4); c.NeedsLR() ||
 		!strings.Contains(string(must(config.Marshal(c))), "  lr: 0.0001\n") {
 		t.Errorf("found rates are not written:\n%s", must(config.Marshal(c)))
-	}
-	for want, text := range map[string]string{
-		"loss_solver.lr: found auto, expected a number":                  "loss_solver: {lr: auto}",
-		"solver.lr: found auto, expected a number: the objective of tcl": "method: tcl\nsolver: {lr: auto}",
-		"backbone_solver.lr: found auto, but no backbone is trained":     "backbone_solver: {lr: auto}",
-	} {
-		c := parseText(t, text)
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, expected %q", text, err, want)
-		}
 	}
 }

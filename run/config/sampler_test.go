@@ -23,19 +23,4 @@ func TestSampling(t *testing.T) {
 			t.Errorf("%+v: %#v, %v", s, got, err)
 		}
 	}
-	for _, c := range []struct {
-		config.Sampler
-		want string
-	}{
-		{config.Sampler{Variant: "random", Classes: 2, Images: 2},
-			`found the variant "random", expected groups, uniform or shuffle`},
-		{config.Sampler{Variant: config.Shuffle, Classes: 2, Images: 2, Rows: 4},
-			"found 2 classes of 2 images, but shuffle draws rows: expected only rows"},
-		{config.Sampler{Variant: config.Uniform, Classes: 2, Images: 2, Rows: 4},
-			"found batches of 4 rows, but uniform draws classes: expected classes and images"},
-	} {
-		if _, err := c.New([]int{0}, 0); err == nil || err.Error() != "train: sampler: "+c.want {
-			t.Errorf("%+v: %v", c, err)
-		}
-	}
 }

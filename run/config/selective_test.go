@@ -1,7 +1,6 @@
 package config_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,35 +45,5 @@ func TestSelectiveMethods(t *testing.T) {
 	if c = parseText(t, "", "method=tcl"); c.Length != config.LastsEpochs(200) || c.Solver.LR.Value != 0.03 ||
 		c.Solver.WeightDecay != 1e-3 || c.Head.Out != 256 || c.Sampler.Rows != 256 || c.Schedule.Min != 0.01 {
 		t.Errorf("%+v", c)
-	}
-}
-
-func TestSelectiveRefuses(t *testing.T) {
-	for _, c := range []struct{ text, setting, want string }{
-		{"method: sel-cl\n", "selective.alpha=3",
-			"config: selective: sel-cl: alpha: found 3, expected a quantile from 0 to 1"},
-		{"method: sel-cl\n", "peers.rate=0.1", "config: peers: found settings of another method than sel-cl"},
-		{"method: co-teaching\n", "selective.mixup=1",
-			"config: selective: found settings of another method than co-teaching"},
-		{"", "selective.mixup=1", "config: selective: found settings of another method than metric"},
-		{"method: tcl\n", "losses=[{name: triplet}]", "config: losses: found 1, expected none: tcl has its own loss"},
-		{"method: tcl\n", "finetune.weights=all",
-			"config: finetune.augment: found none, expected the name of a recipe: tcl compares two views"},
-		{"method: co-teaching\n", "sampler.views=2",
-			"config: sampler.views: found 2, expected 1: co-teaching has no pairs of rows"},
-		{"method: metric\n", "sampler.views=17", "config: train: sampler: 17 views of an image, expected 1 to 16"},
-		{"method: tcl\n", "solver.lr=0.001",
-			"config: the schedule of solver: train: schedule cosine: lr_min: found 0.01"},
-		{"method: moco\n", "seed=1",
-			`config: method: found "moco", expected metric, co-teaching, co-teaching-plus, co-teaching-temperature, `},
-	} {
-		got := parseText(t, c.text, c.setting)
-		if err := got.Validate(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%q with %s:\n got %v\nwant %s", c.text, c.setting, err, c.want)
-		}
-	}
-	if _, err := config.Parse("run.yaml", []byte("selective:\n  views: 2\n"), nil); err == nil ||
-		!strings.Contains(err.Error(), "unknown key selective.views") {
-		t.Error(err)
 	}
 }

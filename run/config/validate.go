@@ -62,22 +62,7 @@ func Methods() []string {
 }
 
 func (c *Run) checkPeers() error {
-	p, usual := c.Peers, defaultPeers(c.Method)
-	for _, s := range []struct {
-		key          string
-		found, usual Span
-		of           []string
-	}{
-		{"gradual", p.Gradual, usual.Gradual,
-			[]string{peers.CoTeaching, peers.CoTeachingPlus, peers.CoTeachingTemperature}},
-		{"warm_up", p.WarmUp, usual.WarmUp, []string{peers.CoTeachingPlus}},
-		{"first_stage", p.FirstStage, usual.FirstStage, []string{peers.FCorrection}},
-	} {
-		if s.found != s.usual && !slices.Contains(s.of, c.Method) {
-			return fmt.Errorf("peers.%s: found %s, expected none: it is for %s", s.key, s.found,
-				strings.Join(s.of, ", "))
-		}
-	}
+	p := c.Peers
 	if p.FirstStage.N > 0 {
 		p.FirstStage = Steps(1) // its length is checked with the data
 	}
@@ -124,21 +109,15 @@ func (c *Run) checkSolvers() error {
 
 // checkAutoLR refuses choices of rates that no test can make.
 func (c *Run) checkAutoLR() error {
-	tested := func(key string) error {
-		return fmt.Errorf("%s: found %s, expected a number: the objective of %s changes during training, so its "+
-			"first steps say nothing about the rate", key, train.LearningRate{Choose: train.ByTest}, c.Method)
-	}
+	tested := c.Solver.LR.Choose == train.ByTest || c.BackboneSolver.LR.Choose == train.ByTest
 	switch {
-	case c.LossSolver.LR.Choose == train.ByTest:
-		return fmt.Errorf("loss_solver.lr: found %s, expected a number: parameters of losses have no range test",
+	case tested && c.Method != Metric:
+		return fmt.Errorf("solver.lr, backbone_solver.lr: expected numbers: the objective of %s changes during "+
+			"training, so its first steps say nothing about the rate", c.Method)
+	case c.LossSolver.LR.Choose == train.ByTest, c.LossSolver.LR.Choose == train.Usual,
+		c.Solver.LR.Choose == train.Usual:
+		return fmt.Errorf("solver.lr %s, loss_solver.lr %s: expected numbers, or solver.lr=auto", c.Solver.LR,
 			c.LossSolver.LR)
-	case c.Solver.LR.Choose == train.ByTest && c.Method != Metric:
-		return tested("solver.lr")
-	case c.LossSolver.LR.Choose == train.Usual, c.Solver.LR.Choose == train.Usual:
-		return fmt.Errorf("solver.lr, loss_solver.lr: found %s, expected a number: only backbone_solver.lr can be that",
-			train.LearningRate{Choose: train.Usual})
-	case c.BackboneSolver.LR.Choose == train.ByTest && c.Method != Metric:
-		return tested("backbone_solver.lr")
 	case c.BackboneSolver.LR.Choose == train.ByTest && !c.Finetune.On():
 		return fmt.Errorf("backbone_solver.lr: found %s, but no backbone is trained: expected a number, or "+
 			"finetune.weights", c.BackboneSolver.LR)

@@ -18,7 +18,6 @@ import (
 	"winnow/models"
 	"winnow/run/extraction"
 	"winnow/run/folder"
-	"winnow/run/trial"
 	"winnow/search"
 )
 
@@ -211,7 +210,7 @@ const headSumKey = "winnow.head_sha256"
 
 // prepareModel cuts the model and fills in the embedder's identity.
 func (e *Embedder) prepareModel(output string) (err error) {
-	if e.cut, err = trial.Prepare(e.Backbone, output); err != nil {
+	if e.cut, err = extraction.PrepareBackbone(e.Backbone, output); err != nil {
 		return err
 	}
 	p := e.Backbone.Preprocessing

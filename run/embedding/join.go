@@ -9,7 +9,6 @@ import (
 	"winnow/models"
 	"winnow/run/extraction"
 	"winnow/run/folder"
-	"winnow/run/trial"
 )
 
 // Model describes a run's backbone and head as one ONNX model, as winnow export --json prints it.
@@ -46,7 +45,7 @@ func Join(r *folder.Run, model, winnow string) (j Joined, err error) {
 	if err != nil {
 		return j, err
 	}
-	if j.cut, err = trial.Prepare(j.Backbone, r.Store.Key.Output); err != nil {
+	if j.cut, err = extraction.PrepareBackbone(j.Backbone, r.Store.Key.Output); err != nil {
 		return j, err
 	}
 	about, err := j.makeMetadata(winnow)

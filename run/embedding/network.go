@@ -12,7 +12,7 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/run/trial"
+	"winnow/run/extraction"
 	"winnow/search"
 )
 
@@ -49,7 +49,7 @@ func (e *Embedder) Load(h Host, fill int, unit bool) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	nets, err := ort.NewNetworks(rt, e.cut.Model, e.cut.Tensor, trial.Input(e.cut, e.Backbone.Preprocessing))
+	nets, err := ort.NewNetworks(rt, e.cut.Model, e.cut.Tensor, extraction.NetworkInput(e.cut, e.Backbone.Preprocessing))
 	if err != nil {
 		return nil, errors.Join(err, rt.Close())
 	}

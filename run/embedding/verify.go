@@ -9,7 +9,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/head"
-	"winnow/run/trial"
+	"winnow/run/extraction"
 )
 
 // verifiedBatch is how many pictures are run at once, so that few are in memory.
@@ -32,7 +32,7 @@ type verifier struct {
 
 func openVerifier(rt *ort.Runtime, j Joined) (*verifier, error) {
 	p := j.Backbone.Preprocessing
-	in := trial.Input(j.cut, p)
+	in := extraction.NetworkInput(j.cut, p)
 	v := &verifier{head: j.run.Head, size: p.Size(), pixels: make([]float32, verifiedBatch*p.Size())}
 	var err error
 	if v.backbone, err = ort.NewNetwork(rt, j.cut.Model, j.cut.Tensor, in); err != nil {

@@ -9,7 +9,6 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
-	"winnow/run/trial"
 )
 
 // BackboneOf finds the model that made a store: the one named, which must have its sha256, or any that has it. The
@@ -55,6 +54,6 @@ func OpenBackbone(name string, settings models.Settings) (*models.Backbone, *mod
 	if err != nil {
 		return nil, nil, err
 	}
-	cut, err := trial.Prepare(b, settings.Output)
+	cut, err := PrepareBackbone(b, settings.Output)
 	return b, cut, err
 }

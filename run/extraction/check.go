@@ -12,7 +12,6 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/run/trial"
 )
 
 // CheckImages is how many images a check compares at most, evenly over the list.
@@ -68,9 +67,9 @@ func (e *Extraction) Check(ctx context.Context, h Host) (Check, error) {
 	if err != nil {
 		return Check{}, err
 	}
-	exact, err := ort.NewNetwork(cpu, e.Cut.Model, e.Cut.Tensor, trial.Input(e.Cut, e.Config.Preprocessing))
+	exact, err := ort.NewNetwork(cpu, e.Cut.Model, e.Cut.Tensor, NetworkInput(e.Cut, e.Config.Preprocessing))
 	if err != nil {
-		return Check{}, trial.Refused(e.Model, err)
+		return Check{}, RefusedByRuntime(e.Model, err)
 	}
 	defer exact.Close()
 	want, err := e.computeVectors(ctx, cfg, exact, sample)

@@ -20,7 +20,6 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/regular"
 	"winnow/models"
-	"winnow/run/trial"
 )
 
 // Extraction says which store to make. Backbone, images and settings have been found and checked.
@@ -197,9 +196,9 @@ func (e *Extraction) loadNetwork(h Host) (*ort.Runtime, ort.Networks, error) {
 		return nil, nil, err
 	}
 	e.settleBatch(h, rt)
-	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, trial.Input(e.Cut, e.Config.Preprocessing))
+	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, NetworkInput(e.Cut, e.Config.Preprocessing))
 	if err != nil {
-		return rt, net, trial.Refused(e.Model, err)
+		return rt, net, RefusedByRuntime(e.Model, err)
 	}
 	return rt, net, nil
 }

@@ -15,7 +15,7 @@ import (
 	"winnow/internal/fetch"
 	"winnow/internal/hint"
 	"winnow/models"
-	"winnow/run/trial"
+	"winnow/run/extraction"
 )
 
 // Options say where a backbone's file comes from, and where reports go.
@@ -87,7 +87,7 @@ func checkPresent(r *models.Registry, e models.Entry) (*Got, error) {
 		return nil, hint.With(err, "move that file away and run the same command again, or record it under another "+
 			"name: winnow models add --name NAME FILE")
 	}
-	p, err := trial.Prepare(b, "")
+	p, err := extraction.PrepareBackbone(b, "")
 	return &Got{b, p, true}, err
 }
 
@@ -189,7 +189,7 @@ func recordFetched(r *models.Registry, e models.Entry, path string) (*Got, error
 		}
 		return got, err
 	}
-	b, p, err := r.AddFile(path, e.Name, models.Settings{}, trial.Add)
+	b, p, err := r.AddFile(path, e.Name, models.Settings{}, extraction.AddBackbone)
 	return &Got{Backbone: b, Cut: p}, err
 }
 

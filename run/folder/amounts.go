@@ -49,16 +49,9 @@ type Share struct {
 	Tensors int    `json:"trained_tensors"`
 }
 
-// Percent returns the share for people: 0 % is exactly none, 100 % exactly all.
+// Percent returns the share for people.
 func (s Share) Percent() string {
-	p := 100 * float64(s.Trained) / float64(max(s.Of, 1))
-	switch {
-	case p > 0 && p < 0.5:
-		return "less than 1 %"
-	case p >= 99.5 && s.Trained < s.Of:
-		return "more than 99 %"
-	}
-	return fmt.Sprintf("%.0f %%", p)
+	return fmt.Sprintf("%.3g %%", 100*float64(s.Trained)/float64(max(s.Of, 1)))
 }
 
 // FileSum returns the sha256 of a file, "" for a folder.

@@ -10,7 +10,6 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
-	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/train"
 )
@@ -35,7 +34,7 @@ func OpenStore(o Options) (*Run, error) {
 // Embed returns set on the unit sphere: through the run's head, or as it is stored.
 func (r *Run) Embed(ctx context.Context, set features.Source) (features.Set, error) {
 	if r.Head == nil {
-		return comparison.Frozen(ctx, set)
+		return EmbedFrozen(ctx, set)
 	}
 	return r.Head.EmbedSet(ctx, set)
 }

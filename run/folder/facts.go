@@ -16,7 +16,6 @@ import (
 	"winnow/internal/lookup"
 	"winnow/internal/regular"
 	"winnow/internal/seal"
-	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/train"
 )
@@ -52,31 +51,30 @@ type Facts struct {
 	Screening      *Screening       `json:"screening,omitempty"`      // of the labels before the training
 	RateTest       *RateTest        `json:"learning_rates,omitempty"` // if solver.lr or backbone_solver.lr was auto
 	// Untrained is the P@1 of the validation split without training; nil: not measured.
-	Untrained     *comparison.Untrained `json:"untrained,omitempty"`
-	StepsPerEpoch int                   `json:"steps_per_epoch"`
-	Steps         int                   `json:"steps"`
+	Untrained     *Untrained `json:"untrained,omitempty"`
+	StepsPerEpoch int        `json:"steps_per_epoch"`
+	Steps         int        `json:"steps"`
 }
 
 // Result is result.json, which winnow train also prints as JSON.
 type Result struct {
-	Run        string                 `json:"run"`
-	Head       string                 `json:"head"`
-	Backbone   string                 `json:"backbone,omitempty"` // the fine-tuned network that the head belongs to
-	FineTuned  *Share                 `json:"finetuned,omitempty"`
-	Seed       uint64                 `json:"seed"`
-	Steps      int                    `json:"steps"`
-	Epochs     int                    `json:"epochs"`
-	BestStep   int                    `json:"best_step"` // -1 without validation: the last state is kept
-	Stopped    bool                   `json:"stopped_early"`
-	Patience   int                    `json:"patience,omitempty"`    // validations without a new best that end the run
-	Idle       int                    `json:"idle_steps"`            // in which no loss was active
-	Validation *comparison.Comparison `json:"validation"`            // null without a validation split
-	Better     *bool                  `json:"better_than_untrained"` // false; null: validation, which chose, cannot say
-	Verdict    string                 `json:"verdict"`
-	Advice     string                 `json:"advice,omitempty"` // what to try if training was worth nothing
-	Seconds    float64                `json:"seconds"`
-	Reading    *datasets.Reading      `json:"reading,omitempty"`      // how the manifest was read
-	Files      map[string]string      `json:"files_sha256,omitempty"` // of the other files that commands read
+	Run        string            `json:"run"`
+	Head       string            `json:"head"`
+	Backbone   string            `json:"backbone,omitempty"` // the fine-tuned network that the head belongs to
+	FineTuned  *Share            `json:"finetuned,omitempty"`
+	Seed       uint64            `json:"seed"`
+	Steps      int               `json:"steps"`
+	Epochs     int               `json:"epochs"`
+	BestStep   int               `json:"best_step"` // -1 without validation: the last state is kept
+	Stopped    bool              `json:"stopped_early"`
+	Patience   int               `json:"patience,omitempty"`    // validations without a new best that end the run
+	Idle       int               `json:"idle_steps"`            // in which no loss was active
+	Validation *Comparison       `json:"validation"`            // null without a validation split
+	Better     *bool             `json:"better_than_untrained"` // false; null: validation, which chose, cannot say
+	Verdict    string            `json:"verdict"`
+	Seconds    float64           `json:"seconds"`
+	Reading    *datasets.Reading `json:"reading,omitempty"`      // how the manifest was read
+	Files      map[string]string `json:"files_sha256,omitempty"` // of the other files that commands read
 }
 
 // IdleTooOften reports whether there are enough idle steps to warn the user. The first step against an empty bank is

@@ -62,44 +62,30 @@ func filesIn(dir string) ([]string, error) {
 	return names, nil
 }
 
-// State is what an earlier training left in a folder.
-type State int
-
-// The states of a folder.
-const (
-	Fresh  State = iota // nothing, or nothing that took long: that is removed
-	Stops               // a checkpoint, and no result: the training goes on from there
-	Failed              // heads, but neither a checkpoint nor a result: the same training makes them again
-)
-
 // Prepare makes the folder and locks it for one training until the lock is closed. A finished run in it is an error,
-// unless it is to be resumed or overwritten. For an unfinished run it returns the run's state: only the same
-// training may go on there, which the caller checks once all is chosen.
-func Prepare(dir string, resume, overwrite bool) (io.Closer, State, error) {
+// unless it is to be resumed or overwritten. If one stopped there, stops is true: only the same training may go on
+// there, which the caller checks once all is chosen.
+func Prepare(dir string, resume, overwrite bool) (held io.Closer, stops bool, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, Fresh, fmt.Errorf("train: %w", err)
+		return nil, false, fmt.Errorf("train: %w", err)
 	}
-	held, err := lock.Folder(dir)
-	if err != nil {
-		return nil, Fresh, hint.With(fmt.Errorf("train: %w", err), "wait for it, stop it, or choose another --out")
+	if held, err = lock.Folder(dir); err != nil {
+		return nil, false, hint.With(fmt.Errorf("train: %w", err), "wait for it, stop it, or choose another --out")
 	}
 	names, err := filesIn(dir)
-	state := Fresh
 	switch {
 	case err != nil || len(names) == 0 || resume || overwrite:
 	case !isWorthKeeping(names):
 		err = Clear(dir)
-	case slices.Contains(names, ResultFile):
-		err = Taken(dir)
-	case slices.Contains(names, train.CheckpointFile):
-		state = Stops
+	case !slices.Contains(names, ResultFile):
+		stops = true
 	default:
-		state = Failed
+		err = Taken(dir)
 	}
 	if err != nil {
-		return nil, Fresh, errors.Join(err, held.Close())
+		return nil, false, errors.Join(err, held.Close())
 	}
-	return held, state, nil
+	return held, stops, nil
 }
 
 // Taken is the error of a folder with a run of other settings, or a finished one.

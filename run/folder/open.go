@@ -97,21 +97,12 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	if err := r.settleSplits(); err != nil {
 		return nil, err
 	}
-	if s, err := features.Open(cmp.Or(o.Features, r.originalStore())); err == nil { // else told below
-		if err := r.sameImages(ctx, s); err != nil {
-			return nil, err
-		}
-	}
 	if r.Config.Finetune.On() {
 		if err := r.openTuned(ctx); err != nil {
 			return nil, err
 		}
 	} else {
-		store := o.Features
-		if store == "" {
-			store = r.originalStore()
-		}
-		if r.Store, err = features.Open(store); err != nil {
+		if r.Store, err = features.Open(cmp.Or(o.Features, r.originalStore())); err != nil {
 			return nil, hint.With(err, "if it moved, name it with %s; else %s", config.Key("data.features"),
 				cmp.Or(features.Advice(err), "mend it"))
 		}

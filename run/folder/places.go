@@ -48,27 +48,10 @@ func Locate(dir string, d config.Data) config.Data {
 	}
 	for key, path := range dataPaths(&d) {
 		if was, ok := facts.Places[key]; ok && was.Given == location.At(*path) && !was.Absolute.IsZero() {
-			*path = was.Find(dir, facts.matchSameData(key)).String()
+			*path = was.Find(dir, nil).String()
 		}
 	}
 	return d
-}
-
-// matchSameData returns a function that recognises data of the run by content; nil if only names count.
-func (f Facts) matchSameData(key string) func(location.Source) bool {
-	switch {
-	case key == "manifest" && f.ManifestSHA256 != "":
-		return func(at location.Source) bool {
-			sum, err := FileSum(at.Path())
-			return err == nil && sum == f.ManifestSHA256
-		}
-	case key == "features":
-		return func(at location.Source) bool {
-			s, err := features.Open(at.Path())
-			return err == nil && s.Sum == f.FeaturesSHA256
-		}
-	}
-	return nil
 }
 
 // BackboneFiles lists where the backbone that made the features of the run may be.

@@ -13,9 +13,6 @@ func (r Result) Write(w io.Writer) {
 		r.Validation.Print(w)
 	}
 	fmt.Fprintln(w, r.Verdict)
-	if r.Advice != "" {
-		fmt.Fprintln(w, r.Advice)
-	}
 	if r.Stopped {
 		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", r.Steps, r.Patience)
 	}

@@ -21,7 +21,6 @@ import (
 	"winnow/models"
 	"winnow/run/config"
 	"winnow/run/extraction"
-	"winnow/run/trial"
 )
 
 // OwnFeatures is the name of the store that a run makes in its folder if it is given none.
@@ -100,7 +99,7 @@ func (r *Run) tunedName() string {
 // unless one holds them all.
 func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.HeadMeta, splits []string) (
 	*features.Store, error) {
-	cut, err := trial.Prepare(b, meta.Output)
+	cut, err := extraction.PrepareBackbone(b, meta.Output)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +116,7 @@ func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.He
 	}
 	for _, dir := range made {
 		if s, err := features.Open(dir); err == nil && s.Key.Model == b.SHA256 {
-			if _, missing := s.Lookup(e.Paths); len(missing) == 0 && r.sameImages(ctx, s) == nil {
+			if _, missing := s.Lookup(e.Paths); len(missing) == 0 {
 				r.Host.Note("features of the fine-tuned backbone: %s", dir)
 				return s, nil
 			}
@@ -139,32 +138,7 @@ func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.He
 	if err != nil {
 		return nil, err
 	}
-	return s, r.refuseLost(s, root)
-}
-
-// refuseLost deletes a new store if the run could read images that are unreadable now: every later measurement would
-// leave them out, even after they are back, and the rows of a comparison would not be of the same images.
-func (r *Run) refuseLost(s *features.Store, root location.Source) error {
-	was, err := features.Open(r.originalStore())
-	if err != nil {
-		return nil // nothing to compare with
-	}
-	before := was.BadRows()
-	var lost []features.Bad
-	for _, b := range s.Bad {
-		if rows, missing := was.Lookup([]string{b.Path}); len(missing) == 0 && before[rows[0]] == "" {
-			lost = append(lost, b)
-		}
-	}
-	if len(lost) == 0 {
-		return nil
-	}
-	if err := removeStore(s); err != nil {
-		return err
-	}
-	return hint.With(fmt.Errorf("%s: %d images that the run could read are unreadable below %s, the first is %s: %s",
-		r.Dir, len(lost), root, lost[0].Path, lost[0].Reason), "restore them, name their folder with %s, or name a "+
-		"manifest without them with %s", config.Key("data.root"), config.Key("data.manifest"))
+	return s, nil
 }
 
 // pathsOf lists the images of some splits, of the manifest or of the run; of all if none is named.
@@ -182,31 +156,6 @@ func (r *Run) pathsOf(splits []string) []string {
 // folder.
 func (r *Run) ImageRoot() location.Source {
 	return imageroot.Resolve(cmp.Or(r.Root, location.At(r.Config.Data.Root)), r.ManifestFile)
-}
-
-// sameImages returns an error if the manifest or root that was named holds other pictures than those that the vectors
-// of a store were made from, under the same names. It looks at some of them, if they can be read.
-func (r *Run) sameImages(ctx context.Context, s *features.Store) error {
-	if r.Options.Manifest.IsZero() && r.Root.IsZero() {
-		return nil
-	}
-	root := r.ImageRoot()
-	fsys, err := imageroot.Open(ctx, root)
-	if err != nil {
-		return nil // the vectors are enough
-	}
-	differ, compared, err := extraction.Others(ctx, s, fsys, r.Manifest.Paths())
-	switch {
-	case err != nil || len(differ) == 0:
-		return err
-	case 2*len(differ) < compared:
-		r.Host.Note("%s: %d of %d pictures compared below %s are not those that the vectors were made from, the first "+
-			"is %s", s.Dir, len(differ), compared, root, differ[0])
-		return nil
-	}
-	return hint.With(fmt.Errorf("%s: the vectors are not of the pictures below %s: %d of %d compared look otherwise, "+
-		"the first is %s", s.Dir, root, len(differ), compared, differ[0]), "make vectors of these images with winnow "+
-		"extract, and name them with %s", config.Key("data.features"))
 }
 
 // FrozenStore returns the features of the backbone before the run, which training is compared with.

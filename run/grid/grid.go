@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -57,9 +58,14 @@ type Grid[C comparable, O any] struct {
 	Machine
 	Watch func(what string) (at func(done, total int), end func()) // shows the progress in percent; may be nil
 
-	rt       *ort.Runtime
-	atOnce   int
-	progress progress[C]
+	rt     *ort.Runtime
+	atOnce int
+
+	mu     sync.Mutex
+	cells  int           // that the line of the progress is about
+	shares map[C]float64 // done of each of them that has started
+	at     func(done, total int)
+	end    func() // nil: there is no line
 }
 
 // Cost is how long a cell takes.
@@ -170,8 +176,15 @@ func (g *Grid[C, O]) Run(ctx context.Context) (failures []Failure[C], err error)
 	if err != nil {
 		return nil, err
 	}
-	g.progress.beginLine(len(rest), g.Watch)
-	defer g.progress.finishLine()
+	if g.cells, g.shares = len(rest), map[C]float64{}; g.Watch != nil {
+		g.at, g.end = g.Watch("percent")
+		defer func() {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.end()
+			g.at, g.end = nil, nil
+		}()
+	}
 	g.Say("%d cells, %d done before, %d at once", len(g.Cells), len(g.Cells)-len(rest), g.atOnce)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -192,7 +205,7 @@ func (g *Grid[C, O]) Run(ctx context.Context) (failures []Failure[C], err error)
 			stop()
 			continue
 		}
-		g.progress.showShare(rest[d.at], 1)
+		g.showShare(rest[d.at], 1)
 		g.Say("%d/%d  %s: %s in %.1f s, %s left", n, len(rest), g.Describe(rest[d.at]), g.Headline(d.outcome),
 			d.took.Seconds(), left)
 	}
@@ -234,7 +247,7 @@ func (g *Grid[C, O]) runRest(ctx context.Context, rest []C) (found chan ended[O]
 
 // runCell runs a cell and keeps its outcome.
 func (g *Grid[C, O]) runCell(ctx context.Context, cell C) (o O, err error) {
-	o, err = g.Train(ctx, cell, func(share float64) { g.progress.showShare(cell, share) })
+	o, err = g.Train(ctx, cell, func(share float64) { g.showShare(cell, share) })
 	if err == nil {
 		err = g.keepOutcome(cell, o)
 	}
@@ -267,7 +280,27 @@ func (g *Grid[C, O]) takeEarlier() (rest []C, err error) {
 	return rest, nil
 }
 
+// showShare records how much of a cell is done, as a share of 1, and shows the progress of all cells.
+func (g *Grid[C, O]) showShare(cell C, share float64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.at == nil {
+		return
+	}
+	g.shares[cell] = share
+	sum := 0.0
+	for _, s := range g.shares {
+		sum += s
+	}
+	g.at(int(100*sum/float64(g.cells)), 100)
+}
+
 // Say takes a note; it ends the line of the progress first.
 func (g *Grid[C, O]) Say(format string, args ...any) {
-	g.progress.interruptLine(func() { g.Note(format, args...) })
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.end != nil {
+		g.end()
+	}
+	g.Note(format, args...)
 }

@@ -109,16 +109,15 @@ func TestPlan(t *testing.T) {
 	if err != nil || p.Cells != 4 || p.Left != 3 || p.Steps != 300 || p.Seconds != 24 || len(p.Kinds) != 2 {
 		t.Errorf("%v: %+v", err, p)
 	}
-	var text strings.Builder
-	if err := p.Text(&text); err != nil || !strings.Contains(text.String(), "3 of 4 cells left to run, 300 steps") {
-		t.Errorf("%v: %s", err, text.String())
+	if !strings.Contains(p.String(), "3 of 4 cells left to run, 300 steps") {
+		t.Error(p)
 	}
 	g.KeepGoing = false
 	if _, err := g.Plan(t.Context()); err == nil {
 		t.Error("a kind that cannot be timed was let through")
 	}
 	g.Time = nil
-	if p, err := g.Plan(t.Context()); err != nil || !p.Untimed || p.Left != 3 || p.Seconds != 0 {
+	if p, err := g.Plan(t.Context()); err != nil || p.Left != 3 || p.Seconds != 0 {
 		t.Errorf("%v: %+v", err, p)
 	}
 }
@@ -139,33 +138,6 @@ func TestHold(t *testing.T) {
 	}
 	if again, err := g.Hold(dir); err != nil || again.Close() != nil {
 		t.Errorf("afterwards: %v", err)
-	}
-}
-
-// The line shows the sum of the shares of all cells, and ends before a note.
-func TestProgress(t *testing.T) {
-	var p progress[int]
-	var shown []int
-	ends := 0
-	p.beginLine(4, func(string) (func(done, total int), func()) {
-		return func(done, _ int) { shown = append(shown, done) }, func() { ends++ }
-	})
-	p.showShare(1, 0.5)
-	p.showShare(2, 1)
-	p.showShare(1, 1)
-	p.interruptLine(func() {})
-	p.finishLine()
-	p.showShare(3, 1)
-	if !slices.Equal(shown, []int{12, 37, 50}) || ends != 2 {
-		t.Errorf("shown %v, ended %d times", shown, ends)
-	}
-}
-
-func TestShare(t *testing.T) {
-	for _, c := range [][4]int{{0, 4, 4, 1}, {2, 4, 2, 2}, {8, 4, 4, 1}, {3, 8, 3, 2}, {1, 6, 1, 6}} {
-		if jobs, each := Share(c[0], c[1]); jobs != c[2] || each != c[3] {
-			t.Errorf("%v: %d at once, %d threads each", c, jobs, each)
-		}
 	}
 }
 

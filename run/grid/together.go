@@ -130,11 +130,8 @@ var errNoRoom = errors.New("too little memory is left")
 // timeTogether times 1, 2, 4, … trainings at once, up to most, until twice as many are hardly faster, would not fit
 // into the memory that is left, or fail. time returns the steps a second that n trainings make together, and calls full
 // while all of them are in memory.
-func timeTogether(
-	ctx context.Context,
-	most int,
-	time func(n int, full func()) (float64, error),
-) (list paces, err error) {
+func timeTogether(ctx context.Context, most int, time func(n int, full func()) (float64, error)) (list paces,
+	err error) {
 	for n := 1; ; n = min(2*n, most) {
 		free, known := budget.Available()
 		left := free

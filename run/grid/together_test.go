@@ -51,14 +51,8 @@ func TestTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		if list.chooseBestPace() != c.best || tried != len(c.speeds) {
-			t.Errorf(
-				"%s: found %d after %d speeds, expected %d after %d",
-				name,
-				list.chooseBestPace(),
-				tried,
-				c.best,
-				len(c.speeds),
-			)
+			t.Errorf("%s: found %d after %d speeds, expected %d after %d", name, list.chooseBestPace(), tried, c.best,
+				len(c.speeds))
 		}
 		if diff := cmp.Diff(c.told, list.String()); diff != "" {
 			t.Errorf("%s: %s", name, diff)

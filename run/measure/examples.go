@@ -9,7 +9,6 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/lookup"
-	"winnow/run/comparison"
 	"winnow/run/folder"
 )
 
@@ -61,7 +60,7 @@ type Found struct {
 }
 
 // ExamplesAmong finds the nearest images of some embedded images of a manifest's split.
-func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of comparison.Asked[features.Set],
+func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of folder.Asked[features.Set],
 	o ExampleOptions) (Examples, error) {
 	gallery := of.Query
 	if of.Gallery != nil {
@@ -103,7 +102,7 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of co
 }
 
 // Askers returns the rows of the queries that have another image with their label to find.
-func Askers(of comparison.Asked[features.Set]) (rows []int) {
+func Askers(of folder.Asked[features.Set]) (rows []int) {
 	gallery := of.Query
 	if of.Gallery != nil {
 		gallery = *of.Gallery
@@ -128,7 +127,7 @@ func Askers(of comparison.Asked[features.Set]) (rows []int) {
 }
 
 // ownOf returns the IDs of the images in the gallery that are a query itself.
-func ownOf(of comparison.Asked[features.Set], query int) []int {
+func ownOf(of folder.Asked[features.Set], query int) []int {
 	id := of.Query.IDs[query]
 	if of.Gallery == nil {
 		return []int{id}

@@ -9,7 +9,6 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
-	"winnow/run/comparison"
 	"winnow/run/folder"
 )
 
@@ -19,7 +18,7 @@ type Images struct {
 	Fitted string          // split of Now.Fit
 	Train  features.Stored // train split by the backbone before the run, for the whitening
 	// the same images by the backbone before the run, and by the present one
-	Was, Now   comparison.Asked[features.Stored]
+	Was, Now   folder.Asked[features.Stored]
 	Unlabelled int              // images that take no part, since their matches are unknown
 	LeftOut    []lookup.LeftOut // unreadable
 }
@@ -67,7 +66,7 @@ func findAsked(ctx context.Context, r *folder.Run, split string) (Images, error)
 	}
 	images.Unlabelled -= query.Len()
 	images.LeftOut = append(images.LeftOut, left...)
-	images.Now = comparison.Asked[features.Stored]{Query: query, Gallery: gallery}
+	images.Now = folder.Asked[features.Stored]{Query: query, Gallery: gallery}
 	if gallery != nil {
 		images.Now.Same, err = lookup.SameImages(ctx, r.Manifest, query, *gallery)
 	}
@@ -134,7 +133,7 @@ func (i *Images) findFit(r *folder.Run, split string) error {
 // findAskedIn returns from another store the labelled images of a split, of the gallery if there is one, and of
 // the split to fit on if one is named.
 func findAskedIn(d *datasets.Dataset, store *features.Store, split string, gallery bool,
-	fit string) (out comparison.Asked[features.Stored], err error) {
+	fit string) (out folder.Asked[features.Stored], err error) {
 	labelled := func(split string) *features.Stored {
 		set, _, failed := lookup.Stored(d, store, split)
 		err = cmp.Or(err, failed)
@@ -151,7 +150,7 @@ func findAskedIn(d *datasets.Dataset, store *features.Store, split string, galle
 }
 
 // onSameImages leaves out images that only one of the two could read, such as files repaired since the training.
-func onSameImages(a, b comparison.Asked[features.Stored]) (x, y comparison.Asked[features.Stored]) {
+func onSameImages(a, b folder.Asked[features.Stored]) (x, y folder.Asked[features.Stored]) {
 	both := func(p, q *features.Stored) (*features.Stored, *features.Stored) {
 		if p == nil || q == nil {
 			return nil, nil

@@ -13,7 +13,6 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
-	"winnow/run/comparison"
 	"winnow/run/folder"
 )
 
@@ -104,8 +103,8 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 		return Result{}, err
 	}
 	result := newResult(r, images, o.Metrics)
-	err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now,
-		func(row string, of comparison.Asked[features.Set]) error {
+	err = folder.EachRow(ctx, r.Head, images.Train, images.Was, images.Now,
+		func(row string, of folder.Asked[features.Set]) error {
 			in := eval.Input{Test: of.Query, Gallery: of.Gallery, Same: of.Same, Train: of.Fit, Seed: o.Seed,
 				MaxMem: eval.Bytes(left)}
 			for _, m := range o.Metrics {
@@ -143,9 +142,9 @@ func newResult(r *folder.Run, images Images, metrics []Metric) Result {
 	}
 }
 
-// Known says how a training has used the images of a split ([comparison.Comparison]).
+// Known says how a training has used the images of a split ([folder.Comparison]).
 func Known(split string) string {
-	return map[string]string{datasets.Train: comparison.Learned, datasets.Validation: comparison.ChoseState}[split]
+	return map[string]string{datasets.Train: folder.Learned, datasets.Validation: folder.ChoseState}[split]
 }
 
 // addVerdict adds the verdict to the numbers of a retrieval.
@@ -153,7 +152,7 @@ func (r *Result) addVerdict() error {
 	if r.N == 0 {
 		return fmt.Errorf("eval: no image of the split %s has another of its class to find", r.Split)
 	}
-	all := comparison.Comparison{FineTuned: r.FineTuned, Known: Known(r.Split), Frozen: *r.Frozen,
+	all := folder.Comparison{FineTuned: r.FineTuned, Known: Known(r.Split), Frozen: *r.Frozen,
 		Whitened: *r.Whitened, Trained: *r.Retrieval}
 	r.Verdict = "on " + r.Split + ", " + all.Verdict()
 	return nil
@@ -162,8 +161,8 @@ func (r *Result) addVerdict() error {
 // noteResult stores one result.
 func (r *Result) noteResult(m Metric, row string, got eval.Result, seed uint64, fitted string) {
 	if found, ok := got.(eval.Retrieval); ok {
-		*map[string]**eval.Retrieval{comparison.FrozenRow: &r.Frozen, comparison.WhitenedRow: &r.Whitened,
-			comparison.TrainedRow: &r.Retrieval}[row] = &found
+		*map[string]**eval.Retrieval{folder.FrozenRow: &r.Frozen, folder.WhitenedRow: &r.Whitened,
+			folder.TrainedRow: &r.Retrieval}[row] = &found
 		return
 	}
 	all := r.Metrics[m.Name]
@@ -174,7 +173,7 @@ func (r *Result) noteResult(m Metric, row string, got eval.Result, seed uint64, 
 	if m.Train {
 		all.FittedOn = fitted
 	}
-	*map[string]*eval.Result{comparison.FrozenRow: &all.Frozen, comparison.WhitenedRow: &all.Whitened,
-		comparison.TrainedRow: &all.Trained}[row] = got
+	*map[string]*eval.Result{folder.FrozenRow: &all.Frozen, folder.WhitenedRow: &all.Whitened,
+		folder.TrainedRow: &all.Trained}[row] = got
 	r.Metrics[m.Name] = all
 }

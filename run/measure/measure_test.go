@@ -12,7 +12,6 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/run"
-	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/measure"
@@ -147,7 +146,7 @@ func TestRun(t *testing.T) {
 
 // A query needs a match: another image with its label, or one in the gallery.
 func TestAskers(t *testing.T) {
-	of := comparison.Asked[features.Set]{Query: features.Set{Labels: []int{0, 1, 0, 2}, IDs: []int{0, 1, 2, 3}}}
+	of := folder.Asked[features.Set]{Query: features.Set{Labels: []int{0, 1, 0, 2}, IDs: []int{0, 1, 2, 3}}}
 	if rows := measure.Askers(of); !slices.Equal(rows, []int{0, 2}) {
 		t.Errorf("among themselves: found %v", rows)
 	}

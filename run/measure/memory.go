@@ -7,7 +7,6 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/budget"
-	"winnow/run/comparison"
 	"winnow/run/folder"
 )
 
@@ -19,7 +18,7 @@ const (
 )
 
 // countHeldMemory counts the memory for comparing images of a run, with one vector of width values for each.
-func countHeldMemory(r *folder.Run, of comparison.Asked[features.Stored], width int) budget.Use {
+func countHeldMemory(r *folder.Run, of folder.Asked[features.Stored], width int) budget.Use {
 	n, gallery := of.Query.Len(), of.Query.Len()
 	if of.Gallery != nil {
 		gallery = of.Gallery.Len()

@@ -12,7 +12,6 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
-	"winnow/run/comparison"
 	"winnow/run/folder"
 )
 
@@ -65,8 +64,8 @@ func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s cluste
 			return err
 		}
 		p := part{Result: newResult(r, images, nil), Options: ask}
-		err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now,
-			func(row string, of comparison.Asked[features.Set]) error {
+		err = folder.EachRow(ctx, r.Head, images.Train, images.Was, images.Now,
+			func(row string, of folder.Asked[features.Set]) error {
 				in := eval.Input{Test: of.Query, Gallery: of.Gallery, Same: of.Same, Seed: o.Seed,
 					MaxMem: eval.Bytes(left)}
 				query, gallery := in.Labelled()

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"winnow/eval"
-	"winnow/run/comparison"
+	"winnow/run/folder"
 )
 
 // retrievalMetric is the metric of the verdict.
@@ -42,7 +42,7 @@ func printRows(w io.Writer, title string, frozen, whitened, trained eval.Result)
 	for _, row := range []struct {
 		name string
 		of   eval.Result
-	}{{comparison.FrozenRow, frozen}, {comparison.WhitenedRow, whitened}, {comparison.TrainedRow, trained}} {
+	}{{folder.FrozenRow, frozen}, {folder.WhitenedRow, whitened}, {folder.TrainedRow, trained}} {
 		fmt.Fprintf(w, "\n%-*s", width, row.name)
 		for _, v := range row.of.Shown() {
 			fmt.Fprintf(w, " %8.4f", v.Value)
@@ -84,7 +84,7 @@ func printFacts(w io.Writer, m Measured) {
 		for _, row := range []struct {
 			name string
 			of   eval.Result
-		}{{comparison.FrozenRow, m.Frozen}, {comparison.WhitenedRow, m.Whitened}, {comparison.TrainedRow, m.Trained}} {
+		}{{folder.FrozenRow, m.Frozen}, {folder.WhitenedRow, m.Whitened}, {folder.TrainedRow, m.Trained}} {
 			if p := row.of.(eval.Probed); !p.Converged {
 				fmt.Fprintf(w, "%s: the fit had not converged after %d steps: allow more, linear-probe.iterations\n",
 					row.name, p.Iterations)

@@ -28,9 +28,6 @@ type Backbone interface {
 	Saved(file string) (Features, error)
 	// Matches reports whether a saved head is whole and belongs to the network saved with it.
 	Matches(dir, headFile string) bool
-	// Views compares the views that training uses with those of evaluation; nil if images do not vary, and before there
-	// is an encoder.
-	Views() *Views
 	// Close frees the memory of the network.
 	Close() error
 }
@@ -63,7 +60,6 @@ type Stored struct{}
 
 func (Stored) Weights() []string    { return nil }
 func (Stored) Share() *folder.Share { return nil }
-func (Stored) Views() *Views        { return nil }
 func (Stored) Close() error         { return nil }
 
 // Encoder returns the head on the stored features.

@@ -17,8 +17,8 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/regular"
 	"winnow/models"
+	"winnow/run/extraction"
 	"winnow/run/folder"
-	"winnow/run/trial"
 )
 
 // buildCurrent returns the network with its present weights and statistics, cut to its feature.
@@ -109,7 +109,7 @@ func (t *Live) Saved(file string) (Features, error) {
 // extraction. winnow extract would compute the same with m as a file.
 func (t *Live) featuresBy(ctx context.Context, m *graph.Model, set features.Set) (features.Set, error) {
 	p := t.Backbone.Preprocessing
-	net, err := ort.NewNetworks(t.rt, m.Marshal(), t.Cut.Tensor, trial.Input(t.Cut, p))
+	net, err := ort.NewNetworks(t.rt, m.Marshal(), t.Cut.Tensor, extraction.NetworkInput(t.Cut, p))
 	if err != nil {
 		return set, err
 	}

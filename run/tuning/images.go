@@ -31,12 +31,12 @@ type Images struct {
 
 // Images returns the backbone for a training set. in.Batch is the largest number of images in a call of the encoder.
 func (t *Live) Images(ctx context.Context, in Input) (*Images, error) {
-	err := t.loadForTraining(ctx, in.Train)
+	err := t.loadForTraining()
 	if err != nil {
 		return nil, err
 	}
 	if t.frozen != nil {
-		if err := t.newPrefix(); err != nil {
+		if t.prefix, err = ort.NewPrefix(t.rt, t.frozen, t.net.InputNames()); err != nil {
 			return nil, err
 		}
 	}

@@ -28,7 +28,9 @@ func (t *Live) chooseWeights() (err error) {
 	if t.weights, err = gradient.Choose(m, t.Cut.Tensor, t.Settings.Weights); err != nil {
 		return hint.With(err, "winnow models show %s says how large the stages are", t.Backbone.Name)
 	}
-	t.output = t.Cut.Tensor
+	if t.live = m; t.Cut.Batch > 0 { // the frozen part would take one image at a time, too
+		return t.differentiateLive(t.newPlainOptions())
+	}
 	if t.frozen, t.live, _, err = gradient.Split(m, t.Cut.Tensor, t.weights); err != nil {
 		return err
 	}
@@ -37,7 +39,7 @@ func (t *Live) chooseWeights() (err error) {
 
 // newPlainOptions returns those for differentiating the live part without winnow's own operators.
 func (t *Live) newPlainOptions() gradient.Options {
-	return gradient.Options{Output: t.output, Weights: t.weights, BatchNorm: t.batchNorm()}
+	return gradient.Options{Output: t.Cut.Tensor, Weights: t.weights, BatchNorm: t.batchNorm()}
 }
 
 // differentiateLive makes the derivative of the live part.
@@ -63,7 +65,7 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 	if in.Peer != nil {
 		return t.peerEncoder(h, in)
 	}
-	if err := t.loadForTraining(ctx, in.Train); err != nil {
+	if err := t.loadForTraining(); err != nil {
 		return nil, err
 	}
 	inputs, err := t.newLiveInputs(ctx, in.Train, in.Batch, in.Source)
@@ -74,9 +76,8 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 	return t.newLiveEncoder(t.net, inputs, h, in)
 }
 
-// loadForTraining loads the network for training on batches of a set of images, and notes what is trained and how the
-// images vary.
-func (t *Live) loadForTraining(ctx context.Context, set features.Set) error {
+// loadForTraining loads the network for training, and notes what is trained.
+func (t *Live) loadForTraining() error {
 	err := t.differentiateLive(t.chooseKernels()) // the runtime was unknown when the weights were chosen
 	if err != nil {
 		return err
@@ -85,10 +86,7 @@ func (t *Live) loadForTraining(ctx context.Context, set features.Set) error {
 		return fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
 	}
 	t.noteWeights()
-	if t.Augment == (backbone.Augmentation{}) {
-		return nil
-	}
-	return t.noteViews(ctx, set)
+	return nil
 }
 
 func (t *Live) newLiveEncoder(net *ort.Live, inputs live.Inputs, h *head.Head, in Input) (Encoder, error) {
@@ -140,7 +138,7 @@ func (t *Live) newLiveInputs(ctx context.Context, set features.Set, batch int, s
 	if err != nil || t.frozen == nil {
 		return pixels, err
 	}
-	if err := t.newPrefix(); err != nil {
+	if t.prefix, err = ort.NewPrefix(t.rt, t.frozen, t.net.InputNames()); err != nil {
 		return nil, err
 	}
 	if !varies && limit > 0 {
@@ -236,10 +234,6 @@ func (t *Live) noteWeights() {
 	s := t.Share()
 	t.Note("fine-tuning %s: %d of its %d weights (%s), in %d tensors, batch normalization %s", s.From, s.Trained, s.Of,
 		s.Percent(), s.Tensors, t.Settings.BatchNorm)
-	if t.frozen != nil {
-		t.Note("%d of the network's %d nodes come before these and do not change", len(t.frozen.Graph.Nodes),
-			len(t.model.Graph.Nodes))
-	}
 }
 
 // Close frees the network's memory.

@@ -14,7 +14,6 @@ import (
 	"winnow/models"
 	"winnow/run/config"
 	"winnow/run/extraction"
-	"winnow/run/trial"
 )
 
 // Open opens the backbone and the images that a configuration names, and checks everything that can be checked before a
@@ -94,7 +93,6 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 			return err
 		}
 		output = store.Key.Output
-		c.compareDecoder(store)
 	} else {
 		if from.Model == "" {
 			return errors.New("finetune: no backbone is named, expected one, or features of one")
@@ -110,7 +108,7 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 			return err
 		}
 	}
-	if c.Cut, err = trial.Prepare(c.Backbone, output); err != nil {
+	if c.Cut, err = extraction.PrepareBackbone(c.Backbone, output); err != nil {
 		return err
 	}
 	for _, line := range slices.Concat(c.Backbone.Warnings, c.Cut.Warnings) {
@@ -121,14 +119,6 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 			config.Key("data.features"))
 	}
 	return nil
-}
-
-// compareDecoder notes if images will be decoded differently from those of the features.
-func (c *Config) compareDecoder(store *features.Store) {
-	if now := c.Backbone.Preprocessing.DecoderVersion(); store.Key.Decoder != now {
-		c.Note("the features %s are of images that an earlier winnow decoded, now they are read with decoder %q: "+
-			"pixels may differ by a grey value or two; winnow extract --overwrite makes them again", store.Dir, now)
-	}
 }
 
 // Extraction returns how to make the features of the backbone before the run, into a store.

@@ -43,12 +43,10 @@ type Live struct {
 	frozen, live *graph.Model         // before and after the first trained weight; frozen may be nil
 	derivative   *gradient.Derivative // of live
 	rt           *ort.Runtime
-	output       string // of live
 	net          *ort.Live
 	peer         *ort.Live   // a second network; nil: there is none
 	second       live.Inputs // of the second network
-	prefix       backbone.Prefix
-	views        *Views   // nil before they are compared
+	prefix       *ort.Prefix
 	validated    *trained // see onDevice
 
 	tried  bool             // whether chosen was chosen

@@ -110,7 +110,7 @@ func TestOpenRefuses(t *testing.T) {
 		"stage": {func(c *config.Run) { c.Finetune.Weights = "layer9" }, `weights "layer9": found no such stage`,
 			"winnow models show"},
 		"recipe":  {func(c *config.Run) { c.Finetune.Augment = "wild" }, "wild", ""},
-		"folder":  {func(c *config.Run) { c.Data.Root += "/nowhere" }, "nowhere", "data.root"},
+		"folder":  {func(c *config.Run) { c.Data.Root += "/nowhere" }, "nowhere", "--root"},
 		"store":   {func(c *config.Run) { c.Data.Features = "nowhere" }, "nowhere", "winnow extract"},
 		"network": {func(c *config.Run) { c.Data.Model += ".old" }, "lenet5.onnx.old", ""},
 	} {
@@ -249,60 +249,6 @@ func TestStored(t *testing.T) {
 	}
 	if again, err := saved(t.Context(), set); err != nil || &again.X.Data[0] != &set.X.Data[0] {
 		t.Errorf("%v: other features than the stored ones", err)
-	}
-}
-
-// Views without augmentation have the stored features; for wide pictures a squashed view is farther from them than a
-// mirrored one.
-func TestCompareViews(t *testing.T) {
-	rt := orttest.Runtime(t)
-	cfg, paths := drawn6(t)
-	rng := rand.New(rand.NewPCG(3, 4))
-	for _, path := range paths { // smooth in the middle, noise at the sides
-		img := image.NewGray(image.Rect(0, 0, 112, 28))
-		for at := range img.Pix {
-			if x := at % img.Stride; x < 42 || x >= 70 {
-				img.Pix[at] = byte(rng.IntN(256))
-			} else {
-				img.Pix[at] = byte(9 * (x - 42))
-			}
-		}
-		var file bytes.Buffer
-		if err := png.Encode(&file, img); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(cfg.Data.Root, path), file.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	own := map[string]float64{}
-	for _, name := range []string{"none", "flip", "prism"} {
-		cfg.Finetune.Augment = name
-		live, _, err := open(t, cfg, paths)
-		if err != nil {
-			t.Fatal(err)
-		}
-		live.Use(rt)
-		set := features.Set{X: features.NewMatrix(len(paths), live.Cut.Dim), Labels: []int{0, 1, 0, 1, 0, 1},
-			IDs: features.AllRows(len(paths))}
-		if set, err = live.featuresBy(t.Context(), live.model, set); err != nil {
-			t.Fatal(err)
-		}
-		v, err := live.CompareViews(t.Context(), set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		own[name] = v.Own
-		if err := live.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if own["none"] < 0.9999 || own["flip"] > 0.9999 || own["prism"] >= own["flip"] {
-		t.Errorf("cosines of training views to the evaluation's: %v", own)
-	}
-	if v := (Views{Own: 0.67, Others: 0.6}); v.Share() > ownShare ||
-		(Views{Own: 0.96, Others: 0.64}).Share() < ownShare {
-		t.Errorf("%+v: a share of %.2f", v, v.Share())
 	}
 }
 

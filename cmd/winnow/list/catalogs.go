@@ -12,7 +12,7 @@ import (
 	"winnow/internal/catalog"
 	loss "winnow/losses"
 	"winnow/models/architecture"
-	recipe "winnow/run/recipes"
+	"winnow/run/config"
 )
 
 // fromCatalog returns the finder of a catalog whose entries describe describes.
@@ -182,10 +182,10 @@ name alone stands for its main recipe (marked *), and so does a recipe's name th
 
    winnow list recipes prism/mcl-vmf
    winnow train --recipe prism --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds
-`, fromCatalog(recipe.List, recipe.Find, describeRecipe))
+`, fromCatalog(config.Recipes, config.FindRecipe, describeRecipe))
 }
 
-func describeRecipe(r recipe.Recipe) Entry {
+func describeRecipe(r config.Recipe) Entry {
 	name := r.Name
 	if r.Main() {
 		name += " *"

@@ -14,7 +14,7 @@ import (
 	"winnow/eval"
 	filtering "winnow/filters"
 	loss "winnow/losses"
-	recipe "winnow/run/recipes"
+	"winnow/run/config"
 )
 
 func runLine(t *testing.T, line string) (code int, stdout string) {
@@ -28,7 +28,7 @@ func runLine(t *testing.T, line string) (code int, stdout string) {
 // TestCatalogs checks that every entry of every catalog is listed, and described with its settings.
 func TestCatalogs(t *testing.T) {
 	for name, entries := range map[string]int{"losses": len(loss.Catalog), "filters": len(filtering.Catalog),
-		"metrics": len(eval.Catalog), "recipes": len(recipe.List()), "scorers": len(audit.Scorers)} {
+		"metrics": len(eval.Catalog), "recipes": len(config.Recipes()), "scorers": len(audit.Scorers)} {
 		code, text := runLine(t, "list "+name)
 		if lines := strings.Count(text, "\n"); code != 0 || lines != entries+1 {
 			t.Errorf("list %s: exit code %d, %d lines, expected %d", name, code, lines, entries+1)

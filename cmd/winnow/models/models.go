@@ -11,8 +11,8 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/internal/hint"
 	"winnow/models"
+	"winnow/run/extraction"
 	"winnow/run/fetching"
-	"winnow/run/trial"
 )
 
 // Command returns the "winnow models" command.
@@ -120,7 +120,7 @@ func getModel(ctx context.Context, p *term.Program, r *models.Registry, o Option
 }
 
 func addModel(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
-	b, cut, err := r.AddFile(o.Argument, o.Name, o.Settings, trial.Add)
+	b, cut, err := r.AddFile(o.Argument, o.Name, o.Settings, extraction.AddBackbone)
 	if err != nil {
 		return err
 	}

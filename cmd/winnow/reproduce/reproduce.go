@@ -3,6 +3,7 @@ package reproduce
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -97,7 +98,8 @@ func runReproduce(ctx context.Context, p *term.Program, o Options) error {
 		if err != nil {
 			return err
 		}
-		return plan.Text(p.Out)
+		_, err = fmt.Fprintln(p.Out, plan)
+		return err
 	}
 	results, err := runner.Run(ctx, o.Options)
 	if err != nil {

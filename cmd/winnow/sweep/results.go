@@ -13,7 +13,7 @@ import (
 	"winnow/internal/text"
 	"winnow/papers/studies"
 	"winnow/report/page"
-	"winnow/run/sweep"
+	"winnow/run/grid"
 )
 
 // validation is the measure that chooses.
@@ -25,14 +25,14 @@ const mostCurves = 8
 // results are a sweep's trainings as a study: a row for each setting, the best first, and a claim that each beats the
 // first setting.
 type results struct {
-	*sweep.Results
+	*grid.Results
 	table  *studies.Results
 	ranked []int // settings with finished trainings, by their mean validation
-	best   *sweep.Training
+	best   *grid.Training
 }
 
 // newResults sums up the trainings so far.
-func newResults(r *sweep.Results) *results {
+func newResults(r *grid.Results) *results {
 	out := &results{Results: r}
 	finished, means := make([]int, len(r.Points)), make([]float64, len(r.Points))
 	for _, t := range r.Trainings {
@@ -189,9 +189,9 @@ func (r *results) writeText(w io.Writer) error {
 // writeJSON writes the best training, all trainings, the table and its verdicts.
 func (r *results) writeJSON(w io.Writer) error {
 	return text.JSON(w, struct {
-		Best      *sweep.Training  `json:"best"` // by validation
-		TestSplit string           `json:"test_split"`
-		Settings  []string         `json:"settings"` // in words
-		Trainings []sweep.Training `json:"trainings"`
+		Best      *grid.Training  `json:"best"` // by validation
+		TestSplit string          `json:"test_split"`
+		Settings  []string        `json:"settings"` // in words
+		Trainings []grid.Training `json:"trainings"`
 	}{r.best, r.Held, r.Points, r.Trainings})
 }

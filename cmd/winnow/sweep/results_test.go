@@ -8,22 +8,22 @@ import (
 	"testing"
 
 	"winnow/papers/studies"
-	"winnow/run/sweep"
+	"winnow/run/grid"
 )
 
 // filled returns a sweep of two settings over some seeds: the second is better by .02, .03, .02, ….
-func filled(seeds int) *sweep.Results {
-	r := &sweep.Results{Axes: []sweep.Axis{{Key: "lr", Values: []string{"0.0001", "0.01"}}},
-		Points: []string{"lr=0.0001", "lr=0.01"}, Values: []sweep.Point{{"0.0001"}, {"0.01"}}, Held: "test",
+func filled(seeds int) *grid.Results {
+	r := &grid.Results{Axes: []grid.Axis{{Key: "lr", Values: []string{"0.0001", "0.01"}}},
+		Points: []string{"lr=0.0001", "lr=0.01"}, Values: []grid.Point{{"0.0001"}, {"0.01"}}, Held: "test",
 		Manifest: "m.csv", Dir: "out"}
 	for seed := range seeds {
 		for point := range r.Points {
 			v := .5 + .02*float64(seed+1) + float64(point)*(.02+.01*float64(seed%2))
 			test := v - .1
-			r.Trainings = append(r.Trainings, sweep.Training{Point: point, Seed: uint64(seed + 1),
-				Command: "winnow train --lr " + r.Values[point][0], Outcome: &sweep.Outcome{Seed: uint64(seed + 1),
+			r.Trainings = append(r.Trainings, grid.Training{Point: point, Seed: uint64(seed + 1),
+				Command: "winnow train --lr " + r.Values[point][0], Outcome: &grid.Outcome{Seed: uint64(seed + 1),
 					Validation: v, Frozen: .3, Whitened: .4, Test: &test, Steps: 10,
-					Curve: sweep.Curve{X: []float64{0, 1}, Y: []float64{.4, v}}}})
+					Curve: grid.Curve{X: []float64{0, 1}, Y: []float64{.4, v}}}})
 		}
 	}
 	return r

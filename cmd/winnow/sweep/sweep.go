@@ -4,7 +4,6 @@ package sweep
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -14,7 +13,6 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/run/folder"
 	"winnow/run/grid"
-	"winnow/run/sweep"
 )
 
 //go:embed help.txt
@@ -22,7 +20,7 @@ var help string
 
 // Options holds the parsed flags.
 type Options struct {
-	sweep.Options
+	grid.SweepOptions
 	DryRun, JSON bool
 }
 
@@ -69,7 +67,7 @@ func readSweep(c *cli.Context) (o Options, err error) {
 		return o, term.Misused("--seed is the seed of --draws: --seeds gives those of the trainings")
 	}
 	for _, text := range c.StringSlice("vary") {
-		axis, err := sweep.ParseAxis(text)
+		axis, err := grid.ParseAxis(text)
 		if err != nil {
 			return o, term.Misused("--vary: %w", err)
 		}
@@ -80,10 +78,7 @@ func readSweep(c *cli.Context) (o Options, err error) {
 	}
 	o.Asked = term.AskedRun(c)
 	delete(o.Asked, "seed")
-	_, err = sweep.New(o.Options)
-	if bad, ok := errors.AsType[sweep.OptionError](err); ok {
-		return o, term.Misused("--%s: %w", bad.Option, bad.Err)
-	}
+	_, err = grid.NewSweep(o.SweepOptions)
 	return o, err
 }
 
@@ -91,8 +86,8 @@ func runSweep(ctx context.Context, p *term.Program, o Options) error {
 	o.Threads, o.Winnow, o.Host = p.Compute.Threads, term.Version(), p.Host()
 	o.About = folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
 	o.Runtime = func(threads int) (*ort.Runtime, error) { return p.OpenRuntimeThreads(threads) }
-	o.Watch, o.Write = p.Watch, func(r *sweep.Results) error { return newResults(r).writeSweepFiles() }
-	s, err := sweep.New(o.Options)
+	o.Watch, o.Write = p.Watch, func(r *grid.Results) error { return newResults(r).writeSweepFiles() }
+	s, err := grid.NewSweep(o.SweepOptions)
 	if err != nil {
 		return err
 	}
@@ -103,7 +98,8 @@ func runSweep(ctx context.Context, p *term.Program, o Options) error {
 	case o.DryRun && o.JSON:
 		return p.JSON(plan)
 	case o.DryRun:
-		return plan.Text(p.Out)
+		_, err = fmt.Fprintln(p.Out, plan)
+		return err
 	case o.JSON:
 		err = newResults(found).writeJSON(p.Data)
 	default:

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,10 +12,7 @@ import (
 	"winnow/backbone"
 	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/run/settings"
 )
-
-func init() { config.Spell = settings.Spell }
 
 // RunFlags returns the flags that make up the configuration of a training.
 func RunFlags() (flags []cli.Flag) {
@@ -67,16 +65,16 @@ func RunFlags() (flags []cli.Flag) {
 		"paper-variant": {"build losses, filter and sample weights as the papers print them, errors included", ""},
 		"seed":          {"seed `N` of all random choices", fmt.Sprint(d.Seed)},
 	}
-	for _, f := range settings.Flags {
+	for _, f := range config.Flags {
 		a := about[f.Name]
 		switch f.Kind {
-		case settings.Texts:
+		case config.Texts:
 			flags = append(flags, &cli.StringSliceFlag{Name: f.Name, Usage: a.usage, DefaultText: a.unset})
-		case settings.Whole:
+		case config.Whole:
 			flags = append(flags, &cli.IntFlag{Name: f.Name, Usage: a.usage, DefaultText: a.unset})
-		case settings.Seed:
+		case config.Seed:
 			flags = append(flags, &cli.Uint64Flag{Name: f.Name, Usage: a.usage, DefaultText: a.unset})
-		case settings.Switch:
+		case config.Switch:
 			flags = append(flags, &cli.BoolFlag{Name: f.Name, Usage: a.usage, DefaultText: a.unset})
 		default:
 			flags = append(flags, &cli.StringFlag{Name: f.Name, Usage: a.usage, DefaultText: a.unset})
@@ -91,19 +89,23 @@ func ReadRun(c *cli.Context) (config.Run, error) {
 	if _, err := os.Stat(own); err != nil || !c.Bool("resume") || c.String("out") == "" {
 		own = ""
 	}
-	return AskedRun(c).Config(own)
+	cfg, err := AskedRun(c).Config(own)
+	if file := cmp.Or(c.String("config"), own); file != "" && err == nil { // a run may have moved
+		cfg.Data = folder.Locate(filepath.Dir(file), cfg.Data)
+	}
+	return cfg, err
 }
 
 // AskedRun returns the flags of [RunFlags] that are given; the manifest may be an argument.
-func AskedRun(c *cli.Context) settings.Asked {
-	asked := settings.Asked{}
+func AskedRun(c *cli.Context) config.Asked {
+	asked := config.Asked{}
 	if c.NArg() > 0 {
 		asked["manifest"] = []string{c.Args().First()}
 	}
-	for _, f := range settings.Flags {
+	for _, f := range config.Flags {
 		switch {
 		case !c.IsSet(f.Name):
-		case f.Kind == settings.Texts:
+		case f.Kind == config.Texts:
 			asked[f.Name] = c.StringSlice(f.Name)
 		default:
 			asked[f.Name] = []string{fmt.Sprint(c.Value(f.Name))}

@@ -19,7 +19,6 @@ import (
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/run/recipes"
 	facts "winnow/train"
 )
 
@@ -105,7 +104,7 @@ func runTrain(ctx context.Context, p *term.Program, o Options) (err error) {
 	}
 	asked.About = folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
 	if o.Recipe != "" {
-		recipe, err := recipes.Find(o.Recipe)
+		recipe, err := config.FindRecipe(o.Recipe)
 		if err != nil {
 			return err
 		}

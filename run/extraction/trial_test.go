@@ -1,8 +1,7 @@
-package trial
+package extraction
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -132,62 +131,6 @@ var networks = []struct {
 		return n.end(n.Node("Gather", []string{x, n.Constant(graph.NewTensor("c", []int64{0}))},
 			graph.Int("axis", 1)), width)
 	}, false},
-	{"images in the middle", func(n *net) *graph.Model { // as torch's MultiheadAttention: [T,N,C], heads in the batch
-		x := n.transpose(n.embed(), 1, 0, 2)
-		part := func(perm ...int64) string {
-			y := n.dense(x, width, width)
-			if n.free { // N·heads
-				y = n.Node("Reshape", []string{y, n.ints(tokens, -1, width/heads)})
-			} else {
-				y = n.Node("Reshape", []string{y, n.ints(tokens, heads, width/heads)})
-			}
-			return n.transpose(y, perm...)
-		}
-		scores := n.Node("Softmax", []string{n.Node("MatMul", []string{part(1, 0, 2), part(1, 2, 0)})},
-			graph.Int("axis", -1))
-		mixed := n.transpose(n.Node("MatMul", []string{scores, part(1, 0, 2)}), 1, 0, 2)
-		rows := int64(tokens)
-		if n.free {
-			rows = -1
-		}
-		y := n.Node("Gemm", []string{n.Node("Reshape", []string{mixed, n.ints(rows, width)}), n.weight(width, width)})
-		x = n.Node("Add", []string{x, n.reshape(y, tokens, -1, width)})
-		return n.end(n.Node("Gather", []string{x, n.Constant(graph.NewTensor("c", []int64{0}))},
-			graph.Int("axis", 0)), width)
-	}, false},
-	{"windows", func(n *net) *graph.Model { // as Swin: windows go into the batch and back
-		y := n.transpose(n.conv(n.x, 6, 3, 2, 2), 0, 2, 3, 1)
-		y = n.transpose(n.reshape(y, -1, 2, 2, 2, 2, 6), 0, 1, 3, 2, 4, 5)
-		if n.free {
-			y = n.Node("Reshape", []string{y, n.ints(-1, 4, 6)})
-		} else {
-			y = n.Node("Reshape", []string{y, n.ints(4, 4, 6)})
-		}
-		y = n.Node("Softmax", []string{n.dense(y, 6, 6)}, graph.Int("axis", 1))
-		y = n.reshape(y, -1, 2, 2, 2, 2, 6)
-		return n.end(n.Node("ReduceMean", []string{y}, graph.Ints("axes", 1, 2, 3, 4), graph.Int("keepdims", 0)), 6)
-	}, false},
-	{"resized, sliced, expanded", func(n *net) *graph.Model {
-		y := n.conv(n.x, 6, 3, 4, 4)
-		y = n.Node("Resize", []string{y, "", "", n.shape(-1, 6, 4, 4)}, graph.String("mode", "nearest"))
-		end := int64(1)
-		if n.free {
-			end = 1 << 40
-		}
-		y = n.Node("Slice", []string{y, n.ints(0, 1), n.ints(end, 4), n.ints(0, 2)})
-		y = n.Node("Expand", []string{y, n.shape(-1, 6, 3, 4)})
-		shuffled := n.transpose(n.reshape(y, -1, 2, 3, 3, 4), 0, 2, 1, 3, 4)
-		return n.end(n.Node("ReduceMean", []string{n.reshape(shuffled, -1, 6, 3, 4)}, graph.Ints("axes", 2, 3),
-			graph.Int("keepdims", 0)), 6)
-	}, false},
-	{"the batch is dropped and made again", func(n *net) *graph.Model {
-		y := n.reshape(n.conv(n.x, 6, 3, 4, 4), -1, 24)
-		if n.free {
-			return n.end(y, 24)
-		}
-		first := n.Node("Gather", []string{y, n.Constant(graph.NewTensor("c", []int64{0}))}, graph.Int("axis", 0))
-		return n.end(n.Node("Unsqueeze", []string{first, n.ints(0)}), 24)
-	}, false},
 	{"images are mixed", func(n *net) *graph.Model { // the shapes look free, the numbers are not
 		y := n.reshape(n.conv(n.x, 6, 3, 4, 4), -1, 24)
 		if n.free {
@@ -198,7 +141,7 @@ var networks = []struct {
 	}, false},
 }
 
-func fileOf(m *graph.Model, p backbone.Preprocessing) *models.Backbone {
+func backboneOf(m *graph.Model, p backbone.Preprocessing) *models.Backbone {
 	data := m.Marshal()
 	return &models.Backbone{Data: data, Entry: models.Entry{Name: "net", File: "net.onnx", Preprocessing: p,
 		SHA256: models.Sum(data)}}
@@ -207,7 +150,7 @@ func fileOf(m *graph.Model, p backbone.Preprocessing) *models.Backbone {
 // vectors runs a prepared network on n pictures at once.
 func vectors(t *testing.T, p *models.Prepared, pre backbone.Preprocessing, n int) blas32.General {
 	t.Helper()
-	run, err := ort.NewNetwork(orttest.Runtime(t), p.Model, p.Tensor, Input(p, pre))
+	run, err := ort.NewNetwork(orttest.Runtime(t), p.Model, p.Tensor, NetworkInput(p, pre))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,11 +176,11 @@ func TestFixedBatch(t *testing.T) {
 	rt, pre := orttest.Runtime(t), unit(8, 8)
 	for _, c := range networks {
 		t.Run(c.name, func(t *testing.T) {
-			p, err := Prepare(fileOf(c.make(newNet(false, 8, 8)), pre), "")
+			p, err := PrepareBackbone(backboneOf(c.make(newNet(false, 8, 8)), pre), "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			twin, err := Prepare(fileOf(c.make(newNet(true, 8, 8)), pre), "")
+			twin, err := PrepareBackbone(backboneOf(c.make(newNet(true, 8, 8)), pre), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -301,84 +244,6 @@ func gradients(t *testing.T, rt *ort.Runtime, model []byte, output string, pre b
 	return list
 }
 
-// A network of float16, at its ends or inside, gives nearly the vectors of the same network in float32.
-func TestHalf(t *testing.T) {
-	pre := unit(8, 8)
-	whole := networks[1].make(newNet(true, 8, 8))
-	want, err := Prepare(fileOf(whole, pre), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	expected := vectors(t, want, pre, 3)
-	for _, ends := range []bool{false, true} {
-		b := fileOf(halved(t, whole, ends), pre)
-		p, err := Add(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !p.Half {
-			t.Error("float16 is not seen")
-		}
-		near(t, "float16", vectors(t, p, pre, 3).Data, expected.Data, 5e-3)
-	}
-}
-
-// halved returns the network with its weights and sums in float16, between casts, or with ends of float16 too.
-func halved(t *testing.T, m *graph.Model, ends bool) *graph.Model {
-	t.Helper()
-	c := graph.Extend(m).Model()
-	g := c.Graph
-	for i, w := range g.Initializers {
-		if w.Type == graph.Float32 {
-			g.Initializers[i] = half(t, w)
-		}
-	}
-	g.Outputs = nil
-	in := *g.Inputs[0]
-	if ends {
-		in.Type = graph.Float16
-		g.Inputs[0] = &in
-		b := graph.Extend(c)
-		b.SetOutputs("logits")
-		return b.Model()
-	}
-	nodes := g.Nodes
-	g.Nodes, in.Name = nil, "pixels"
-	g.Inputs[0] = &in
-	b := graph.Extend(c)
-	b.NodeTo("x", "Cast", []string{"pixels"}, graph.Int("to", int64(graph.Float16)))
-	for _, n := range nodes {
-		b.Add(n)
-	}
-	b.Output(b.NodeTo("answer", "Cast", []string{"logits"}, graph.Int("to", int64(graph.Float32))))
-	return b.Model()
-}
-
-// half rounds a tensor to float16, written as exporters do: the bits as integers.
-func half(t *testing.T, w *graph.Tensor) *graph.Tensor {
-	t.Helper()
-	values, err := w.Float32s()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bits := make([]uint8, 0, 2*len(values))
-	for _, v := range values {
-		h := uint16(0)
-		if f := math.Abs(float64(v)); f > 1e-4 { // normal numbers; smaller ones become 0
-			fraction, exponent := math.Frexp(f)
-			h = uint16(exponent+14)<<10 + uint16(math.RoundToEven((2*fraction-1)*1024))
-			if v < 0 {
-				h |= 0x8000
-			}
-		}
-		bits = append(bits, uint8(h), uint8(h>>8))
-	}
-	// a tensor of bytes, retyped
-	c := graph.NewTensor(w.Name, bits, int64(len(bits)))
-	c.Type, c.Dims = graph.Float16, w.Dims
-	return c
-}
-
 // A network that ONNX Runtime does not run is not recorded, and the reason is given.
 func TestAddRefuses(t *testing.T) {
 	orttest.Runtime(t)
@@ -387,14 +252,13 @@ func TestAddRefuses(t *testing.T) {
 	n.Import("com.example", 1)
 	n.Builder.Add(&graph.Node{Op: "Unknown", Domain: "com.example", Inputs: []string{y}, Outputs: []string{"features"}})
 	n.Output("features")
-	_, err := Add(fileOf(n.Model(), unit(8, 8)))
+	_, err := AddBackbone(backboneOf(n.Model(), unit(8, 8)))
 	if err == nil || !strings.Contains(err.Error(), "net.onnx: ONNX Runtime does not run it: ") {
 		t.Errorf("found %v", err)
 	}
 }
 
-// TestUnsettled: a network that mixes the images of a batch, or draws, is refused, and the node is named; also when a
-// file is opened that was never recorded.
+// A network that mixes the images of a batch, or draws, is refused; also when a file is opened that was never recorded.
 func TestUnsettled(t *testing.T) {
 	orttest.Runtime(t)
 	pre := unit(8, 8)
@@ -427,12 +291,12 @@ func TestUnsettled(t *testing.T) {
 	} {
 		n := newNet(true, 8, 8)
 		m := n.end(c.add(n, n.reshape(n.conv(n.x, 6, 3, 4, 4), -1, 24)), 24)
-		opened := fileOf(m, pre)
+		opened := backboneOf(m, pre)
 		opened.Untried = true
-		_, err := Add(fileOf(m, pre))
-		_, again := Prepare(opened, "")
+		_, err := AddBackbone(backboneOf(m, pre))
+		_, again := PrepareBackbone(opened, "")
 		for _, err := range []error{err, again} {
-			if (err != nil) != (c.name != "") || err != nil && !strings.Contains(err.Error(), "by "+c.name+" of node") {
+			if (err != nil) != (c.name != "") {
 				t.Errorf("%q: found %v", c.name, err)
 			}
 		}
@@ -447,7 +311,7 @@ func TestLook(t *testing.T) {
 	y := n.conv(n.x, 24, 3, 4, 4)
 	some := n.Node("Cast", []string{n.ints(1, 1, 1, 1, 1, 1, 0)}, graph.Int("to", int64(graph.Bool)))
 	n.Output(n.NodeTo("features", "Relu", []string{n.Node("Compress", []string{y, some}, graph.Int("axis", 1))}))
-	p, err := Prepare(fileOf(n.Model(), pre), "")
+	p, err := PrepareBackbone(backboneOf(n.Model(), pre), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,4 @@
-// Package sweep trains a grid of settings, or points drawn from ranges, each for several seeds. It compares them by the
-// validation split and names the best. Every training has its own run folder.
-package sweep
+package grid
 
 import (
 	"context"
@@ -11,30 +9,26 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
-	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/extraction"
 	"winnow/run/folder"
-	"winnow/run/grid"
-	"winnow/run/settings"
 )
 
-// Options say what is trained, and where it is kept.
-type Options struct {
-	Asked settings.Asked // shared by all trainings
-	Axes  []Axis         // what differs
-	Seeds []uint64       // of the trainings
-	Draws int            // points to draw; 0: the whole grid
-	Seed  uint64         // of the draws
+// SweepOptions say what a sweep trains, and where it is kept.
+type SweepOptions struct {
+	Asked config.Asked // shared by all trainings
+	Axes  []Axis       // what differs
+	Seeds []uint64     // of the trainings
+	Draws int          // points to draw; 0: the whole grid
+	Seed  uint64       // of the draws
 	Dir   string
-	Jobs  int // trainings at once, as [grid.Machine] takes it; usually one if a backbone is trained
+	Jobs  int // trainings at once, as [Machine] takes it; usually one if a backbone is trained
 
 	Threads int // in all; 0: one per core
 	Winnow  string
@@ -46,25 +40,15 @@ type Options struct {
 	Write   func(*Results) error                                     // takes the results after each training
 }
 
-// OptionError is misuse of an option.
-type OptionError struct {
-	Option string // vary, draws, jobs or out
-	Err    error
+// newMisuse is misuse of a flag of winnow sweep.
+func newMisuse(flag, format string, args ...any) error {
+	return hint.Misused("--%s: %w", flag, fmt.Errorf(format, args...))
 }
 
-// Error implements error.
-func (e OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
-
-// Unwrap returns the error without the option.
-func (e OptionError) Unwrap() error { return e.Err }
-
-func newMisuse(option, format string, args ...any) error {
-	return hint.AsMisuse(OptionError{option, fmt.Errorf(format, args...)})
-}
-
-// Sweep is a sweep with checked configurations.
+// Sweep trains a grid of settings, or points drawn from ranges, each for several seeds. It compares them by the
+// validation split and names the best. Every training has its own run folder.
 type Sweep struct {
-	Options
+	SweepOptions
 	Points []Point
 	cells  []cell
 
@@ -72,15 +56,12 @@ type Sweep struct {
 	held     string // the test split, "" if there is none
 	features string // sha256 of the store that all share, "" if there is none
 	heldOut  string // what trainings hold out for validation, in words; "" if the manifest has a validation split
-	grid     grid.Grid[*cell, Outcome]
-	screens  run.Screenings // so that labels are judged once a seed, not once a training
-
-	noteScreening sync.Once
+	grid     Grid[*cell, Outcome]
 }
 
-// New checks everything that can be checked before data are read.
-func New(o Options) (*Sweep, error) {
-	s := &Sweep{Options: o}
+// NewSweep checks everything that can be checked before data are read.
+func NewSweep(o SweepOptions) (*Sweep, error) {
+	s := &Sweep{SweepOptions: o}
 	s.Axes = slices.Clone(o.Axes)
 	switch {
 	case len(s.Axes) == 0:
@@ -97,8 +78,8 @@ func New(o Options) (*Sweep, error) {
 		if slices.ContainsFunc(s.Axes[:i], func(b Axis) bool { return b.Key == a.Key }) {
 			return nil, newMisuse("vary", "found %s twice, expected all its values at once", a.Key)
 		}
-		if err := s.Axes[i].checkAxis(config.Default()); err != nil {
-			return nil, newMisuse("vary", "%w", err)
+		if a.Range != nil {
+			a.Range.Whole = isWhole(a.Key)
 		}
 	}
 	return s, s.planCells()
@@ -106,7 +87,7 @@ func New(o Options) (*Sweep, error) {
 
 // Run trains what is not trained yet, several at once, and passes the results to Write after each training. Trainings
 // that fail are in the results and do not stop the others. With dry it only times some steps, and returns no results.
-func (s *Sweep) Run(ctx context.Context, dry bool) (plan grid.Plan, results *Results, err error) {
+func (s *Sweep) Run(ctx context.Context, dry bool) (plan Plan, results *Results, err error) {
 	s.Host = s.Host.Complete()
 	note := s.Host.Note
 	if err := s.readManifest(); err != nil {
@@ -138,10 +119,6 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (plan grid.Plan, results *Res
 		return plan, nil, err
 	}
 	s.Host.Note("%s", plan)
-	if others := s.listOtherSettings(); len(others) > 0 {
-		s.Host.Note("what is varied also changes: %s; name a setting to keep it the same in all trainings",
-			strings.Join(others, ", "))
-	}
 	results = s.newResults()
 	s.grid.Done = func(c *cell, o Outcome) error {
 		results.findTrainingOf(c).Outcome = &o
@@ -159,9 +136,9 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (plan grid.Plan, results *Res
 
 // openGrid sets up the grid that runs the trainings.
 func (s *Sweep) openGrid(note func(format string, args ...any)) {
-	s.grid = grid.Grid[*cell, Outcome]{
+	s.grid = Grid[*cell, Outcome]{
 		Command: "sweep", Dir: filepath.Join(s.Dir, "outcomes"), KeepGoing: true, Watch: s.Watch,
-		Machine: grid.Machine{Jobs: s.Jobs, Threads: s.Threads, Open: s.Runtime, Note: note},
+		Machine: Machine{Jobs: s.Jobs, Threads: s.Threads, Open: s.Runtime, Note: note},
 		Key:     func(c *cell) string { return c.name },
 		Describe: func(c *cell) string {
 			return fmt.Sprintf("%s, seed %d", s.describePoint(s.Points[c.point]),
@@ -172,7 +149,8 @@ func (s *Sweep) openGrid(note func(format string, args ...any)) {
 			_, err := folder.ReadResult(s.nameRunDir(c)) // its folder may be incomplete, or gone
 			return o.Seed > 0 && err == nil
 		},
-		Train: s.trainAndTest, Time: s.timeCell, Kind: s.kindNames(), Resolve: s.resolveForTiming,
+		Train: s.trainAndTest, Time: s.timeCell, Resolve: s.resolveForTiming,
+		Kind:          func(c *cell) string { return s.describePoint(s.Points[c.point]) },
 		TrainsNetwork: func(c *cell) bool { return c.cfg.Finetune.On() },
 	}
 	for i := range s.cells {
@@ -215,41 +193,27 @@ func (s *Sweep) readManifest() (err error) {
 
 // holdOut makes every training hold out images for validation, a tenth unless the settings say how many.
 func (s *Sweep) holdOut() error {
-	type draw struct {
-		share float64
-		seed  uint64
-	}
-	drawn := map[draw]datasets.Held{}
+	const key = "validation.hold_out"
 	for i := range s.cells {
 		c := &s.cells[i]
-		said := slices.ContainsFunc(c.asked["set"],
-			func(set string) bool { return strings.HasPrefix(set, holdOutKey+"=") })
-		if c.cfg.Validation.HoldOut == 0 && !said {
+		given := slices.ContainsFunc(c.asked["set"], func(set string) bool { return strings.HasPrefix(set, key+"=") })
+		if c.cfg.Validation.HoldOut == 0 && !given {
 			c.cfg.Validation.HoldOut = config.UsualHoldOut
-			c.asked = c.asked.With(holdOutKey, fmt.Sprint(config.UsualHoldOut))
 		}
-		of := draw{c.cfg.Validation.Share(), c.seed}
-		held, ok := drawn[of]
-		if !ok {
-			_, held = s.data.WithValidation(of.share, of.seed)
-			drawn[of] = held
+		if s.heldOut != "" && c.cfg.Validation.Share() > 0 {
+			continue
 		}
+		_, held := s.data.WithValidation(c.cfg.Validation.Share(), c.seed)
 		if held.Images == 0 {
 			return hint.With(fmt.Errorf("sweep: %s: found no labelled image in the split validation, and none to "+
-				"hold out by %s: expected some to choose the best by", c.cfg.Data.Manifest, holdOutKey),
-				"winnow data import --split makes one; or hold out more of the training images: %s",
-				config.Key("validation.hold_out=0.3"))
+				"hold out by %s: expected some to choose the best by", c.cfg.Data.Manifest, key), "winnow data import "+
+				"--split makes one; or hold out more of the training images: %s", config.Key(key+"=0.3"))
 		}
-		if i == 0 {
-			s.heldOut = fmt.Sprintf("no validation split: %s, are held out to choose by, others for each seed", held)
-			s.Host.Note("%s", s.heldOut)
-		}
+		s.heldOut = fmt.Sprintf("no validation split: %s, are held out to choose by, others for each seed", held)
 	}
+	s.Host.Note("%s", s.heldOut)
 	return nil
 }
-
-// holdOutKey is the setting that says what is held out.
-const holdOutKey = "validation.hold_out"
 
 // nameRunDir returns a cell's run folder.
 func (s *Sweep) nameRunDir(c *cell) string { return filepath.Join(s.Dir, "cells", c.name) }

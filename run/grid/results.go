@@ -1,6 +1,12 @@
-package sweep
+package grid
 
-import "slices"
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"winnow/run/folder"
+)
 
 // Results are the results of a sweep so far.
 type Results struct {
@@ -27,14 +33,15 @@ type Training struct {
 
 func (s *Sweep) newResults() *Results {
 	r := &Results{Axes: s.Axes, Values: s.Points, Held: s.held, HeldOut: s.heldOut, Dir: s.Dir,
-		Manifest: s.cells[0].cfg.Data.Manifest, Shared: s.Asked.Command("")}
+		Manifest: s.cells[0].cfg.Data.Manifest, Shared: s.Asked.String()}
 	for _, p := range s.Points {
 		r.Points = append(r.Points, s.describePoint(p))
 	}
 	for i := range s.cells {
 		c := &s.cells[i]
-		r.Trainings = append(r.Trainings,
-			Training{Point: c.point, Seed: c.seed, Folder: s.nameRunDir(c), Command: c.asked.Command("best")})
+		dir := s.nameRunDir(c)
+		r.Trainings = append(r.Trainings, Training{Point: c.point, Seed: c.seed, Folder: dir,
+			Command: fmt.Sprintf("winnow train --config %q --out best", filepath.Join(dir, folder.ConfigFile))})
 	}
 	return r
 }

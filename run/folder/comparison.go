@@ -1,6 +1,4 @@
-// Package comparison compares a trained head with embeddings that need no training: the stored features, and their
-// whitening. All three embed the same images, so that differences come from training.
-package comparison
+package folder
 
 import (
 	"context"
@@ -132,9 +130,10 @@ const (
 	TrainedRow  = "trained"
 )
 
-// Each calls visit with the frozen, whitened and trained embeddings of the same images. stored and train are features
-// of the backbone before the run; tuned are those of the trained backbone, equal to stored if it was not trained.
-func Each[S features.Source](ctx context.Context, h *head.Head, train S, stored, tuned Asked[S],
+// EachRow calls visit with the frozen, whitened and trained embeddings of the same images. stored and train are
+// features of the backbone before the run; tuned are those of the trained backbone, equal to stored if it was not
+// trained.
+func EachRow[S features.Source](ctx context.Context, h *head.Head, train S, stored, tuned Asked[S],
 	visit func(row string, of Asked[features.Set]) error) error {
 	white, err := head.Whitening(ctx, train, h.Config().Out, h.Config().Bias)
 	if err != nil {
@@ -143,7 +142,7 @@ func Each[S features.Source](ctx context.Context, h *head.Head, train S, stored,
 	return visitRows(ctx, h, white, stored, tuned, visit)
 }
 
-// visitRows is Each with the whitening of train.
+// visitRows is EachRow with the whitening of train.
 func visitRows[S features.Source](ctx context.Context, h, white *head.Head, stored, tuned Asked[S],
 	visit func(row string, of Asked[features.Set]) error) error {
 	for _, row := range []struct {
@@ -151,7 +150,7 @@ func visitRows[S features.Source](ctx context.Context, h, white *head.Head, stor
 		embed func(features.Source) (features.Set, error)
 		of    Asked[S]
 	}{
-		{FrozenRow, func(s features.Source) (features.Set, error) { return Frozen(ctx, s) }, stored},
+		{FrozenRow, func(s features.Source) (features.Set, error) { return EmbedFrozen(ctx, s) }, stored},
 		{WhitenedRow, func(s features.Source) (features.Set, error) { return white.EmbedSet(ctx, s) }, stored},
 		{TrainedRow, func(s features.Source) (features.Set, error) { return h.EmbedSet(ctx, s) }, tuned},
 	} {
@@ -176,14 +175,14 @@ type Untrained struct {
 // the machine for itself.
 const MaxMem = 1 << 27
 
-// MeasureUntrained measures the stored features of images, and their whitening, as [Measure] does.
+// MeasureUntrained measures the stored features of images, and their whitening, as [Compare] does.
 func MeasureUntrained(ctx context.Context, white *head.Head, stored features.Set) (*Untrained, error) {
 	var u Untrained
 	for _, row := range []struct {
 		to    *float64
 		embed func() (features.Set, error)
 	}{
-		{&u.Frozen, func() (features.Set, error) { return Frozen(ctx, stored) }},
+		{&u.Frozen, func() (features.Set, error) { return EmbedFrozen(ctx, stored) }},
 		{&u.Whitened, func() (features.Set, error) { return white.EmbedSet(ctx, stored) }},
 	} {
 		z, err := row.embed()
@@ -199,8 +198,8 @@ func MeasureUntrained(ctx context.Context, white *head.Head, stored features.Set
 	return &u, nil
 }
 
-// Measure measures retrieval among images by all three embeddings. white is the whitening of the training features.
-func Measure(ctx context.Context, h, white *head.Head, stored, tuned features.Set, opts eval.RetrievalOptions) (
+// Compare measures retrieval among images by all three embeddings. white is the whitening of the training features.
+func Compare(ctx context.Context, h, white *head.Head, stored, tuned features.Set, opts eval.RetrievalOptions) (
 	Comparison, error) {
 	var c Comparison
 	to := map[string]*eval.Retrieval{FrozenRow: &c.Frozen, WhitenedRow: &c.Whitened, TrainedRow: &c.Trained}
@@ -212,9 +211,9 @@ func Measure(ctx context.Context, h, white *head.Head, stored, tuned features.Se
 	return c, err
 }
 
-// Frozen returns the stored features on the unit sphere. A row of zeros, which a network may compute for a blank image,
-// has no direction and stays zero, as in [head.Head.Embed].
-func Frozen(ctx context.Context, of features.Source) (features.Set, error) {
+// EmbedFrozen returns the stored features on the unit sphere. A row of zeros, which a network may compute for a blank
+// image, has no direction and stays zero, as in [head.Head.Embed].
+func EmbedFrozen(ctx context.Context, of features.Source) (features.Set, error) {
 	unit := of.Bare()
 	unit.X = features.NewMatrix(of.Len(), of.Dim())
 	x, err := of.Part(ctx, &unit.X.Data, 0, of.Len())

@@ -1,6 +1,4 @@
-// Package trial runs a backbone on a few images before it is used: whether it runs at all, whether it may take any
-// number of images where its file states a fixed one, and which shape a tensor has that the graph does not tell.
-package trial
+package extraction
 
 import (
 	"fmt"
@@ -27,10 +25,10 @@ const (
 	mixLimit = 10 * sameLimit // between two batches, which the runtime multiplies in another order
 )
 
-// Prepare is [models.Prepare], with what only a run can tell. A network whose file states a batch takes any number of
-// images only if it gives the same vectors for three images at once, for one, and in its own batch; otherwise it keeps
-// its batch. If the graph does not state a tensor's shape, it is measured.
-func Prepare(b *models.Backbone, output string) (*models.Prepared, error) {
+// PrepareBackbone is [models.Prepare], with what only a run can tell. A network whose file states a batch takes any
+// number of images only if it gives the same vectors for three images at once, for one, and in its own batch; otherwise
+// it keeps its batch. If the graph does not state a tensor's shape, it is measured.
+func PrepareBackbone(b *models.Backbone, output string) (*models.Prepared, error) {
 	p, err := models.Prepare(b, output)
 	if err != nil {
 		return nil, err
@@ -79,10 +77,10 @@ func tryOnce(b *models.Backbone, p *models.Prepared) error {
 	return err
 }
 
-// Add prepares a backbone that is to be recorded, and runs images through it: nothing is recorded that cannot be
-// used. What it finds out about the batch is recorded with the backbone.
-func Add(b *models.Backbone) (*models.Prepared, error) {
-	p, err := Prepare(b, "")
+// AddBackbone prepares a backbone that is to be recorded, and runs images through it: nothing is recorded that cannot
+// be used. What it finds out about the batch is recorded with the backbone.
+func AddBackbone(b *models.Backbone) (*models.Prepared, error) {
+	p, err := PrepareBackbone(b, "")
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +102,9 @@ func checkBackbone(b *models.Backbone, p *models.Prepared) (warning string, err 
 	if err != nil {
 		return fmt.Sprintf("%s: not tried on images: %v", b.Name, err), nil
 	}
-	net, err := ort.NewNetwork(rt, p.Model, p.Tensor, Input(p, b.Preprocessing))
+	net, err := ort.NewNetwork(rt, p.Model, p.Tensor, NetworkInput(p, b.Preprocessing))
 	if err != nil {
-		return "", Refused(b, err)
+		return "", RefusedByRuntime(b, err)
 	}
 	defer net.Close()
 	pixels, size := drawNoisePictures(b.Preprocessing, 3), b.Preprocessing.Size()
@@ -119,7 +117,7 @@ func checkBackbone(b *models.Backbone, p *models.Prepared) (warning string, err 
 	}
 	whole, again, first, last := infer(0, 3), infer(0, 3), infer(0, 1), infer(2, 3)
 	if err != nil {
-		return "", Refused(b, err)
+		return "", RefusedByRuntime(b, err)
 	}
 	for _, v := range whole.Data {
 		if v-v != 0 {
@@ -129,33 +127,25 @@ func checkBackbone(b *models.Backbone, p *models.Prepared) (warning string, err 
 	}
 	d := max(compareRelatively(again.Data, whole.Data), compareRelatively(first.Data, features.Row(whole, 0)),
 		compareRelatively(last.Data, features.Row(whole, 2)))
-	if d <= mixLimit {
-		return "", nil
-	}
-	m, err := graph.Read(p.Model)
 	limit := mixLimit
-	switch {
-	case err != nil:
-		return "", err
-	case p.Half:
+	if p.Half {
 		limit = 10 * sameHalfLimit
 	}
 	if !(d <= limit) {
-		return "", models.Unsettled(b.Entry, fmt.Sprintf("by %.2g of the largest number", d),
-			findUnsettled(rt, m, b.Preprocessing, p, limit))
+		return "", models.Unsettled(b.Entry, fmt.Sprintf("by %.2g of the largest number", d), nil)
 	}
 	return "", nil
 }
 
-// Refused explains an error of the runtime.
-func Refused(b *models.Backbone, err error) error {
+// RefusedByRuntime explains an error of the runtime.
+func RefusedByRuntime(b *models.Backbone, err error) error {
 	return hint.With(fmt.Errorf("models: %s: ONNX Runtime does not run it: %w", b.File, err),
 		"winnow models show FILE lists other tensors that could be the feature, and the size of its images; operators "+
 			"that this ONNX Runtime lacks need another export")
 }
 
-// Input describes the images that a prepared network takes.
-func Input(p *models.Prepared, pre backbone.Preprocessing) ort.NetworkInput {
+// NetworkInput describes the images that a prepared network takes.
+func NetworkInput(p *models.Prepared, pre backbone.Preprocessing) ort.NetworkInput {
 	return ort.NetworkInput{Name: p.Input, Channels: pre.Planes(), Height: pre.High(), Width: pre.Crop,
 		Folder: p.Folder}
 }
@@ -166,9 +156,9 @@ func learnShape(b *models.Backbone, p *models.Prepared, output string) (*models.
 	if err != nil {
 		return p, nil // whoever runs it says so
 	}
-	shape, err := ort.OutputShape(rt, p.Model, p.Tensor, Input(p, b.Preprocessing))
+	shape, err := ort.OutputShape(rt, p.Model, p.Tensor, NetworkInput(p, b.Preprocessing))
 	if err != nil {
-		return nil, Refused(b, err)
+		return nil, RefusedByRuntime(b, err)
 	}
 	seen := *b
 	seen.Seen = &graph.ValueInfo{Name: p.Cut, Type: graph.Float32, Shape: graph.ShapeOf(shape...)}
@@ -184,7 +174,7 @@ func checkAfterFree(rt *ort.Runtime, pre backbone.Preprocessing, p *models.Prepa
 	const n = 3
 	pixels := drawNoisePictures(pre, n)
 	run := func(model []byte, n int) (blas32.General, error) {
-		net, err := ort.NewNetwork(rt, model, p.Tensor, Input(p, pre))
+		net, err := ort.NewNetwork(rt, model, p.Tensor, NetworkInput(p, pre))
 		if err != nil {
 			return blas32.General{}, err
 		}

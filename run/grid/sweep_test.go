@@ -1,4 +1,4 @@
-package sweep
+package grid
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/internal/hint"
-	"winnow/run/settings"
+	"winnow/run/config"
 )
 
 func TestParseAxis(t *testing.T) {
@@ -36,17 +36,14 @@ func TestParseAxis(t *testing.T) {
 		"lr=":              "empty value",
 		"lr=1,,2":          "empty value",
 		"lr=1e-3,0.001":    "found 0.001 twice",
-		"lr=2..1":          "is empty",
-		"lr=1..1":          "is empty",
+		"lr=2..1":          "expected LOW..HIGH",
 		"lr=a..1":          "expected LOW..HIGH",
 		"lr=1..2:lin":      "expected LOW..HIGH",
-		"lr=1..Inf":        "expected LOW..HIGH",
-		"lr=NaN..2":        "is empty",
-		"lr=0..1:log":      "above 0",
-		"seed=1,2":         "a sweep has a list of seeds",
-		"manifest=a,b":     "cannot be compared",
-		"data.manifest=a":  "cannot be compared",
-		"set=solver.lr=1,": "name the setting itself",
+		"lr=NaN..2":        "expected LOW..HIGH",
+		"lr=0..1:log":      "expected LOW..HIGH",
+		"seed=1,2":         "cannot differ",
+		"data.manifest=a":  "cannot differ",
+		"set=solver.lr=1,": "cannot differ",
 	} {
 		if got, err := ParseAxis(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v, %v, expected %q", text, got, err, want)
@@ -55,7 +52,7 @@ func TestParseAxis(t *testing.T) {
 }
 
 // sweepOf returns a sweep of --vary flags.
-func sweepOf(t *testing.T, o Options, vary ...string) (*Sweep, error) {
+func sweepOf(t *testing.T, o SweepOptions, vary ...string) (*Sweep, error) {
 	t.Helper()
 	for _, text := range vary {
 		a, err := ParseAxis(text)
@@ -65,18 +62,18 @@ func sweepOf(t *testing.T, o Options, vary ...string) (*Sweep, error) {
 		o.Axes = append(o.Axes, a)
 	}
 	if o.Asked == nil {
-		o.Asked = settings.Asked{"manifest": {"m.csv"}, "features": {"f"}}
+		o.Asked = config.Asked{"manifest": {"m.csv"}, "features": {"f"}}
 	}
 	if o.Seeds == nil {
 		o.Seeds = []uint64{1, 2}
 	}
 	o.Dir = "out"
-	return New(o)
+	return NewSweep(o)
 }
 
 // The grid has every combination, seed by seed, each with its own settings, name and command.
 func TestGrid(t *testing.T) {
-	s, err := sweepOf(t, Options{}, "lr=1e-3,1e-2", "loss=triplet,contrastive+contrastive:bank")
+	s, err := sweepOf(t, SweepOptions{}, "lr=1e-3,1e-2", "loss=triplet,contrastive+contrastive:bank")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,25 +89,21 @@ func TestGrid(t *testing.T) {
 		!strings.HasSuffix(names[7], "_seed=2") {
 		t.Errorf("%q", names)
 	}
-	if got := s.cells[3].asked.Command("best"); got != "winnow train --manifest m.csv --features f --loss "+
-		"contrastive --loss contrastive:bank --lr 0.01 --seed 1 --out best" {
-		t.Error(got)
-	}
 }
 
 // The first draws do not depend on their number; draws are within their ranges, and integers if the setting takes only
 // these.
 func TestDraws(t *testing.T) {
 	vary := []string{"lr=1e-5..1e-2:log", "solver.weight_decay=0..0.5", "dim=16..64", "filter=vmf,none"}
-	few, err := sweepOf(t, Options{Draws: 5, Seed: 7}, vary...)
+	few, err := sweepOf(t, SweepOptions{Draws: 5, Seed: 7}, vary...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	many, err := sweepOf(t, Options{Draws: 200, Seed: 7}, vary...)
+	many, err := sweepOf(t, SweepOptions{Draws: 200, Seed: 7}, vary...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := sweepOf(t, Options{Draws: 5, Seed: 8}, vary...)
+	other, err := sweepOf(t, SweepOptions{Draws: 5, Seed: 8}, vary...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,30 +130,29 @@ func TestDraws(t *testing.T) {
 // Errors that need no data are found before anything is read.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
-		o    Options
+		o    SweepOptions
 		vary []string
 		want string
 	}{
-		{Options{}, nil, "vary: expected KEY="},
-		{Options{}, []string{"lrr=1,2"}, `did you mean "lr"?`},
-		{Options{}, []string{"solver.l=1,2"}, `did you mean "solver.lr"?`},
-		{Options{}, []string{"lr=1e-3,abc"}, "vary: lr=abc"},
-		{Options{}, []string{"filter=vmf,nix"}, "vary: filter=nix"},
-		{Options{}, []string{"lr=1..2"}, "expected a number of draws"},
-		{Options{}, []string{"lr=1,2", "lr=3"}, "found lr twice"},
-		{Options{}, []string{"losses.7.weight=1,2"}, "losses has 2 entries"},
-		{Options{Asked: settings.Asked{"manifest": {"m"}, "features": {"f"}, "lr": {"1"}}}, []string{"lr=1,2"},
+		{SweepOptions{}, nil, "--vary: expected KEY="},
+		{SweepOptions{}, []string{"solver.l=1,2"}, "unknown key solver.l"},
+		{SweepOptions{}, []string{"lr=1e-3,abc"}, "--vary: lr=abc"},
+		{SweepOptions{}, []string{"filter=vmf,nix"}, "--vary: filter=nix"},
+		{SweepOptions{}, []string{"lr=1..2"}, "expected a number of draws"},
+		{SweepOptions{}, []string{"lr=1,2", "lr=3"}, "found lr twice"},
+		{SweepOptions{}, []string{"losses.7.weight=1,2"}, "losses has 2 entries"},
+		{SweepOptions{Asked: config.Asked{"manifest": {"m"}, "features": {"f"}, "lr": {"1"}}}, []string{"lr=1,2"},
 			"--lr gives it"},
-		{Options{Asked: settings.Asked{"manifest": {"m"}, "features": {"f"}, "lr": {"1"}}}, []string{"solver.lr=1,2"},
-			"are the same settings"},
-		{Options{Asked: settings.Asked{"manifest": {"m"}, "features": {"f"}, "model": {"x"}}}, []string{"lr=1,2"},
-			"data.model is the backbone"},
-		{Options{Asked: settings.Asked{"features": {"f"}}}, []string{"lr=1,2"}, "data.manifest is missing"},
-		{Options{Asked: settings.Asked{"manifest": {"m"}, "features": {"f"}, "epochs": {"x"}}}, []string{"lr=1,2"},
+		{SweepOptions{Asked: config.Asked{"manifest": {"m"}, "features": {"f"}, "lr": {"1"}}},
+			[]string{"solver.lr=1,2"}, "are the same settings"},
+		{SweepOptions{Asked: config.Asked{"manifest": {"m"}, "features": {"f"}, "model": {"x"}}}, []string{"lr=1,2"},
+			"--model is the backbone"},
+		{SweepOptions{Asked: config.Asked{"features": {"f"}}}, []string{"lr=1,2"}, "--manifest is missing"},
+		{SweepOptions{Asked: config.Asked{"manifest": {"m"}, "features": {"f"}, "epochs": {"x"}}}, []string{"lr=1,2"},
 			"--epochs: found"},
-		{Options{Draws: 3}, []string{"filter=vmf,none"}, "only 2 different points"},
-		{Options{Draws: -1}, []string{"lr=1..2"}, "draws: found -1"},
-		{Options{Seeds: []uint64{1, 2}}, []string{"lr=" + hundred(), "clip=" + hundred()}, "at most 10000"},
+		{SweepOptions{Draws: 3}, []string{"filter=vmf,none"}, "only 2 different points"},
+		{SweepOptions{Draws: -1}, []string{"lr=1..2"}, "--draws: found -1"},
+		{SweepOptions{Seeds: []uint64{1, 2}}, []string{"lr=" + hundred(), "clip=" + hundred()}, "at most 10000"},
 	} {
 		if _, err := sweepOf(t, c.o, c.vary...); !errors.As(err, new(hint.Misuse)) ||
 			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -182,11 +174,11 @@ func hundred() string {
 // stays, and if nothing can be held out the sweep is refused.
 func TestHoldOut(t *testing.T) {
 	sweep := func(images int, set ...string) (*Sweep, error) {
-		asked := settings.Asked{"manifest": {"m.csv"}, "features": {"f"}}
+		asked := config.Asked{"manifest": {"m.csv"}, "features": {"f"}}
 		if len(set) > 0 {
 			asked["set"] = set
 		}
-		s, err := sweepOf(t, Options{Asked: asked}, "lr=1e-4,1e-2")
+		s, err := sweepOf(t, SweepOptions{Asked: asked}, "lr=1e-4,1e-2")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,9 +198,8 @@ func TestHoldOut(t *testing.T) {
 		t.Fatal(s.heldOut, err)
 	}
 	for _, c := range s.cells {
-		if again := c.asked.Command("best"); c.cfg.Validation.HoldOut != 0.1 ||
-			!strings.Contains(again, "validation.hold_out=0.1") {
-			t.Errorf("%v held out, again by %s", c.cfg.Validation.HoldOut, again)
+		if c.cfg.Validation.HoldOut != 0.1 {
+			t.Errorf("%v held out", c.cfg.Validation.HoldOut)
 		}
 	}
 	if s, err = sweep(10, "validation.hold_out=0.2"); err != nil || s.cells[0].cfg.Validation.HoldOut != 0.2 ||
@@ -219,29 +210,6 @@ func TestHoldOut(t *testing.T) {
 		11: {"validation.measure=nearest-class-mean"}, 2: nil} {
 		if _, err := sweep(images, set...); err == nil || !strings.Contains(err.Error(), "none to hold out by") {
 			t.Errorf("%d images a class, %v: %v", images, set, err)
-		}
-	}
-}
-
-// Settings that follow from what is varied are told, unless they are given or varied themselves.
-func TestOthers(t *testing.T) {
-	vary := func(key string, values ...string) Axis { return Axis{Key: key, Values: values} }
-	for _, c := range []struct {
-		axes []Axis
-		want string
-	}{
-		{[]Axis{vary("filter", "none", "vmf")}, "[screen (none, combined)]"},
-		{[]Axis{vary("filter", "none", "vmf"), vary("screen", "none", "fitted")}, "[]"},
-		{[]Axis{vary("filter", "avgsim", "vmf")}, "[]"},
-		{[]Axis{vary("lr", "1e-3", "0.01")}, "[]"},
-	} {
-		s, err := New(Options{Axes: c.axes, Seeds: []uint64{1}, Dir: "d", Asked: settings.Asked{
-			"manifest": {"m.csv"}, "features": {"f"}, "noise-rate": {"0.2"}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := fmt.Sprint(s.listOtherSettings()); got != c.want {
-			t.Errorf("%v also changes %s, expected %s", c.axes, got, c.want)
 		}
 	}
 }

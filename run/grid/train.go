@@ -1,4 +1,4 @@
-package sweep
+package grid
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"winnow/run"
+	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/measure"
-	"winnow/run/recipes"
 	"winnow/train"
 )
 
@@ -63,9 +63,9 @@ func (s *Sweep) trainAndTest(ctx context.Context, c *cell, at func(share float64
 }
 
 func (s *Sweep) trainIn(ctx context.Context, c *cell, o run.Options, at func(share float64)) (folder.Result, error) {
-	o.Dir, o.About, o.Host, o.Screenings = s.nameRunDir(c), s.About, s.Host, &s.screens
+	o.Dir, o.About, o.Host = s.nameRunDir(c), s.About, s.Host
 	if name := c.asked["recipe"]; len(name) > 0 {
-		recipe, err := recipes.Find(name[0])
+		recipe, err := config.FindRecipe(name[0])
 		if err != nil {
 			return folder.Result{}, err
 		}
@@ -118,4 +118,25 @@ func readCurve(dir string) (c Curve, err error) {
 		}
 	}
 	return c, nil
+}
+
+// timeCell estimates the time of a training from a few of its steps.
+func (s *Sweep) timeCell(ctx context.Context, c *cell) (cost Cost, err error) {
+	start := time.Now()
+	t, err := s.resolveForTiming(ctx, c)
+	if err != nil {
+		return cost, err
+	}
+	defer t.Close()
+	started := time.Since(start)
+	took, err := t.Cost(ctx)
+	return Cost{Steps: t.Steps, Seconds: (started + took).Seconds(),
+		AtMost: c.cfg.Validation.Patience > 0 || c.cfg.Length.Auto}, err
+}
+
+// resolveForTiming resolves a training without a folder, and without notes.
+func (s *Sweep) resolveForTiming(ctx context.Context, c *cell) (*run.Training, error) {
+	quiet := s.Host
+	quiet.Note = func(string, ...any) {}
+	return run.Resolve(ctx, c.cfg, run.Input{Manifest: s.data}, run.Options{Host: quiet})
 }

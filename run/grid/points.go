@@ -1,4 +1,4 @@
-package sweep
+package grid
 
 import (
 	"crypto/sha256"
@@ -10,7 +10,6 @@ import (
 
 	"winnow/internal/hint"
 	"winnow/run/config"
-	"winnow/run/settings"
 	"winnow/train"
 )
 
@@ -34,7 +33,7 @@ type cell struct {
 	point int
 	seed  uint64
 	name  string // of its folder
-	asked settings.Asked
+	asked config.Asked
 	cfg   config.Run
 }
 
@@ -64,11 +63,8 @@ func (s *Sweep) listPoints() ([]Point, error) {
 				a.Key)
 		}
 		if len(points)*len(a.Values) > mostTrainings {
-			return nil, newMisuse(
-				"vary",
-				"the grid has more than %d points: expected fewer values, or a number of draws",
-				mostTrainings,
-			)
+			return nil, newMisuse("vary", "the grid has more than %d points: expected fewer values, or a number of "+
+				"draws", mostTrainings)
 		}
 		var longer []Point
 		for _, p := range points {
@@ -118,28 +114,20 @@ func (s *Sweep) planCells() (err error) {
 	tunes := false
 	for _, seed := range s.Seeds {
 		for i, p := range s.Points {
-			c := cell{
-				point: i,
-				seed:  seed,
-				name:  s.nameCellFolder(p, seed),
-				asked: s.Asked.With("seed", fmt.Sprint(seed)),
-			}
+			c := cell{point: i, seed: seed, name: s.nameCellFolder(p, seed),
+				asked: s.Asked.With("seed", fmt.Sprint(seed))}
 			for k, value := range p {
 				c.asked = c.asked.With(s.Axes[k].Key, value)
 			}
 			if c.cfg, err = s.configureCell(c, p); err != nil {
 				return err
 			}
-			if c.cfg.Finetune.On() {
-				tunes = true
-			} else {
-				c.asked = c.asked.OfHead()
-			}
+			tunes = tunes || c.cfg.Finetune.On()
 			s.cells = append(s.cells, c)
 			if seed != s.Seeds[0] {
 				continue
 			}
-			sum := settingsSum(c.cfg, func(string) bool { return true })
+			sum := hashSettings(c.cfg)
 			if first, twice := same[sum]; twice {
 				return hint.Misused("sweep: %s and %s are the same settings: another flag or setting overrides them",
 					s.describePoint(first), s.describePoint(p))
@@ -153,57 +141,24 @@ func (s *Sweep) planCells() (err error) {
 	return nil
 }
 
-// listOtherSettings returns the settings that differ among the points although no axis names them: a default that
-// depends on what an axis varies, as screening depends on the filter. Each comes with its values, in the order of the
-// points.
-func (s *Sweep) listOtherSettings() (list []string) {
-	var flats []map[string]string
-	for _, c := range s.cells[:min(len(s.Points), len(s.cells))] {
-		flats = append(flats, config.Flatten(c.cfg))
-	}
-	for _, key := range config.Dependent {
-		var values []string
-		for _, f := range flats {
-			if !slices.Contains(values, f[key]) {
-				values = append(values, f[key])
-			}
-		}
-		axis := slices.ContainsFunc(s.Axes, func(a Axis) bool { return a.Key == key })
-		if len(values) > 1 && !axis {
-			list = append(list, fmt.Sprintf("%s (%s)", key, strings.Join(values, ", ")))
-		}
-	}
-	return list
-}
-
-// configureCell reads a cell's configuration. The error names the value that alone causes it, if there is one.
+// configureCell reads a cell's configuration.
 func (s *Sweep) configureCell(c cell, p Point) (config.Run, error) {
 	cfg, err := c.asked.Config("")
 	if err == nil {
-		if err = settings.Needs(cfg); err != nil {
-			return cfg, err
-		}
-		return cfg, nil
+		return cfg, config.Needs(cfg)
 	}
 	if _, alone := s.Asked.Config(""); alone != nil {
 		return cfg, err // of the shared settings
 	}
-	for k, value := range p {
-		if _, alone := s.Asked.With(s.Axes[k].Key, value).Config(""); alone != nil {
-			return cfg, newMisuse("vary", "%s=%s: %w", s.Axes[k].Key, value, alone)
-		}
-	}
 	return cfg, newMisuse("vary", "%s: %w", s.describePoint(p), err)
 }
 
-// settingsSum returns a hash of the settings for whose keys of is true.
-func settingsSum(cfg config.Run, of func(key string) bool) string {
+// hashSettings returns a hash of all settings.
+func hashSettings(cfg config.Run) string {
 	h := sha256.New()
 	flat := config.Flatten(cfg)
 	for _, key := range slices.Sorted(maps.Keys(flat)) {
-		if of(key) {
-			fmt.Fprintf(h, "%s=%q\n", key, flat[key])
-		}
+		fmt.Fprintf(h, "%s=%q\n", key, flat[key])
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -1,4 +1,4 @@
-package settings_test
+package config_test
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 
 	"winnow/internal/hint"
 	"winnow/run/config"
-	"winnow/run/settings"
 )
 
 // Flags override settings; settings of losses are for those that the flag names.
@@ -18,7 +17,7 @@ func TestConfig(t *testing.T) {
 	if err := os.WriteFile(file, []byte("solver:\n  lr: 0.5\nhead:\n  out: 8\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	asked := settings.Asked{"config": {file}, "set": {"losses.0.weight=2", "solver.lr=0.25", "bank.size=7"},
+	asked := config.Asked{"config": {file}, "set": {"losses.0.weight=2", "solver.lr=0.25", "bank.size=7"},
 		"loss":   {"triplet"},
 		"epochs": {"3"}, "paper-variant": {"false"}, "seed": {"9"}}
 	c, err := asked.Config("")
@@ -26,7 +25,7 @@ func TestConfig(t *testing.T) {
 		c.Length != config.LastsEpochs(3) || c.Seed != 9 || c.Bank.Size != 7 {
 		t.Errorf("%v: %+v", err, c)
 	}
-	if c, err = (settings.Asked{}).Config(file); err != nil || c.Solver.LR.Value != .5 {
+	if c, err = (config.Asked{}).Config(file); err != nil || c.Solver.LR.Value != .5 {
 		t.Errorf("own: %v: %v", err, c.Solver.LR)
 	}
 	with := asked.With("lr", "0.125").With("loss", "triplet+contrastive:bank").With("bank.size", "5")
@@ -36,7 +35,7 @@ func TestConfig(t *testing.T) {
 	if c, err = asked.Config(""); err != nil || c.Bank.Size != 7 {
 		t.Errorf("With has changed what it began with: %v %+v", err, c)
 	}
-	for want, asked := range map[string]settings.Asked{
+	for want, asked := range map[string]config.Asked{
 		`--epochs: found "x"`:             {"epochs": {"x"}},
 		`--dim: found "1.5"`:              {"dim": {"1.5"}},
 		`--seed: found "-1"`:              {"seed": {"-1"}},
@@ -51,28 +50,12 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%v: %v, expected %q", asked, err, want)
 		}
 	}
-	if err := settings.Needs(c); err == nil || !strings.HasPrefix(err.Error(), "data.manifest is missing") {
+	if err := config.Needs(c); err == nil || !strings.HasPrefix(err.Error(), "--manifest is missing") {
 		t.Error(err)
 	}
-	if of := (settings.Asked{"model": {"x"}, "augment": {"flip"}}).OfHead(); len(of) != 1 || of.NeedsBackbone() != nil {
-		t.Error(of)
-	}
-	if err := (settings.Asked{"model": {"x"}, "features": {"f"}}).NeedsBackbone(); err == nil ||
-		(settings.Asked{"model": {"x"}}).NeedsBackbone() != nil {
+	if err := (config.Asked{"model": {"x"}, "features": {"f"}}).NeedsBackbone(); err == nil ||
+		(config.Asked{"model": {"x"}}).NeedsBackbone() != nil {
 		t.Error(err)
-	}
-}
-
-func TestCommand(t *testing.T) {
-	asked := settings.Asked{"set": {"length=3 epochs", "a=it's"}, "manifest": {"m.csv"}, "paper-variant": {"true"},
-		"loss": {"triplet", "contrastive:bank"}}
-	want := `winnow train --manifest m.csv --set 'length=3 epochs' --set 'a=it'\''s' ` +
-		`--loss triplet --loss contrastive:bank --paper-variant=true --out ''`
-	if got := strings.TrimSuffix(want, " --out ''"); asked.Command("") != got {
-		t.Errorf("%s\nexpected\n%s", asked.Command(""), got)
-	}
-	if got := asked.Command("a b"); !strings.HasSuffix(got, " --out 'a b'") {
-		t.Error(got)
 	}
 }
 
@@ -81,7 +64,7 @@ func TestSpell(t *testing.T) {
 	for key, want := range map[config.Key]string{
 		"solver.lr": "--lr", "solver.lr=0.1": "--lr 0.1", "length=4 epochs": "--epochs 4", "clip=1": "--set clip=1",
 	} {
-		if got := settings.Spell(key); got != want {
+		if got := key.String(); got != want {
 			t.Errorf("%s: %s, expected %s", key, got, want)
 		}
 	}
@@ -90,7 +73,7 @@ func TestSpell(t *testing.T) {
 // The flags that are the text of a setting name one.
 func TestFlagsHaveKeys(t *testing.T) {
 	flat := config.Flatten(config.Default())
-	for _, f := range settings.Flags {
+	for _, f := range config.Flags {
 		_, scalar := flat[f.Key]
 		whole := f.Key == "losses" || f.Key == "sampler"
 		if f.Key != "" && !scalar && !whole {

@@ -1,20 +1,13 @@
-// Package settings makes the configuration of a training out of a recipe or a file, settings by key, and the flags of
-// winnow train by name. It reads no command line.
-package settings
+package config
 
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"winnow/backbone"
 	"winnow/internal/hint"
 	"winnow/internal/regular"
-	"winnow/run/config"
-	"winnow/run/folder"
-	"winnow/run/recipes"
 )
 
 // Kind is what a flag takes.
@@ -76,8 +69,11 @@ func Names() []string {
 	return names
 }
 
-// Spell writes a setting as the flag that gives it.
-func Spell(key config.Key) string {
+// Key names a setting in a message, as "solver.lr", also with a value, as "solver.lr=0.1".
+type Key string
+
+// String writes a setting as the flag that gives it.
+func (key Key) String() string {
 	name, value, given := strings.Cut(string(key), "=")
 	i := slices.IndexFunc(Flags, func(f Flag) bool { return f.Key == name })
 	switch {
@@ -105,13 +101,13 @@ func (a Asked) getFlagText(flag string) string {
 
 // Config returns the configuration: defaults, changed by recipe or file, then by set, then by the other flags. own is
 // the file to read if neither recipe nor config is given; "" is none. Errors are misuse, except those in files.
-func (a Asked) Config(own string) (config.Run, error) {
+func (a Asked) Config(own string) (Run, error) {
 	name, text, err := a.readBase(own)
 	if err != nil {
-		return config.Run{}, err
+		return Run{}, err
 	}
-	if _, err := config.Parse(name, text, nil); err != nil { // an error in a file is not misuse
-		return config.Run{}, err
+	if _, err := Parse(name, text, nil); err != nil { // an error in a file is not misuse
+		return Run{}, err
 	}
 	settings, ofLosses := slices.Clone(a["set"]), []string(nil)
 	for _, f := range Flags {
@@ -124,21 +120,17 @@ func (a Asked) Config(own string) (config.Run, error) {
 		ofLosses = slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return !isLoss(s) })
 		settings = slices.DeleteFunc(settings, isLoss)
 	}
-	cfg, err := config.Parse(name, text, settings)
+	cfg, err := Parse(name, text, settings)
 	if err == nil {
-		cfg.Data = folder.Locate(filepath.Dir(name), cfg.Data) // a run may have moved
 		err = a.changeConfig(&cfg)
 	}
 	for _, s := range ofLosses {
 		if err == nil {
-			err = config.Set(&cfg, s)
+			err = Set(&cfg, s)
 		}
 	}
 	if err == nil {
 		err = cfg.Validate()
-	}
-	if err == nil && cfg.Finetune.Augment != config.AutoAugmentation {
-		_, err = backbone.ParseAugmentation(cfg.Finetune.Augment)
 	}
 	return cfg, hint.AsMisuse(err)
 }
@@ -151,7 +143,7 @@ func (a Asked) readBase(own string) (name string, text []byte, err error) {
 			return "", nil, hint.Misused("recipe and config are both whole sets of settings: expected one (winnow " +
 				"recipes NAME prints a recipe to change)")
 		}
-		r, err := recipes.Find(recipe)
+		r, err := FindRecipe(recipe)
 		return "recipe " + r.Name, []byte(r.Text), hint.AsMisuse(err)
 	}
 	if name == "" {
@@ -167,12 +159,12 @@ func (a Asked) readBase(own string) (name string, text []byte, err error) {
 }
 
 // changeConfig sets what the flags give.
-func (a Asked) changeConfig(cfg *config.Run) error {
+func (a Asked) changeConfig(cfg *Run) error {
 	if a.isGiven("epochs") && a.isGiven("steps") {
 		return fmt.Errorf("epochs and steps both give the length: expected one")
 	}
 	if a.isGiven("loss") {
-		cfg.Losses, cfg.Finetune.Loss = nil, config.GivenLoss
+		cfg.Losses, cfg.Finetune.Loss = nil, GivenLoss
 	}
 	for _, f := range Flags {
 		for _, text := range a[f.Name] {
@@ -180,12 +172,12 @@ func (a Asked) changeConfig(cfg *config.Run) error {
 				break
 			}
 			value := text
-			if text != config.Auto {
+			if text != Auto {
 				value += f.Unit
 			}
-			err := config.SetText(cfg, f.Key, value)
+			err := SetText(cfg, f.Key, value)
 			if err != nil && f.Unit != "" {
-				err = fmt.Errorf("found %q, expected a number of%s or %s", text, f.Unit, config.Auto)
+				err = fmt.Errorf("found %q, expected a number of%s or %s", text, f.Unit, Auto)
 			}
 			if err != nil {
 				return fmt.Errorf("--%s: %w", f.Name, err)
@@ -199,7 +191,7 @@ func (a Asked) changeConfig(cfg *config.Run) error {
 }
 
 // Enough refuses flags, and the configuration that they make, if something is missing or if they contradict each other.
-func (a Asked) Enough(cfg config.Run) error {
+func (a Asked) Enough(cfg Run) error {
 	if !cfg.Finetune.On() {
 		if err := a.NeedsBackbone(); err != nil {
 			return err
@@ -210,36 +202,25 @@ func (a Asked) Enough(cfg config.Run) error {
 
 // Needs refuses a configuration without a manifest. Features and backbone may be missing: a backbone is chosen, and
 // makes the features.
-func Needs(cfg config.Run) error {
+func Needs(cfg Run) error {
 	if cfg.Data.Manifest == "" {
 		return hint.Misused("%s is missing: expected a manifest, or a folder with a folder of images for each class",
-			config.Key("data.manifest"))
+			Key("data.manifest"))
 	}
 	return nil
-}
-
-// OfHead returns the flags without those about a backbone that is trained.
-func (a Asked) OfHead() Asked {
-	of := maps.Clone(a)
-	for _, f := range Flags {
-		if f.tunes {
-			delete(of, f.Name)
-		}
-	}
-	return of
 }
 
 // NeedsBackbone refuses flags about a backbone that is trained or that makes the features, for trainings without one.
 func (a Asked) NeedsBackbone() error {
 	for _, f := range Flags {
 		if f.tunes && a.isGiven(f.Name) {
-			return hint.Misused("%s is about a backbone that is trained: add %s, or a stage", config.Key(f.Key),
-				config.Key("finetune.weights=all"))
+			return hint.Misused("%s is about a backbone that is trained: add %s, or a stage", Key(f.Key),
+				Key("finetune.weights=all"))
 		}
 	}
 	if a.isGiven("model") && a.isGiven("features") {
 		return hint.Misused("%s is the backbone that is trained, or that makes the features: add %s, or leave %s out",
-			config.Key("data.model"), config.Key("finetune.weights=all"), config.Key("data.features"))
+			Key("data.model"), Key("finetune.weights=all"), Key("data.features"))
 	}
 	return nil
 }
@@ -258,32 +239,13 @@ func (a Asked) With(key, value string) Asked {
 	return with
 }
 
-// Command returns the command line of this training, into the folder out unless that is "".
-func (a Asked) Command(out string) string {
-	words := []string{"winnow", "train"}
+// String lists the flags, as a command has them.
+func (a Asked) String() string {
+	var words []string
 	for _, f := range Flags {
 		for _, value := range a[f.Name] {
-			if f.Kind == Switch {
-				words = append(words, "--"+f.Name+"="+value)
-				continue
-			}
-			words = append(words, "--"+f.Name, shellWord(value))
+			words = append(words, "--"+f.Name+" "+value)
 		}
 	}
-	if out != "" {
-		words = append(words, "--out", shellWord(out))
-	}
 	return strings.Join(words, " ")
-}
-
-// shellWord quotes a word for a shell.
-func shellWord(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-			strings.ContainsRune("_-./:,=+@%", r)
-	}
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

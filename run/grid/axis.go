@@ -1,17 +1,14 @@
-package sweep
+package grid
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 
-	"winnow/internal/catalog"
 	"winnow/run/config"
-	"winnow/run/settings"
 )
 
 // Axis is a setting that differs between trainings: its values are listed, or drawn from a range.
@@ -29,15 +26,9 @@ type Range struct {
 	Whole bool    `json:"whole,omitempty"` // integers only
 }
 
-// fixed are flags and settings that cannot differ, and why.
-var fixed = map[string]string{
-	"seed":          "a sweep has a list of seeds",
-	"set":           "name the setting itself, as solver.lr=1e-4,1e-3",
-	"manifest":      "trainings on other images or labels cannot be compared",
-	"data.manifest": "trainings on other images or labels cannot be compared",
-	"root":          "trainings on other images cannot be compared",
-	"data.root":     "trainings on other images cannot be compared",
-}
+// fixed are flags and settings that cannot differ: a sweep has a list of seeds, trainings on other images cannot be
+// compared, and a setting is named itself.
+var fixed = []string{"seed", "set", "manifest", "data.manifest", "root", "data.root"}
 
 // ParseAxis reads KEY=V1,V2,…, with ; between values that have commas, or KEY=LOW..HIGH and KEY=LOW..HIGH:log.
 func ParseAxis(text string) (a Axis, err error) {
@@ -46,15 +37,14 @@ func ParseAxis(text string) (a Axis, err error) {
 	if !ok || a.Key == "" {
 		return a, fmt.Errorf("found %q, expected KEY=VALUE,VALUE,… or KEY=LOW..HIGH, for example lr=1e-4,1e-3", text)
 	}
-	if why := fixed[a.Key]; why != "" {
-		return a, fmt.Errorf("%s cannot differ within a sweep: %s", a.Key, why)
+	if slices.Contains(fixed, a.Key) {
+		return a, fmt.Errorf("%s cannot differ within a sweep", a.Key)
 	}
 	if strings.Contains(list, "..") {
-		a.Range, err = parseRange(list)
-		if err != nil {
-			return a, fmt.Errorf("%s: %w", a.Key, err)
+		if a.Range, err = parseRange(list); err != nil {
+			err = fmt.Errorf("%s: %w", a.Key, err)
 		}
-		return a, nil
+		return a, err
 	}
 	parting := ","
 	if strings.Contains(list, ";") {
@@ -81,13 +71,10 @@ func parseRange(text string) (*Range, error) {
 	low, high, _ := strings.Cut(ends, "..")
 	r.Low, err1 = strconv.ParseFloat(strings.TrimSpace(low), 64)
 	r.High, err2 = strconv.ParseFloat(strings.TrimSpace(high), 64)
-	switch r.Log = how == "log"; {
-	case err1 != nil || err2 != nil || marked && !r.Log || math.IsInf(r.Low, 0) || math.IsInf(r.High, 0):
-		return nil, fmt.Errorf("found %q, expected LOW..HIGH or LOW..HIGH:log, for example 1e-5..1e-2:log", text)
-	case !(r.Low < r.High):
-		return nil, fmt.Errorf("the range %s is empty: expected the lower end first", text)
-	case r.Log && r.Low <= 0:
-		return nil, fmt.Errorf("found %s, expected a lower end above 0 for :log", text)
+	r.Log = how == "log"
+	if err1 != nil || err2 != nil || marked && !r.Log || r.High-r.Low > math.MaxFloat64 || !(r.Low < r.High) ||
+		r.Log && r.Low <= 0 {
+		return nil, fmt.Errorf("found %q, expected LOW..HIGH or LOW..HIGH:log, as 1e-5..1e-2:log", text)
 	}
 	return r, nil
 }
@@ -100,25 +87,13 @@ func formatCanonical(value string) string {
 	return value
 }
 
-// checkAxis refuses a key that is neither a flag nor a setting, and finds out whether it takes integers only.
-func (a *Axis) checkAxis(base config.Run) error {
-	i := slices.IndexFunc(settings.Flags, func(f settings.Flag) bool { return f.Name == a.Key })
-	whole := i >= 0 && settings.Flags[i].Kind == settings.Whole
-	if i < 0 {
-		isWhole, err := base.IsWhole(a.Key)
-		if err != nil && !strings.HasPrefix(a.Key, "losses.") { // losses may differ too
-			known := slices.AppendSeq(settings.Names(), maps.Keys(config.Flatten(base)))
-			slices.Sort(known)
-			return fmt.Errorf("%s is not a setting%s: expected a flag of winnow train, as lr, loss, filter, "+
-				"noise-rate, epochs or batch, or a key of its configuration, as solver.weight_decay", a.Key,
-				catalog.Ask(a.Key, known))
-		}
-		whole = isWhole
+// isWhole reports whether a flag or setting takes integers only.
+func isWhole(key string) bool {
+	if i := slices.IndexFunc(config.Flags, func(f config.Flag) bool { return f.Name == key }); i >= 0 {
+		return config.Flags[i].Kind == config.Whole
 	}
-	if a.Range != nil {
-		a.Range.Whole = whole
-	}
-	return nil
+	base := config.Default()
+	return config.Set(&base, key+"=1") == nil && config.Set(&base, key+"=1.5") != nil
 }
 
 // drawValue returns a value.

@@ -1,4 +1,4 @@
-package comparison_test
+package folder
 
 import (
 	"math"
@@ -7,7 +7,6 @@ import (
 
 	"winnow/eval"
 	"winnow/features"
-	"winnow/run/comparison"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -17,7 +16,7 @@ import (
 func TestFrozenKeepsZeroRows(t *testing.T) {
 	set := features.NewSet(3, 2)
 	copy(set.X.Data, []float32{3, 4, 0, 0, 0, -2})
-	got, err := comparison.Frozen(t.Context(), set)
+	got, err := EmbedFrozen(t.Context(), set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +24,7 @@ func TestFrozenKeepsZeroRows(t *testing.T) {
 		t.Error(diff)
 	}
 	set.Row(1)[0] = float32(math.NaN())
-	if _, err := comparison.Frozen(t.Context(), set); err == nil {
+	if _, err := EmbedFrozen(t.Context(), set); err == nil {
 		t.Error("NaN was let through")
 	}
 }
@@ -50,11 +49,11 @@ func TestVerdict(t *testing.T) {
 		{339, 339, 340, "the trained head is NOT shown to be better than the frozen features (", "not shown"},
 		{341, 300, 340, "the trained head is NOT better than the frozen features", "no"},
 	} {
-		got := comparison.Comparison{Frozen: hits(c.frozen), Whitened: hits(c.white), Trained: hits(c.trained)}
+		got := Comparison{Frozen: hits(c.frozen), Whitened: hits(c.white), Trained: hits(c.trained)}
 		if v := got.Verdict(); !strings.Contains(v, c.says) || got.Better() != c.better {
 			t.Errorf("%+v: %q, %q", c, v, got.Better())
 		}
-		for _, known := range []string{comparison.ChoseState, comparison.Learned} { // nothing is called better on them
+		for _, known := range []string{ChoseState, Learned} { // nothing is called better on them
 			if got.Known = known; c.better != "no" && (!strings.Contains(got.Verdict(), "on the images "+known) ||
 				got.Better() != "") {
 				t.Errorf("%+v: %q, %q", c, got.Verdict(), got.Better())
