@@ -1,16 +1,10 @@
 package datasets
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 
 	"winnow/internal/jsontext"
 	"winnow/internal/regular"
@@ -109,56 +103,11 @@ func (t *listing) nameLists() string {
 	return ", or give the list that holds its labels, if that is " + shortList(found)
 }
 
-const (
-	utf16   = "utf-16"       // with the mark that shows the order of bytes
-	western = "windows-1252" // Latin-1 and a few more characters: what is tried when a table is not UTF-8
-)
-
-// encodingOf returns an encoding by its name.
-func encodingOf(name string) (encoding.Encoding, error) {
-	switch strings.ToLower(name) {
-	case "utf-8", "utf8":
-		return unicode.UTF8, nil
-	case utf16:
-		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), nil
-	case utf16 + "be":
-		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM), nil
-	case western, "latin1", "latin-1", "iso-8859-1":
-		return charmap.Windows1252, nil
-	}
-	return nil, fmt.Errorf("encoding %q is unknown, expected utf-8, utf-16 or latin1: convert the file to UTF-8", name)
-}
-
-// decodeText returns a text in UTF-8 and the name of its encoding, "" for UTF-8.
-func (o ReadOptions) decodeText(in *bufio.Reader) (*bufio.Reader, string, error) {
-	name := o.Encoding
-	if head, _ := in.Peek(2); name == "" && string(head) == "\xff\xfe" {
-		name = utf16
-	} else if name == "" && string(head) == "\xfe\xff" {
-		name = utf16 + "be"
-	}
-	if name == "" {
-		return in, "", nil
-	}
-	e, err := encodingOf(name)
-	if err != nil {
-		return nil, "", err
-	}
-	return bufio.NewReaderSize(transform.NewReader(in, e.NewDecoder()), 1<<16), name, nil
-}
-
-// notUTF8 is the error for a label or a text in another encoding.
-type notUTF8 struct{ found string }
-
-func (n *notUTF8) Error() string {
-	return fmt.Sprintf("found %.80q, expected UTF-8: name the table's encoding, such as latin1, with winnow data "+
-		"import --encoding", n.found)
-}
-
 // inUTF8 returns an error if a text is in another encoding.
 func inUTF8(text string) error {
 	if utf8.ValidString(text) {
 		return nil
 	}
-	return &notUTF8{text}
+	return fmt.Errorf("found %.80q, expected UTF-8: save the file so (in Excel as CSV UTF-8), or convert it: "+
+		"iconv -f latin1 -t utf-8", text)
 }

@@ -39,13 +39,12 @@ type Sample struct {
 
 // Dataset is a list of samples and the names of their classes.
 type Dataset struct {
-	Classes  []string // name of each class id: integers in numeric order, otherwise in text order
-	Samples  []Sample
-	Columns  []string // names of the other columns, unchanged
-	Encoding string   // of the table that was read; "" is UTF-8
-	Names    Names    // of the table's columns, as they were asked for
-	Reading  *Reading // how it was read; nil if it was not read from a source
-	Repeats  []Repeat // rows that were left out, since they repeat a sample
+	Classes []string // name of each class id: integers in numeric order, otherwise in text order
+	Samples []Sample
+	Columns []string // names of the other columns, unchanged
+	Names   Names    // of the table's columns, as they were asked for
+	Reading *Reading // how it was read; nil if it was not read from a source
+	Repeats []Repeat // rows that were left out, since they repeat a sample
 }
 
 // Column is a column to add to a manifest: the cells of some samples, by their positions.

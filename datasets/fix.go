@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/text/transform"
-
 	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
 	"winnow/internal/interrupt"
@@ -41,7 +39,7 @@ type Fixed struct {
 // COCO's JSON only category_id changes, and annotations are left out. Any other source, such as a folder, shards or an
 // export of Label Studio, becomes a CSV manifest of what was read.
 //
-// The copy is in UTF-8. more are columns to add to tables and JSON lines. Lists without a header and COCO's JSON have
+// more are columns to add to tables and JSON lines. Lists without a header and COCO's JSON have
 // no place for them.
 func Fix(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision, more ...Column) (Fixed, error) {
 	x := &fixer{d: d, decisions: decisions, more: more, did: Fixed{Changed: map[string]int{}}}
@@ -84,11 +82,8 @@ func FormOf(source location.Source) (Format, error) {
 		return "", fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	in, _, err := ReadOptions{}.decodeText(bufio.NewReaderSize(f, 1<<12)) // as much as guessFormat peeks at
-	if err == nil {
-		_, err = consumeMark(in)
-	}
-	if err != nil {
+	in := bufio.NewReaderSize(f, 1<<12) // as much as guessFormat peeks at
+	if _, err = consumeMark(in); err != nil {
 		return "", fmt.Errorf("datasets: %s: %w", source, err)
 	}
 	form := guessFormat(in)
@@ -179,22 +174,10 @@ func (x *fixer) fixSource(w io.Writer, source location.Source) error {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	var whole io.Reader = io.NewSectionReader(f, 0, info.Size())
-	if x.d.Encoding == "" {
-		return x.fixText(w, whole)
-	}
-	e, err := encodingOf(x.d.Encoding)
-	if err != nil {
-		return err
-	}
-	return x.fixText(w, transform.NewReader(whole, e.NewDecoder()))
+	return x.fixText(w, f)
 }
 
-// fixText copies a file in UTF-8.
+// fixText copies a file.
 func (x *fixer) fixText(w io.Writer, r io.Reader) error {
 	x.rows = slices.Repeat([]int{-1}, x.d.SourceRows())
 	for i := range x.d.Samples {

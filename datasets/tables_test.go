@@ -14,7 +14,6 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/text/encoding/unicode"
 
 	"winnow/internal/testing/memory"
 	"winnow/internal/testing/reference"
@@ -101,7 +100,7 @@ func TestReadManifest(t *testing.T) {
 		"path,label,,\r\na.jpg,x,,\r\n,,,\r\nb.jpg,y,,1\r\n,,,\r\n":            ab + ", left 2 rows of empty cells",
 		"path,label\na.jpg,x\nb.jpg,\"[1, 2]\"\nc.jpg,\"{}\"\n": "a.jpg x train, left 1 rows with JSON in place of one label, " +
 			`such as "{}", left 1 rows with several labels, such as "[1, 2]"`,
-		"path,label\na.jpg,fl\xfbte\n": "! expected UTF-8: name the table's encoding",
+		"path,label\na.jpg,fl\xfbte\n": "! expected UTF-8",
 	} {
 		d, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{})
 		if refused, ok := strings.CutPrefix(want, "! "); ok {
@@ -192,32 +191,6 @@ func TestBadManifests(t *testing.T) {
 	}
 	if got := lookAlikes([]string{"-1", "1", "1.0", "a-b", "a b"}); fmt.Sprint(got) != "[[1 1.0] [a-b a b]]" {
 		t.Errorf("look alike: %q", got)
-	}
-}
-
-// Tables in other encodings are read with their letters.
-func TestEncodings(t *testing.T) {
-	const table = "path\tlabel\r\na.jpg\tflûte\r\nb.jpg\tfläte\r\nc.jpg\tsaw\r\n"
-	texts := map[string]string{"latin1": strings.NewReplacer("û", "\xfb", "ä", "\xe4").Replace(table), "utf-8": table}
-	for name, endian := range map[string]unicode.Endianness{"le": unicode.LittleEndian, "be": unicode.BigEndian} {
-		var err error
-		if texts[name], err = unicode.UTF16(endian, unicode.UseBOM).NewEncoder().String(table); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, text := range texts {
-		file := filepath.Join(t.TempDir(), "m.txt")
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		d, err := ReadFile(file, ReadOptions{})
-		if err != nil || strings.Join(d.Classes, " ") != "fläte flûte saw" {
-			t.Errorf("%s: %v, %v", name, d, err)
-		}
-	}
-	if _, err := ReadManifest(strings.NewReader(table), "m", ReadOptions{Encoding: "koi8-r"}); err == nil ||
-		!strings.Contains(err.Error(), `encoding "koi8-r" is unknown`) {
-		t.Errorf("an unknown encoding: %v", err)
 	}
 }
 

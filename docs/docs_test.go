@@ -357,24 +357,6 @@ func (s *shell) recipe(t *testing.T, page string) {
 				t.Errorf("docs/%s:%d: suspects.csv has no column %q", page, b.line, m[1])
 			}
 		}
-		var labels struct {
-			Classes []string
-			Labels  map[string]*int
-		}
-		text, err := os.ReadFile(filepath.Join(folder, "labels.json"))
-		if err == nil {
-			err = json.Unmarshal(text, &labels)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		path, given := slices.Index(header, "path"), slices.Index(header, "given_label")
-		for _, row := range rows[1:] {
-			class := labels.Labels[strings.TrimSuffix(row[path], filepath.Ext(row[path]))]
-			if class == nil || labels.Classes[*class] != row[given] {
-				t.Errorf("docs/%s: labels.json does not say that %s is %s", page, row[path], row[given])
-			}
-		}
 	}
 }
 

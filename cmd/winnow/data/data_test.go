@@ -30,18 +30,15 @@ func TestOptions(t *testing.T) {
 	train := auto("a", datasets.Names{})
 	train.Read.Split = "train"
 	becomes(t, importCommand, "a=train b --split train=0.5,test=0.5 --by image --seed 3 -o m.csv", importing.Job{
-		Out: "m.csv", ShardSize: 1e9, Seed: 3, ByImage: true,
+		Out: "m.csv", Seed: 3, ByImage: true,
 		Sources: []importing.Source{train, auto("b", datasets.Names{})},
 		Shares:  []datasets.Share{{Split: "train", Share: 0.5}, {Split: "test", Share: 0.5}},
 	})
 	becomes(t, importCommand, "t.csv --path-column p --label-column l --split-column s --true-column c -o m.csv",
-		importing.Job{Out: "m.csv", ShardSize: 1e9, Seed: 1, Sources: []importing.Source{
+		importing.Job{Out: "m.csv", Seed: 1, Sources: []importing.Source{
 			auto("t.csv", datasets.Names{Path: "p", Label: "l", Split: "s", True: "c"})}})
 	becomes(t, importCommand, "--preset mnist --root r --validation 0.1 --out m.csv", importing.Job{Out: "m.csv",
-		ShardSize: 1e9, Seed: 1, Preset: "mnist", Root: location.At("r"), Validation: 0.1})
-	becomes(t, importCommand, "a --root r --shard-size 2MB -o {split}-%03d.tar", importing.Job{
-		Out: "{split}-%03d.tar", ShardSize: 2e6, Seed: 1, Root: location.At("r"),
-		Sources: []importing.Source{auto("a", datasets.Names{})}})
+		Seed: 1, Preset: "mnist", Root: location.At("r"), Validation: 0.1})
 	becomes(t, checkCommand, "m.csv --strict --json", CheckOptions{JSON: true,
 		Options: checking.Options{Manifest: location.At("m.csv"), Strict: true}})
 	becomes(t, corruptCommand, "m.csv --noise-rate 0.2 --noise human-like --features f --nearest --out n.csv",
@@ -58,8 +55,7 @@ func TestOptions(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	termtest.Check(t, importCommand, nil, []string{
-		"--out m.csv", "a --by colour --out m.csv", "a --shard-size 1MB --out m.csv",
-		"a --shard-size x --out m.tar", "a --split train --out m.csv",
+		"--out m.csv", "a --by colour --out m.csv", "a --split train --out m.csv",
 		"--preset mnist --root r --label-column l --out m.csv",
 		"--preset nix --root r --out m.csv", "--preset mnist --out m.csv", "--preset mnist --root r --human aggre --out m.csv",
 		"--preset mnist --root r --validation 1 --out m.csv", "--preset mnist --root r --protocol prism --out m.csv",

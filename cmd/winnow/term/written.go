@@ -15,7 +15,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cluster"
-	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/internal/hint"
 	"winnow/internal/lock"
@@ -72,9 +71,6 @@ func listOutputs(c *cli.Context) (list []output) {
 				continue
 			case patterns != "":
 				list = append(list, output{Target{name, path}, listMatches(path, patterns)})
-				continue
-			case datasets.IsShardName(path):
-				list = append(list, output{Target{name, path}, datasets.ListShards(path)})
 				continue
 			case command == "embed" || command == "export":
 				all = append(all, base+".ids.csv", base+".metadata.tsv")
@@ -228,5 +224,5 @@ func (l *claim) release() {
 
 func (o output) exists() bool {
 	_, err := os.Lstat(o.Path)
-	return err == nil || datasets.IsShardName(o.Path) && len(datasets.ListShards(o.Path)) > 0
+	return err == nil
 }
