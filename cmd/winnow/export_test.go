@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -24,7 +23,6 @@ import (
 	"winnow/features"
 	"winnow/internal/lookup"
 	"winnow/internal/testing/orttest"
-	"winnow/internal/vectorfile"
 	"winnow/models"
 	"winnow/run/embedding"
 	"winnow/run/folder"
@@ -113,8 +111,7 @@ func TestExport(t *testing.T) {
 			out := t.TempDir()
 			at := func(name string) string { return filepath.Join(out, name) }
 			stdout, stderr := mustCall(t, "export", s.run, "--npy", at("e.npy"), "--csv", at("e.csv"), "--parquet",
-				at("e.parquet"), "--onnx", at("e.onnx"), "--json", "--npz", at("e.npz"), "--safetensors",
-				at("e.safetensors"), "--fvecs", at("e.fvecs"), "--tsv", at("e.tsv"))
+				at("e.parquet"), "--onnx", at("e.onnx"), "--json")
 			var result exportResult
 			if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 				t.Fatal(err)
@@ -140,9 +137,8 @@ func TestExport(t *testing.T) {
 // checkVectors reads every format and compares it with slowEmbed of the stored features.
 func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVectors) {
 	t.Helper()
-	if diff := cmp.Diff([]string{base + ".npy", base + ".ids.csv", base + ".npz", base + ".safetensors", base +
-		".fvecs",
-		base + ".csv", base + ".tsv", base + ".metadata.tsv", base + ".parquet"}, result.Files); diff != "" {
+	if diff := cmp.Diff([]string{base + ".npy", base + ".ids.csv", base + ".csv",
+		base + ".parquet"}, result.Files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	x := readNPY(t, base+".npy")
@@ -159,12 +155,12 @@ func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVect
 		t.Fatal(err)
 	}
 	ids := [][]string{{"row", "path", "label", "split"}}
-	var rows []vectorfile.Row
+	var rows []embedding.VectorRow
 	for _, sample := range d.Samples {
 		if sample.Path == "39.png" {
 			continue
 		}
-		row := vectorfile.Row{Path: sample.Path, Split: sample.Split, Embedding: features.Row(x, len(rows))}
+		row := embedding.VectorRow{Path: sample.Path, Split: sample.Split, Embedding: features.Row(x, len(rows))}
 		if sample.Path != "47.png" { // the one without a label
 			row.Label = d.Classes[sample.Label]
 		}
@@ -184,26 +180,9 @@ func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVect
 	if diff := cmp.Diff(ids, table(t, base+".ids.csv")); diff != "" {
 		t.Errorf("ids (-want +got):\n%s", diff)
 	}
-	got, err := parquet.ReadFile[vectorfile.Row](base + ".parquet")
+	got, err := parquet.ReadFile[embedding.VectorRow](base + ".parquet")
 	if diff := cmp.Diff(rows, got); diff != "" || err != nil {
 		t.Errorf("parquet: %v (-want +got):\n%s", err, diff)
-	}
-	for _, form := range []vectorfile.Form{"npz", "safetensors", "fvecs", "tsv"} {
-		var want []string
-		put := func(_ string, write func(io.Writer) error) error {
-			var b strings.Builder
-			err := write(&b)
-			want = append(want, b.String())
-			return err
-		}
-		if err := vectorfile.WriteRows(base, form, 6, put, rows); err != nil {
-			t.Fatal(err)
-		}
-		for i, file := range form.Files(base + "." + string(form)) {
-			if readFile(t, file) != want[i] {
-				t.Errorf("%s holds other rows", file)
-			}
-		}
 	}
 	for i, record := range table(t, base+".csv")[1:] {
 		for j, text := range record[3:] {

@@ -11,7 +11,6 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/lookup"
-	"winnow/internal/vectorfile"
 )
 
 // Job divides the computation of vectors.
@@ -21,7 +20,7 @@ var Job = cluster.Job[partRows]{Name: "embed", Unit: "images", Merge: mergeVecto
 type partRows struct {
 	Dim   int
 	Model string
-	Rows  []vectorfile.Row
+	Rows  []VectorRow
 	Bad   []features.Bad
 }
 
@@ -59,10 +58,10 @@ func (e *Embedder) WritePart(ctx context.Context, h Host, out string, list *imag
 	})
 }
 
-// partWriter writes rows into a part. It implements vectorfile.Writer.
+// partWriter writes rows into a part. It implements rowWriter.
 type partWriter func(partRows) error
 
-func (put partWriter) Write(rows []vectorfile.Row) error {
+func (put partWriter) Write(rows []VectorRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -85,7 +84,7 @@ func mergeVectors(_ context.Context, w *cluster.Whole, values iter.Seq2[partRows
 		return nil, err
 	}
 	var bad []features.Bad
-	err = writeFile(w.Out.Path(), first.Dim, func(to vectorfile.Writer) error {
+	err = writeFile(w.Out.Path(), first.Dim, func(to rowWriter) error {
 		done := 0
 		for {
 			some, err, more := next()

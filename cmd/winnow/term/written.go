@@ -73,7 +73,7 @@ func listOutputs(c *cli.Context) (list []output) {
 				list = append(list, output{Target{name, path}, listMatches(path, patterns)})
 				continue
 			case command == "embed" || command == "export":
-				all = append(all, base+".ids.csv", base+".metadata.tsv")
+				all = append(all, base+".ids.csv")
 			case audit:
 				all = append(all, base+".html")
 			}
