@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"winnow/internal/catalog"
-	"winnow/internal/fetch"
 	"winnow/internal/hint"
 	"winnow/models"
 	"winnow/run/trial"
@@ -58,14 +57,14 @@ func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got,
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, fmt.Errorf("fetching: %w", err)
 	}
-	if err := bringAll(ctx, files, filepath.Dir(path), o); errors.As(err, new(*fetch.Unavailable)) {
-		if o.From != "" && !fetch.Remote(o.From) {
+	if err := bringAll(ctx, files, filepath.Dir(path), o); errors.As(err, new(*unavailable)) {
+		if o.From != "" && !isAddress(o.From) {
 			return nil, hint.With(fmt.Errorf("fetching: %q was not fetched: %w", name, err),
 				"name the published file; winnow models show %s prints its size and sha256", name)
 		}
 		return nil, hint.With(fmt.Errorf("fetching: %q was not fetched: %w", name, err),
-			"check the network and its proxy (HTTPS_PROXY), or name a mirror or a copy: winnow models get %s --from "+
-				"URL|FILE",
+			"repeat the command, which resumes; check the network and its proxy (HTTPS_PROXY), or name a mirror or a "+
+				"copy: winnow models get %s --from URL|FILE",
 			name)
 	} else if err != nil {
 		return nil, err
@@ -93,17 +92,18 @@ func checkPresent(r *models.Registry, e models.Entry) (*Got, error) {
 
 // source is a file of a model, and where to get it.
 type source struct {
-	fetch.File
 	name   string
-	places []string
+	size   int64
+	sha256 string   // hex
+	places []string // http:// or https:// addresses, or paths of files, tried in order
 }
 
 // listEntrySources returns the files of an entry. The first is the network itself.
 func listEntrySources(e models.Entry, from string) ([]source, error) {
 	pub, ok := e.Published()
-	list := []source{{fetch.File{Size: pub.Size, SHA256: pub.SHA256}, filepath.Base(e.File), pub.Places}}
+	list := []source{{filepath.Base(e.File), pub.Size, pub.SHA256, pub.Places}}
 	for _, part := range pub.Parts {
-		list = append(list, source{fetch.File{Size: part.Size, SHA256: part.SHA256}, part.Name, part.Places})
+		list = append(list, source{part.Name, part.Size, part.SHA256, part.Places})
 	}
 	switch {
 	case !ok && models.Instead(e.Name) != "":
@@ -117,7 +117,7 @@ func listEntrySources(e models.Entry, from string) ([]source, error) {
 	case from == "" && len(pub.Places) == 0:
 		return nil, hint.With(fmt.Errorf("fetching: %q: no place is known that has its file", e.Name),
 			"name one: winnow models get %s --from URL|FILE; the sha256 is checked", e.Name)
-	case strings.Contains(from, "://") && !fetch.Remote(from):
+	case strings.Contains(from, "://") && !isAddress(from):
 		return nil, hint.Misused("fetching: found %q, expected an address that begins with http:// or "+
 			"https://, or a file", from)
 	}
@@ -132,11 +132,11 @@ func listEntrySources(e models.Entry, from string) ([]source, error) {
 // placeBesideFirst returns where a file of a model is, if the first is at from, or from is the address of their folder.
 func placeBesideFirst(from, name string, first bool) string {
 	switch {
-	case fetch.Remote(from) && strings.HasSuffix(from, "/"):
+	case isAddress(from) && strings.HasSuffix(from, "/"):
 		return from + name
 	case first:
 		return from
-	case fetch.Remote(from):
+	case isAddress(from):
 		return from[:strings.LastIndex(from, "/")+1] + name
 	}
 	return filepath.Join(filepath.Dir(from), name)
@@ -154,12 +154,12 @@ func bringAll(ctx context.Context, files []source, folder string, o Options) err
 
 // fetchMissing fetches a file unless it is there from an earlier call.
 func fetchMissing(ctx context.Context, file source, path string, o Options) error {
-	sum, _, err := fetch.Sum(path)
+	sum, err := sumFile(path)
 	switch {
-	case err == nil && sum == file.SHA256:
+	case err == nil && sum == file.sha256:
 		return nil
 	case err == nil:
-		return hint.With(fmt.Errorf("fetching: %s: found a file with sha256 %s, expected %s", path, sum, file.SHA256),
+		return hint.With(fmt.Errorf("fetching: %s: found a file with sha256 %s, expected %s", path, sum, file.sha256),
 			"move it away and run the same command again")
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("fetching: %w", err)
@@ -173,8 +173,8 @@ func fetchMissing(ctx context.Context, file source, path string, o Options) erro
 			o.Progress(int(done/mb), int((total+mb-1)/mb), int(earlier/mb))
 		}
 	}
-	err = file.To(ctx, path, fetch.Options{Places: file.places, Note: o.Note, Progress: progress})
-	if err == nil || ctx.Err() != nil || errors.As(err, new(*fetch.Unavailable)) {
+	err = fetchFile(ctx, file, path, o, progress)
+	if err == nil || ctx.Err() != nil || errors.As(err, new(*unavailable)) {
 		return err
 	}
 	return fmt.Errorf("fetching: %w", err)

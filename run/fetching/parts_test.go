@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/internal/fetch"
 	"winnow/models"
 )
 
@@ -43,13 +42,13 @@ func TestGetParts(t *testing.T) {
 	}))
 	defer s.Close()
 	part := func(name, content string) source {
-		return source{fetch.File{Size: int64(len(content)), SHA256: models.Sum([]byte(content))}, name,
+		return source{name, int64(len(content)), models.Sum([]byte(content)),
 			[]string{s.URL + "/m/" + name}}
 	}
 	folder := filepath.Join(t.TempDir(), "deep")
 	two := []source{part("model.onnx", "network"), part("model.onnx_data", "weights")}
 	contents["/m/model.onnx_data"] = "Weights"
-	if err := bringAll(t.Context(), two, folder, Options{}); !errors.As(err, new(*fetch.Unavailable)) {
+	if err := bringAll(t.Context(), two, folder, Options{}); !errors.As(err, new(*unavailable)) {
 		t.Errorf("found %v, expected that a file with another sha256 is refused", err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "model.onnx_data")); err == nil {

@@ -1,0 +1,193 @@
+package fetching
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"winnow/internal/atomicfile"
+	"winnow/internal/lock"
+	"winnow/internal/regular"
+)
+
+// stall is the time without a byte after which a transfer is broken.
+const stall = time.Minute
+
+// unavailable is the error when no place had the file; it says what was wrong with each.
+type unavailable struct{ places []string }
+
+func (e *unavailable) Error() string { return strings.Join(e.places, "; ") }
+
+// isAddress reports whether a place is an address, not a file.
+func isAddress(place string) bool {
+	return strings.HasPrefix(place, "http://") || strings.HasPrefix(place, "https://")
+}
+
+// download is a transfer in progress. Until the file is complete its part is in path.part, even after an error; the
+// next call resumes it.
+type download struct {
+	source
+	part          *os.File
+	done, earlier int64 // bytes in part, now and at the beginning
+	progress      func(done, total, earlier int64)
+}
+
+// fetchFile fetches a file to path, which must not exist, from the first of its places that has it.
+func fetchFile(ctx context.Context, file source, path string, o Options,
+	progress func(done, total, earlier int64)) error {
+	part, err := regular.OpenOwn(path+".part", os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	defer part.Close()
+	if held, err := lock.File(part); err == nil && !held {
+		return fmt.Errorf("%s: another winnow is fetching it", part.Name())
+	}
+	d := &download{source: file, part: part, progress: progress}
+	if d.earlier, err = part.Seek(0, io.SeekEnd); err != nil {
+		return err
+	}
+	d.done = d.earlier
+	var failed []string
+	for _, place := range file.places {
+		resumed := d.done > 0
+		err := d.fetchFrom(ctx, place)
+		if errors.Is(err, errOther) && resumed { // the part was of another file
+			err = d.fetchFrom(ctx, place)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil {
+			if err = errors.Join(part.Sync(), os.Rename(part.Name(), path)); err != nil {
+				return err
+			}
+			return atomicfile.SyncDir(filepath.Dir(path))
+		}
+		failed = append(failed, fmt.Sprintf("%s: %v", place, err))
+		if o.Note != nil {
+			o.Note(failed[len(failed)-1])
+		}
+	}
+	if d.done == 0 { // nothing to resume
+		os.Remove(part.Name())
+	}
+	return &unavailable{failed}
+}
+
+// errOther says that a place has another file.
+var errOther = errors.New("it is another version, or damaged")
+
+// fetchFrom appends what is missing from one place, and checks the sum. Of another file nothing is kept.
+func (d *download) fetchFrom(ctx context.Context, place string) error {
+	if d.done < d.size {
+		if err := d.appendFrom(ctx, place); err != nil {
+			return err
+		}
+	}
+	h := sha256.New()
+	n, err := io.Copy(h, io.NewSectionReader(d.part, 0, d.done))
+	if sum := hex.EncodeToString(h.Sum(nil)); err == nil && (n != d.size || sum != d.sha256) {
+		err = errors.Join(fmt.Errorf("found %d bytes with sha256 %s, expected %d with %s: %w", n, sum, d.size, d.sha256,
+			errOther), d.startAgain())
+	}
+	return err
+}
+
+// startAgain deletes what has arrived.
+func (d *download) startAgain() error {
+	d.done, d.earlier = 0, 0
+	return d.part.Truncate(0)
+}
+
+// appendFrom appends what a place sends.
+func (d *download) appendFrom(ctx context.Context, place string) error {
+	if !isAddress(place) {
+		in, err := regular.Open(place)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		if err := d.startAgain(); err != nil {
+			return err
+		}
+		return d.copyFrom(ctx, in, nil)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	alive := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no byte came for %v", stall)) })
+	defer alive.Stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept-Encoding", "identity") // a compressed transfer could not be resumed
+	if d.done > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", d.done))
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	from := fmt.Sprintf("bytes %d-", d.done)
+	switch code := res.StatusCode; {
+	case code == http.StatusOK:
+		err = d.startAgain()
+	case code != http.StatusPartialContent || !strings.HasPrefix(res.Header.Get("Content-Range"), from):
+		err = errors.New("answered " + res.Status)
+	}
+	if err != nil {
+		return err
+	}
+	return d.copyFrom(ctx, res.Body, func() { alive.Reset(stall) })
+}
+
+// copyFrom appends what is read, at most a byte more than the file has; heard is called whenever bytes arrive.
+func (d *download) copyFrom(ctx context.Context, in io.Reader, heard func()) error {
+	buf := make([]byte, 1<<16)
+	for d.done <= d.size {
+		n, err := in.Read(buf)
+		if n > 0 {
+			if heard != nil {
+				heard()
+			}
+			if _, err := d.part.WriteAt(buf[:n], d.done); err != nil {
+				return err
+			}
+			d.done += int64(n)
+			d.progress(min(d.done, d.size), d.size, d.earlier)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, io.EOF) && d.done < d.size:
+			return io.ErrUnexpectedEOF
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// sumFile returns the sha256 of a file in hex.
+func sumFile(path string) (string, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), err
+}

@@ -1,0 +1,79 @@
+package fetching
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestFetchFile: what an earlier transfer left is resumed, and nothing but the file is kept.
+func TestFetchFile(t *testing.T) {
+	data := make([]byte, 200_000)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range data {
+		data[i] = byte(rng.Uint32())
+	}
+	sum := sha256.Sum256(data)
+	whole := func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	}
+	for name, c := range map[string]struct {
+		part   []byte // of an earlier transfer
+		answer http.HandlerFunc
+		asked  string // ranges
+		left   int    // bytes of the part; -1: the file is complete
+	}{
+		"whole":           {nil, whole, `[""]`, -1},
+		"resumed":         {data[:100_000], whole, `["bytes=100000-"]`, -1},
+		"all here":        {data, whole, `[]`, -1},
+		"of another file": {bytes.Repeat([]byte("x"), 50), whole, `["bytes=50-" ""]`, -1},
+		"range refused":   {data[:9], func(w http.ResponseWriter, _ *http.Request) { w.Write(data) }, `["bytes=9-"]`, -1},
+		"cut": {nil, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+			w.Write(data[:100_000])
+		}, `[""]`, 100_000},
+		"busy": {data[:9], func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+			`["bytes=9-"]`, 9},
+		"endless":    {nil, func(w http.ResponseWriter, _ *http.Request) { w.Write(append(data, data...)) }, `[""]`, 0},
+		"other file": {nil, func(w http.ResponseWriter, _ *http.Request) { w.Write(data[1:]) }, `[""]`, len(data) - 1},
+		"a page":     {nil, http.NotFound, `[""]`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := []string{}
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked = append(asked, r.Header.Get("Range"))
+				c.answer(w, r)
+			}))
+			defer s.Close()
+			path := filepath.Join(t.TempDir(), "m.onnx")
+			if err := os.WriteFile(path+".part", c.part, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			file := source{name: "m.onnx", size: int64(len(data)), sha256: hex.EncodeToString(sum[:]),
+				places: []string{s.URL}}
+			err := fetchFile(t.Context(), file, path, Options{}, func(_, _, _ int64) {})
+			if got := fmt.Sprintf("%q", asked); got != c.asked {
+				t.Errorf("asked for the ranges %s, expected %s", got, c.asked)
+			}
+			if c.left < 0 {
+				if got, rerr := os.ReadFile(path); err != nil || rerr != nil || !bytes.Equal(got, data) {
+					t.Errorf("%v, %v", err, rerr)
+				}
+				return
+			}
+			part, _ := os.ReadFile(path + ".part")
+			if _, there := os.Stat(path); there == nil || !errors.As(err, new(*unavailable)) || len(part) != c.left {
+				t.Errorf("%v, %d bytes are left", err, len(part))
+			}
+		})
+	}
+}
