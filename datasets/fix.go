@@ -15,7 +15,6 @@ import (
 	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
 	"winnow/internal/interrupt"
-	"winnow/internal/jsontext"
 )
 
 // Decision describes what happens to a sample: it is left out, or gets another label.
@@ -220,13 +219,14 @@ func (x *fixer) fixText(w io.Writer, r io.Reader) error {
 // fixWhole writes a file that is fixed as a whole, as it is if no decision changes it.
 func (x *fixer) fixWhole(w io.Writer, r io.Reader, fix func(text []byte) ([]byte, error)) error {
 	text, err := io.ReadAll(r)
-	if err == nil {
-		err = jsontext.Check(text)
+	if err == nil && !json.Valid(text) {
+		err = json.Unmarshal(text, new(any)) // says where it is broken
 	}
 	if err == nil && x.did.Dropped+x.did.Relabelled+len(x.more) > 0 {
-		var fixed []byte
-		fixed, err = fix(text)
-		text = jsontext.Like(fixed, text)
+		end := bytes.Clone(text[len(bytes.TrimRight(text, " \t\r\n")):])
+		if text, err = fix(text); err == nil {
+			text = append(text, end...)
+		}
 	}
 	if err == nil {
 		_, err = w.Write(text)
@@ -322,7 +322,7 @@ func (f *objectFixer) fixObject(row int, text []byte) ([]byte, error) {
 		}
 		f.label = t.keys[labelColumn]
 	}
-	was, err := jsontext.Plain(jsontext.Member(text, f.label))
+	was, err := f.readLabel(text)
 	if err != nil {
 		return nil, err
 	}
@@ -331,29 +331,38 @@ func (f *objectFixer) fixObject(row int, text []byte) ([]byte, error) {
 		return nil, err
 	}
 	if what.Label != "" {
-		text = jsontext.EditMember(text, f.label, func(was json.RawMessage) json.RawMessage {
+		text = editMember(text, f.label, func(was json.RawMessage) json.RawMessage {
 			if n, err := strconv.Atoi(what.Label); was[0] != '"' && err == nil && strconv.Itoa(n) == what.Label {
 				return json.RawMessage(what.Label)
 			}
-			return jsontext.Quote(what.Label)
+			return quoteJSON(what.Label)
 		})
 	}
 	for _, c := range f.more {
-		text = jsontext.AddMember(text, c.Name, jsontext.Quote(c.Cells[sample]))
+		text = addMember(text, c.Name, quoteJSON(c.Cells[sample]))
 	}
 	return text, nil
+}
+
+// readLabel returns the label of an object.
+func (f *objectFixer) readLabel(object []byte) (string, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(object, &members); err != nil {
+		return "", err
+	}
+	return plainJSON(members[f.label])
 }
 
 // fixObjects fixes a list of objects.
 func (f *objectFixer) fixObjects(text []byte) ([]byte, error) {
 	n := 0
-	return f.editElements(text, &n, f.fixObject)
+	return f.fixElements(text, &n, f.fixObject)
 }
 
-// editElements fixes the elements of a JSON list, and counts them in n.
-func (x *fixer) editElements(list json.RawMessage, n *int,
+// fixElements fixes the elements of a JSON list, and counts them in n.
+func (x *fixer) fixElements(list json.RawMessage, n *int,
 	fix func(row int, raw []byte) ([]byte, error)) (fixed []byte, err error) {
-	fixed = jsontext.EditElements(list, func(row int, raw json.RawMessage) json.RawMessage {
+	fixed = editElements(list, func(row int, raw json.RawMessage) json.RawMessage {
 		*n = row + 1
 		if err == nil {
 			raw, err = fix(row, raw)
@@ -373,9 +382,9 @@ func (x *fixer) fixCOCO(text []byte) (fixed []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	fixed = jsontext.EditMember(text, cocoAnnotations, func(list json.RawMessage) json.RawMessage {
+	fixed = editMember(text, cocoAnnotations, func(list json.RawMessage) json.RawMessage {
 		n := 0
-		list, err = x.editElements(list, &n, func(row int, raw []byte) ([]byte, error) {
+		list, err = x.fixElements(list, &n, func(row int, raw []byte) ([]byte, error) {
 			var a cocoAnnotation
 			_ = json.Unmarshal(raw, &a) // was left out if it is broken
 			what, _, err := x.decideRow(row, labels[a.Category])
@@ -390,9 +399,9 @@ func (x *fixer) fixCOCO(text []byte) (fixed []byte, err error) {
 				return nil, fmt.Errorf("annotation %s: the new label %q is not among the categories: add one of that "+
 					"name to the file", a.ID, what.Label)
 			}
-			return jsontext.EditMember(raw, "category_id", func(was json.RawMessage) json.RawMessage {
+			return editMember(raw, "category_id", func(was json.RawMessage) json.RawMessage {
 				if was[0] == '"' {
-					return jsontext.Quote(string(id))
+					return quoteJSON(string(id))
 				}
 				return json.RawMessage(id)
 			}), nil

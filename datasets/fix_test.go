@@ -66,7 +66,7 @@ func TestFix(t *testing.T) {
 				`{"x": [1, {"label":2}], "label": 3, "path": "c.jpg"}` + "\r\n" + `{"path":"same.jpg","label":"2"}`,
 		},
 		"a list of objects": {"[\n  {\n    \"path\": \"b.jpg\",\n    \"label\": 1\n  },\n  {\n    \"path\": \"c.jpg\",\n    \"label\": \"2\"\n  }\n]\n",
-			"[\n  {\n    \"path\": \"c.jpg\",\n    \"label\": \"3\"\n  }\n]\n"},
+			"[{\"path\": \"c.jpg\", \"label\": \"3\"}]\n"},
 		"JSON in place of a label": {"path,label\nb.jpg,x\nz,\"[\"\"y\"\", \"\"x\"\"]\"\nc.jpg,\"[\"\"x\"\"]\"\n",
 			"path,label\nz,\"[\"\"y\"\", \"\"x\"\"]\"\nc.jpg,3\n"},
 		"boxes": {"path,label,xmin,ymin,w,h\na.jpg,x,9,9,0,0\nb.jpg,y,1,1,5,5\nc.jpg,x,1,1,5,5\n",

@@ -14,7 +14,6 @@ import (
 	text "golang.org/x/text/encoding"
 	"golang.org/x/text/transform"
 
-	"winnow/datasets/labelstudio"
 	"winnow/datasets/location"
 )
 
@@ -228,7 +227,7 @@ func guessFormat(in *bufio.Reader) Format {
 	if isCOCO(head) {
 		return COCO
 	}
-	if labelstudio.Is(head) {
+	if isLabelStudio(head) {
 		return LabelStudio
 	}
 	line := firstLine(head)

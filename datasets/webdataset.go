@@ -16,7 +16,6 @@ import (
 
 	"winnow/datasets/location"
 	"winnow/datasets/shards"
-	"winnow/internal/jsontext"
 )
 
 // Endings of the files of a WebDataset sample that are read: the class, a text, an object with any keys.
@@ -113,7 +112,7 @@ func (w *webSample) readText(ending string, size int64, content io.Reader) error
 		return fmt.Errorf("is not a JSON object: %w", err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		value, err := jsontext.Plain(object[key])
+		value, err := plainJSON(object[key])
 		if err != nil {
 			return err
 		}

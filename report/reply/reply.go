@@ -10,7 +10,6 @@ import (
 	"mime"
 	"net/http"
 
-	"winnow/internal/jsontext"
 	"winnow/internal/regular"
 )
 
@@ -84,5 +83,5 @@ func Read(req *http.Request, to any) error {
 			err = errors.New("there is more after the object")
 		}
 	}
-	return Refuse(http.StatusBadRequest, "the request's JSON: %v", jsontext.Fault(err))
+	return Refuse(http.StatusBadRequest, "the request's JSON: %v", err)
 }
