@@ -22,7 +22,6 @@ import (
 	_ "golang.org/x/image/webp"
 
 	"winnow/internal/document"
-	"winnow/internal/exif"
 )
 
 // yolo is the form of lines of a class number and a box, its centre and sides as shares of the picture's, or a
@@ -96,7 +95,7 @@ func Sides(fsys fs.FS, picture string) (width, height float64, err error) {
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: its size, which the boxes need: %w", picture, err)
 	}
-	if exif.Orientation(format, head) > 4 {
+	if Orientation(format, head) > 4 {
 		c.Width, c.Height = c.Height, c.Width
 	}
 	return float64(c.Width), float64(c.Height), nil

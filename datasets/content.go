@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net/http"
-	"strings"
 	"unicode/utf8"
 
 	"winnow/internal/regular"
@@ -17,16 +15,17 @@ func refuseForeignType(head []byte) error {
 	if err := regular.Pointer(head); err != nil {
 		return err
 	}
-	if kind := http.DetectContentType(head); len(head) > 0 && !strings.HasPrefix(kind, "text/plain; charset=utf-8") {
-		return fmt.Errorf("is not text but %s, %s", kind, expected)
+	if bytes.IndexByte(head, 0) >= 0 || bytes.HasPrefix(head, []byte("PK\x03\x04")) ||
+		bytes.HasPrefix(head, []byte("PAR1")) {
+		return fmt.Errorf("is not text, %s", expected)
 	}
 	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff")))
 	if bytes.HasPrefix(text, []byte("<")) {
 		return errors.New("is XML: of Pascal VOC name the folder, and export other forms as COCO")
 	}
 	if isFiftyOne(text) {
-		return errors.New("is FiftyOne's labels, which winnow does not read: export the dataset as COCO or as folders " +
-			"of classes")
+		return errors.New("is FiftyOne's labels, which winnow does not read: export the dataset as COCO or as " +
+			"folders of classes")
 	}
 	return nil
 }

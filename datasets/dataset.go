@@ -47,33 +47,6 @@ type Dataset struct {
 	Repeats []Repeat // rows that were left out, since they repeat a sample
 }
 
-// Column is a column to add to a manifest: the cells of some samples, by their positions.
-type Column struct {
-	Name  string
-	Cells map[int]string
-}
-
-// With returns d with more columns, or d itself without any.
-func (d *Dataset) With(more ...Column) *Dataset {
-	if len(more) == 0 {
-		return d
-	}
-	wide := *d
-	wide.Columns, wide.Samples = slices.Clone(d.Columns), slices.Clone(d.Samples)
-	for _, c := range more {
-		wide.Columns = append(wide.Columns, c.Name)
-	}
-	for i := range wide.Samples {
-		extra := make([]string, len(d.Columns), len(wide.Columns))
-		copy(extra, d.Samples[i].Extra)
-		for _, c := range more {
-			extra = append(extra, c.Cells[i])
-		}
-		wide.Samples[i].Extra = extra
-	}
-	return &wide
-}
-
 // Select returns the positions of the samples of a split, in order.
 func (d *Dataset) Select(split string) []int {
 	n := 0

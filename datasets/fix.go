@@ -37,11 +37,8 @@ type Fixed struct {
 // In CSV, TSV, JSON lines and lists without a header the changed rows are written again, all others are copied; in
 // COCO's JSON only category_id changes, and annotations are left out. Any other source, such as a folder, shards or an
 // export of Label Studio, becomes a CSV manifest of what was read.
-//
-// more are columns to add to tables and JSON lines. Lists without a header and COCO's JSON have
-// no place for them.
-func Fix(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision, more ...Column) (Fixed, error) {
-	x := &fixer{d: d, decisions: decisions, more: more, did: Fixed{Changed: map[string]int{}}}
+func Fix(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision) (Fixed, error) {
+	x := &fixer{d: d, decisions: decisions, did: Fixed{Changed: map[string]int{}}}
 	err := x.checkDecisions()
 	if err == nil {
 		err = x.fixSource(w, source)
@@ -96,7 +93,6 @@ func FormOf(source location.Source) (Format, error) {
 type fixer struct {
 	d         *Dataset
 	decisions map[int]Decision
-	more      []Column
 	rows      []int // the sample of each row of the source, -1 if it was not read as one
 	did       Fixed
 }
@@ -160,7 +156,6 @@ func (x *fixer) applyDecisions() *Dataset {
 
 // writeList writes what was read as a CSV manifest.
 func (x *fixer) writeList(w io.Writer) error {
-	x.d = x.d.With(x.more...)
 	return WriteCSV(w, x.applyDecisions())
 }
 
@@ -222,7 +217,7 @@ func (x *fixer) fixWhole(w io.Writer, r io.Reader, fix func(text []byte) ([]byte
 	if err == nil && !json.Valid(text) {
 		err = json.Unmarshal(text, new(any)) // says where it is broken
 	}
-	if err == nil && x.did.Dropped+x.did.Relabelled+len(x.more) > 0 {
+	if err == nil && x.did.Dropped+x.did.Relabelled > 0 {
 		end := bytes.Clone(text[len(bytes.TrimRight(text, " \t\r\n")):])
 		if text, err = fix(text); err == nil {
 			text = append(text, end...)
@@ -266,31 +261,31 @@ func (x *fixer) checkRows(n int) error {
 	return nil
 }
 
-// decideRow returns the decision on a row of the source with this label, and its sample. A row that was not read as a
+// decideRow returns the decision on a row of the source with this label. A row that was not read as a
 // sample (-1) and one without a decision get the decision {}: they stay as they are.
-func (x *fixer) decideRow(row int, label string) (what Decision, sample int, err error) {
+func (x *fixer) decideRow(row int, label string) (what Decision, err error) {
 	if row >= len(x.rows) || x.rows[row] < 0 {
-		return what, -1, nil
+		return what, nil
 	}
-	sample = x.rows[row]
+	sample := x.rows[row]
 	given := x.d.LabelName(x.d.Samples[sample])
 	if list, _ := listLabels(label); len(list) == 1 {
 		label = list[0]
 	}
 	if label != given {
-		return what, sample, fmt.Errorf("row %d has the label %q, which was %q before: the file has changed", row+1,
+		return what, fmt.Errorf("row %d has the label %q, which was %q before: the file has changed", row+1,
 			label, given)
 	}
 	if what = x.decisions[sample]; what.Label == given {
 		what.Label = ""
 	}
-	return what, sample, nil
+	return what, nil
 }
 
 // fixListLine fixes a line of a list without a header.
 func (x *fixer) fixListLine(row int, line []byte) ([]byte, error) {
 	p, was, _ := listLine(string(line))
-	what, _, err := x.decideRow(row, was)
+	what, err := x.decideRow(row, was)
 	if err != nil || what.Drop {
 		return nil, err
 	}
@@ -326,7 +321,7 @@ func (f *objectFixer) fixObject(row int, text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	what, sample, err := f.decideRow(row, trimLineEnd(was))
+	what, err := f.decideRow(row, trimLineEnd(was))
 	if err != nil || what.Drop {
 		return nil, err
 	}
@@ -337,9 +332,6 @@ func (f *objectFixer) fixObject(row int, text []byte) ([]byte, error) {
 			}
 			return quoteJSON(what.Label)
 		})
-	}
-	for _, c := range f.more {
-		text = addMember(text, c.Name, quoteJSON(c.Cells[sample]))
 	}
 	return text, nil
 }
@@ -387,7 +379,7 @@ func (x *fixer) fixCOCO(text []byte) (fixed []byte, err error) {
 		list, err = x.fixElements(list, &n, func(row int, raw []byte) ([]byte, error) {
 			var a cocoAnnotation
 			_ = json.Unmarshal(raw, &a) // was left out if it is broken
-			what, _, err := x.decideRow(row, labels[a.Category])
+			what, err := x.decideRow(row, labels[a.Category])
 			if err != nil || what.Drop {
 				return nil, err
 			}
@@ -428,7 +420,6 @@ func (x *fixer) fixTable(w io.Writer, r io.Reader, by rune) error {
 		text := passed.Next(int(in.InputOffset() - at))
 		at = in.InputOffset()
 		row := bytes.TrimRight(text, "\r\n")
-		cell := func(c Column) string { return c.Name }
 		switch {
 		case n < 0:
 			in.TrimLeadingSpace = hasSpaces(record, by)
@@ -440,7 +431,7 @@ func (x *fixer) fixTable(w io.Writer, r io.Reader, by rune) error {
 			_, _ = w.Write(text)
 			continue
 		default:
-			what, sample, err := x.decideRow(n, trimLineEnd(record[label]))
+			what, err := x.decideRow(n, trimLineEnd(record[label]))
 			if err != nil {
 				return err
 			}
@@ -452,12 +443,8 @@ func (x *fixer) fixTable(w io.Writer, r io.Reader, by rune) error {
 				blank := row[:len(row)-len(bytes.TrimLeft(row, "\r\n"))] // lines before it
 				row = slices.Concat(blank, []byte(joinCells(record, by)))
 			}
-			cell = func(c Column) string { return c.Cells[sample] }
 		}
 		_, _ = w.Write(row)
-		for _, c := range x.more {
-			_, _ = io.WriteString(w, string(by)+joinCells([]string{cell(c)}, by))
-		}
 		if _, err := w.Write(text[len(bytes.TrimRight(text, "\r\n")):]); err != nil {
 			return err
 		}

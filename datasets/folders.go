@@ -264,7 +264,7 @@ func (c *classFolders) explainLoose(where string) error {
 		"write a list with the columns path and label", where)
 }
 
-// viewNames are the names of folders that hold views of the same scenes: pictures, depths, masks. No class is called so.
+// viewNames are the names of folders that hold views of the same scenes: pictures, depths, masks. No class has one.
 var viewNames = []string{"rgb", "depth", "gt", "ground_truth", "groundtruth", "masks", "labels",
 	"annotations", "disparity", "segmentation"}
 

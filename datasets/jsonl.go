@@ -120,7 +120,6 @@ func (t *others) findHeadKeys(sorted []string, values map[string]string) error {
 	if err != nil {
 		return err
 	}
-	guessed = t.opts.takeOnlyOther(sorted, &at, guessed)
 	var extra []int
 	for i := range sorted {
 		if !slices.Contains(at[:], i) {

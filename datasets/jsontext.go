@@ -69,12 +69,6 @@ func editMember(object json.RawMessage, key string, change func(was json.RawMess
 	return append(out, '}')
 }
 
-// addMember returns an object with one more member at its end.
-func addMember(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
-	object = bytes.TrimRight(object, " \t\r\n")
-	return append(appendMember(bytes.Clone(object[:len(object)-1]), key, value), '}')
-}
-
 func appendMember(out []byte, key string, value json.RawMessage) []byte {
 	if len(bytes.TrimRight(out, " \t\r\n")) > 1 {
 		out = append(out, ", "...)

@@ -139,14 +139,16 @@ func (s *studioExport) findDataKeys(data map[string]string) error {
 	return nil
 }
 
-// locateImage returns the path of a task's image without the prefix strip: below Label Studio's document root, below its
-// folder media if it was uploaded, or as it is. An image given by a URL is a file only if the URL begins with the prefix.
+// locateImage returns the path of a task's image without the prefix strip: below Label Studio's document root, below
+// its folder media if it was uploaded, or as it is. An image given by a URL is a file only if the URL begins with the
+// prefix.
 func locateImage(value, strip string) (string, error) {
 	u, err := url.Parse(value)
 	_, upload, uploaded := strings.Cut(value, "/data/upload/")
 	switch {
 	case strip != "" && strings.HasPrefix(value, strip):
-	case err == nil && u.Query().Get("d") != "" && strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/data/local-files"):
+	case err == nil && u.Query().Get("d") != "" &&
+		strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/data/local-files"):
 		value = strings.TrimLeft(u.Query().Get("d"), "/")
 	case uploaded:
 		if value, err = url.PathUnescape("upload/" + upload); err != nil {
@@ -178,12 +180,12 @@ func (s *studioExport) setLabels() (said string, err error) {
 		}
 	}
 	if control == "" {
-		return "", fmt.Errorf("found choices of the controls [%.200s], expected one that holds the labels: name it, or a "+
-			"key of the data, with winnow data import --label-column", strings.Join(names, ", "))
+		return "", fmt.Errorf("found choices of the controls [%.200s], expected one that holds the labels: name it, or "+
+			"a key of the data, with winnow data import --label-column", strings.Join(names, ", "))
 	}
 	if !s.controls[control] {
-		return "", fmt.Errorf("found labelled regions of the control %q, expected choices: export the project as COCO or "+
-			"YOLO", control)
+		return "", fmt.Errorf("found labelled regions of the control %q, expected choices: export the project as COCO "+
+			"or YOLO", control)
 	}
 	without := 0
 	for i := range s.rows {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// separateLabels returns, by the number of rows of each label, the labels that are not the name of one class: for a JSON
-// list of one its class, and "" for those that name several. A bar joins labels, and a semicolon does if one of the
-// parts is a label of other rows; names of classes may hold commas.
+// separateLabels returns, by the number of rows of each label, the labels that are not the name of one class: for a
+// JSON list of one its class, and "" for those that name several. A bar joins labels, and a semicolon does if one of
+// the parts is a label of other rows; names of classes may hold commas.
 func separateLabels(rows map[string]int) (as map[string]string) {
 	as = map[string]string{}
 	for name := range rows {

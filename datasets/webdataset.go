@@ -326,20 +326,5 @@ func splitOf(name string) string {
 	return split
 }
 
-// ShardFiles lists the files of a source of shards, nil for any other source.
-func ShardFiles(ctx context.Context, source location.Source) (files []location.Source) {
-	if layout, err := LayoutOf(ctx, source); err != nil || layout == File {
-		return nil
-	}
-	list, err := shards.Find(ctx, source, shards.None)
-	if err != nil {
-		return nil // none, or an error that reading will report
-	}
-	for _, name := range list.Names {
-		files = append(files, list.Root.Join(name))
-	}
-	return files
-}
-
 // withPictures puts the image column before the others.
 func withPictures(columns []string) []string { return slices.Concat([]string{pictures}, columns) }

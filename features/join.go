@@ -18,12 +18,9 @@ func (e *SourceError) Error() string { return fmt.Sprintf("%s: %v", e.Dir, e.Err
 
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// Join combines stores of consecutive images, in this order, into a store in dir, and releases their paths. Stores of
-// whole batches give, byte for byte, the store made in one run on the same device. Join checks that the stores have
-// the same model, tensor, preprocessing, views and batches, and that no vector has changed since it was written
-// (*SourceError).
-//
-// If dir holds a store, finished or begun, Join does as [Create] does with overwrite.
+// Join combines stores of consecutive images, in this order, into a store in dir, as [Create] does, and releases their
+// paths. Stores of whole batches give, byte for byte, the store made in one run on the same device. A vector that has
+// changed since it was written is a *[SourceError].
 func Join(ctx context.Context, stores []*Store, dir string, overwrite bool,
 	progress func(done, total int)) (*Store, error) {
 	if len(stores) == 0 {

@@ -9,11 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"winnow/internal/vectorfile"
 	"winnow/run/embedding"
 )
 
 type jsonLine struct {
-	embedding.VectorRow
+	vectorfile.Row
 	Error string `json:"error"`
 }
 
@@ -55,9 +56,9 @@ func TestEmbedIsExport(t *testing.T) {
 		}
 	}
 	// Every form holds the same rows.
-	var rows []embedding.VectorRow
+	var rows []vectorfile.Row
 	for i, id := range ids[1:] {
-		rows = append(rows, embedding.VectorRow{Path: id[1], Label: id[2], Split: id[3],
+		rows = append(rows, vectorfile.Row{Path: id[1], Label: id[2], Split: id[3],
 			Embedding: readNPY(t, at("got.npy")).Data[i*6 : i*6+6]})
 	}
 	for _, form := range []string{"csv", "parquet", "jsonl"} {
@@ -77,13 +78,13 @@ func TestEmbedIsExport(t *testing.T) {
 	for i := range rows {
 		rows[i].Embedding = again.Data[i*6 : i*6+6]
 	}
-	got, err := parquet.ReadFile[embedding.VectorRow](at("got.parquet"))
+	got, err := parquet.ReadFile[vectorfile.Row](at("got.parquet"))
 	if diff := cmp.Diff(rows, got); diff != "" || err != nil {
 		t.Errorf("parquet: %v (-want +got):\n%s", err, diff)
 	}
-	var lines []embedding.VectorRow
+	var lines []vectorfile.Row
 	for _, l := range jsonLines(t, readFile(t, at("got.jsonl"))) {
-		lines = append(lines, l.VectorRow)
+		lines = append(lines, l.Row)
 	}
 	if diff := cmp.Diff(rows, lines); diff != "" {
 		t.Errorf("jsonl (-want +got):\n%s", diff)

@@ -23,6 +23,7 @@ import (
 	"winnow/features"
 	"winnow/internal/lookup"
 	"winnow/internal/testing/orttest"
+	"winnow/internal/vectorfile"
 	"winnow/models"
 	"winnow/run/embedding"
 	"winnow/run/folder"
@@ -155,12 +156,12 @@ func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVect
 		t.Fatal(err)
 	}
 	ids := [][]string{{"row", "path", "label", "split"}}
-	var rows []embedding.VectorRow
+	var rows []vectorfile.Row
 	for _, sample := range d.Samples {
 		if sample.Path == "39.png" {
 			continue
 		}
-		row := embedding.VectorRow{Path: sample.Path, Split: sample.Split, Embedding: features.Row(x, len(rows))}
+		row := vectorfile.Row{Path: sample.Path, Split: sample.Split, Embedding: features.Row(x, len(rows))}
 		if sample.Path != "47.png" { // the one without a label
 			row.Label = d.Classes[sample.Label]
 		}
@@ -180,7 +181,7 @@ func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVect
 	if diff := cmp.Diff(ids, table(t, base+".ids.csv")); diff != "" {
 		t.Errorf("ids (-want +got):\n%s", diff)
 	}
-	got, err := parquet.ReadFile[embedding.VectorRow](base + ".parquet")
+	got, err := parquet.ReadFile[vectorfile.Row](base + ".parquet")
 	if diff := cmp.Diff(rows, got); diff != "" || err != nil {
 		t.Errorf("parquet: %v (-want +got):\n%s", err, diff)
 	}

@@ -138,8 +138,8 @@ func (j Job) readOnce(ctx context.Context, d *datasets.Dataset, part []int) erro
 		roots[root], shards = true, shards || layout == datasets.Shards
 	}
 	if len(roots) > 1 && shards {
-		return errors.New("data import: found shards in several folders: name them by one pattern with quotes around, " +
-			"such as '*/*.tar', or give the folder above them")
+		return errors.New("data import: found shards in several folders: name them by one pattern with quotes " +
+			"around, such as '*/*.tar', or give the folder above them")
 	}
 	first := make([]int, len(j.Sources)) // the first sample of each
 	for i := range slices.Backward(part) {

@@ -14,8 +14,8 @@ import (
 )
 
 // Limits on what a Parquet file makes its reader allocate. The library trusts the sizes that a file states: of its
-// lists, its pages, the values of a page and the runs of values in it; forty kilobytes can ask for gigabytes. So footers
-// and headers are decoded by a bounded reader, and pages are unpacked and counted here.
+// lists, its pages, the values of a page and the runs of values in it; forty kilobytes can ask for gigabytes. So
+// footers and headers are decoded by a bounded reader, and pages are unpacked and counted here.
 const (
 	maxFooter  = 16 << 20
 	firstRead  = 1 << 16 // first read of a page's header: numbers, and its least and largest value, which may be long

@@ -75,8 +75,7 @@ func guarded(data []byte) (err error) {
 
 // Files of ordinary writers pass: all compressions, both versions of pages, several row groups.
 func TestSound(t *testing.T) {
-	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd,
-		&parquet.Lz4Raw} {
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd} {
 		for _, version := range []int{1, 2} {
 			for _, n := range []int{0, 1, 3000} {
 				data := file(t, n, parquet.Compression(codec), parquet.DataPageVersion(version),
@@ -165,8 +164,6 @@ func TestBombs(t *testing.T) {
 			"does not unpack to the 80 bytes"},
 		"snappy": {single(t, format.Snappy, format.Double, plain, 80, varints(1<<31)),
 			"unpacks to 2147483648 bytes, states 80"},
-		"lz4, which never ends": {single(t, format.Lz4Raw, format.Double, plain, 80, []byte{0xff, 0xff, 0xff}),
-			"does not unpack to the 80 bytes"},
 		"a page": {single(t, format.Snappy, format.Double, plain, 1<<30, varints(1<<30)),
 			"states 1073741824 bytes unpacked"},
 		"runs": {single(t, format.Uncompressed, format.ByteArray, in(format.RLEDictionary), 8,

@@ -12,7 +12,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
-	"github.com/pierrec/lz4/v4"
 )
 
 // unpackContent unpacks a page and counts its values.
@@ -90,12 +89,6 @@ func (p packedPage) unpackPage(column *parquet.Column, packed []byte, size int) 
 			return nil, fmt.Errorf("unpacks to %d bytes, states %d", n, size)
 		}
 		return snappy.Decode(nil, packed)
-	case format.Lz4Raw:
-		data = make([]byte, size)
-		if n, err := lz4.UncompressBlock(packed, data); err != nil || n != size {
-			return nil, fmt.Errorf("does not unpack to the %d bytes that it states", size)
-		}
-		return data, nil
 	case format.Gzip:
 		in, err := gzip.NewReader(bytes.NewReader(packed))
 		if err != nil {
@@ -112,7 +105,7 @@ func (p packedPage) unpackPage(column *parquet.Column, packed []byte, size int) 
 		defer in.Close()
 		return readExactly(in, size)
 	}
-	return nil, fmt.Errorf("is packed by %v, expected none, snappy, gzip, zstd or lz4", codec)
+	return nil, fmt.Errorf("is packed by %v, expected none, snappy, gzip or zstd", codec)
 }
 
 // readExactly reads size bytes and returns an error if there are fewer or more.

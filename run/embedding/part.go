@@ -11,6 +11,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/lookup"
+	"winnow/internal/vectorfile"
 )
 
 // Job divides the computation of vectors.
@@ -20,7 +21,7 @@ var Job = cluster.Job[partRows]{Name: "embed", Unit: "images", Merge: mergeVecto
 type partRows struct {
 	Dim   int
 	Model string
-	Rows  []VectorRow
+	Rows  []vectorfile.Row
 	Bad   []features.Bad
 }
 
@@ -58,10 +59,10 @@ func (e *Embedder) WritePart(ctx context.Context, h Host, out string, list *imag
 	})
 }
 
-// partWriter writes rows into a part. It implements rowWriter.
+// partWriter writes rows into a part. It implements vectorfile.Writer.
 type partWriter func(partRows) error
 
-func (put partWriter) Write(rows []VectorRow) error {
+func (put partWriter) Write(rows []vectorfile.Row) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -84,7 +85,7 @@ func mergeVectors(_ context.Context, w *cluster.Whole, values iter.Seq2[partRows
 		return nil, err
 	}
 	var bad []features.Bad
-	err = writeFile(w.Out.Path(), first.Dim, func(to rowWriter) error {
+	err = writeFile(w.Out.Path(), first.Dim, func(to vectorfile.Writer) error {
 		done := 0
 		for {
 			some, err, more := next()

@@ -13,6 +13,7 @@ import (
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
+	"winnow/internal/vectorfile"
 	"winnow/run/folder"
 )
 
@@ -23,7 +24,7 @@ var RunForms = []string{"npy", "csv", "parquet"}
 type RunFile struct{ Form, Path string }
 
 // Files returns the files that are written for it.
-func (f RunFile) Files() []string { return listVectorFiles(f.Path, f.Form) }
+func (f RunFile) Files() []string { return vectorfile.Files(f.Path, f.Form) }
 
 // RunVectors describes the embeddings written for a run, as winnow export --json prints it.
 type RunVectors struct {
@@ -48,10 +49,10 @@ func WriteRun(ctx context.Context, r *folder.Run, splits string, to []RunFile) (
 			return nil, err
 		}
 	}
-	named := make([]VectorRow, len(ids))
+	named := make([]vectorfile.Row, len(ids))
 	for i, id := range ids {
 		sample := r.Manifest.Samples[id]
-		named[i] = VectorRow{Path: sample.Path, Split: sample.Split, Embedding: features.Row(x, i)}
+		named[i] = vectorfile.Row{Path: sample.Path, Split: sample.Split, Embedding: features.Row(x, i)}
 		if sample.Label != datasets.Unlabelled {
 			named[i].Label = r.Manifest.Classes[sample.Label]
 		}
@@ -62,7 +63,7 @@ func WriteRun(ctx context.Context, r *folder.Run, splits string, to []RunFile) (
 		return WriteWhole(path, write)
 	}
 	for _, f := range to {
-		if err := writeVectors(f.Path, f.Form, x.Cols, put, func(to rowWriter) error {
+		if err := vectorfile.Write(f.Path, f.Form, x.Cols, put, func(to vectorfile.Writer) error {
 			return errors.Join(to.Write(named), to.Close())
 		}); err != nil {
 			return nil, err

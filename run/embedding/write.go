@@ -13,11 +13,12 @@ import (
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
+	"winnow/internal/vectorfile"
 )
 
 // Endings returns the endings of the files that [Network.WriteFile] writes.
 func Endings() (list []string) {
-	for _, form := range vectorForms {
+	for _, form := range vectorfile.Forms {
 		list = append(list, "."+form)
 	}
 	return list
@@ -26,11 +27,11 @@ func Endings() (list []string) {
 // Files returns the files that are written for a file of vectors: itself and, for forms without names, the list of what
 // its rows are. An ending not in [Endings] is an error.
 func Files(out string) ([]string, error) {
-	form, ok := formOfVectors(out)
+	form, ok := vectorfile.FormOf(out)
 	if !ok {
 		return nil, fmt.Errorf("%q does not end in %s", out, strings.Join(Endings(), ", "))
 	}
-	return listVectorFiles(out, form), nil
+	return vectorfile.Files(out, form), nil
 }
 
 // Written describes a file of vectors, as winnow embed --json prints it.
@@ -55,7 +56,7 @@ func (n *Network) WriteFile(ctx context.Context, out string, list *imageroot.Lis
 		return Written{}, fmt.Errorf("embed: %w", err)
 	}
 	var all *rows
-	err = writeFile(out, n.Dim(), func(to rowWriter) (err error) {
+	err = writeFile(out, n.Dim(), func(to vectorfile.Writer) (err error) {
 		all, err = n.writeReadable(ctx, list, to, nil, o)
 		return errors.Join(err, to.Close())
 	})
@@ -68,16 +69,16 @@ func (n *Network) WriteFile(ctx context.Context, out string, list *imageroot.Lis
 
 // WriteLines writes each image as a line of JSON as soon as its vector is computed.
 func (n *Network) WriteLines(ctx context.Context, w io.Writer, list *imageroot.List, o Options) error {
-	to := newJSONRows(w)
-	_, err := n.writeReadable(ctx, list, to, to.writeUnreadable, o)
+	to := vectorfile.NewJSONL(w)
+	_, err := n.writeReadable(ctx, list, to, to.Unreadable, o)
 	return err
 }
 
 // writeReadable passes the vectors of readable images to out, and unreadable images to tell unless it is nil. No vector
 // is kept.
-func (n *Network) writeReadable(ctx context.Context, list *imageroot.List, out rowWriter,
+func (n *Network) writeReadable(ctx context.Context, list *imageroot.List, out vectorfile.Writer,
 	tell func(path, reason string) error, o Options) (*rows, error) {
-	var some []VectorRow
+	var some []vectorfile.Row
 	all := &rows{take: func(x blas32.General, first int, bad []features.Bad) error {
 		some = some[:0]
 		for i := range x.Rows {
@@ -92,7 +93,7 @@ func (n *Network) writeReadable(ctx context.Context, list *imageroot.List, out r
 				continue
 			}
 			n := list.Images[first+i]
-			some = append(some, VectorRow{Path: n.Path, Label: n.Label, Split: n.Split,
+			some = append(some, vectorfile.Row{Path: n.Path, Label: n.Label, Split: n.Split,
 				Embedding: features.Row(x, i)})
 		}
 		return out.Write(some)
@@ -119,10 +120,10 @@ func (r *rows) Append(x blas32.General, bad []features.Bad) error {
 }
 
 // writeFile writes the file, and the one beside it, once fill has written all rows without an error.
-func writeFile(out string, dim int, fill func(rowWriter) error) error {
-	form, _ := formOfVectors(out)
+func writeFile(out string, dim int, fill func(vectorfile.Writer) error) error {
+	form, _ := vectorfile.FormOf(out)
 	var filling error // in its own words
-	err := writeVectors(out, form, dim, atomicfile.Write, func(to rowWriter) error {
+	err := vectorfile.Write(out, form, dim, atomicfile.Write, func(to vectorfile.Writer) error {
 		filling = fill(to)
 		return filling
 	})

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"winnow/internal/catalog"
+	"winnow/internal/fetch"
 	"winnow/internal/hint"
 	"winnow/models"
 	"winnow/run/trial"
@@ -57,8 +58,8 @@ func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got,
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, fmt.Errorf("fetching: %w", err)
 	}
-	if err := bringAll(ctx, files, filepath.Dir(path), o); errors.As(err, new(*unavailable)) {
-		if o.From != "" && !isAddress(o.From) {
+	if err := bringAll(ctx, files, filepath.Dir(path), o); errors.As(err, new(*fetch.Unavailable)) {
+		if o.From != "" && !fetch.IsAddress(o.From) {
 			return nil, hint.With(fmt.Errorf("fetching: %q was not fetched: %w", name, err),
 				"name the published file; winnow models show %s prints its size and sha256", name)
 		}
@@ -90,20 +91,12 @@ func checkPresent(r *models.Registry, e models.Entry) (*Got, error) {
 	return &Got{b, p, true}, err
 }
 
-// source is a file of a model, and where to get it.
-type source struct {
-	name   string
-	size   int64
-	sha256 string   // hex
-	places []string // http:// or https:// addresses, or paths of files, tried in order
-}
-
 // listEntrySources returns the files of an entry. The first is the network itself.
-func listEntrySources(e models.Entry, from string) ([]source, error) {
+func listEntrySources(e models.Entry, from string) ([]fetch.Source, error) {
 	pub, ok := e.Published()
-	list := []source{{filepath.Base(e.File), pub.Size, pub.SHA256, pub.Places}}
+	list := []fetch.Source{{Name: filepath.Base(e.File), Size: pub.Size, SHA256: pub.SHA256, Places: pub.Places}}
 	for _, part := range pub.Parts {
-		list = append(list, source{part.Name, part.Size, part.SHA256, part.Places})
+		list = append(list, fetch.Source(part))
 	}
 	switch {
 	case !ok && models.Instead(e.Name) != "":
@@ -117,13 +110,13 @@ func listEntrySources(e models.Entry, from string) ([]source, error) {
 	case from == "" && len(pub.Places) == 0:
 		return nil, hint.With(fmt.Errorf("fetching: %q: no place is known that has its file", e.Name),
 			"name one: winnow models get %s --from URL|FILE; the sha256 is checked", e.Name)
-	case strings.Contains(from, "://") && !isAddress(from):
+	case strings.Contains(from, "://") && !fetch.IsAddress(from):
 		return nil, hint.Misused("fetching: found %q, expected an address that begins with http:// or "+
 			"https://, or a file", from)
 	}
 	for i := range list {
 		if from != "" {
-			list[i].places = []string{placeBesideFirst(from, list[i].name, i == 0)}
+			list[i].Places = []string{placeBesideFirst(from, list[i].Name, i == 0)}
 		}
 	}
 	return list, nil
@@ -132,20 +125,20 @@ func listEntrySources(e models.Entry, from string) ([]source, error) {
 // placeBesideFirst returns where a file of a model is, if the first is at from, or from is the address of their folder.
 func placeBesideFirst(from, name string, first bool) string {
 	switch {
-	case isAddress(from) && strings.HasSuffix(from, "/"):
+	case fetch.IsAddress(from) && strings.HasSuffix(from, "/"):
 		return from + name
 	case first:
 		return from
-	case isAddress(from):
+	case fetch.IsAddress(from):
 		return from[:strings.LastIndex(from, "/")+1] + name
 	}
 	return filepath.Join(filepath.Dir(from), name)
 }
 
 // bringAll fetches the files of a model to a folder.
-func bringAll(ctx context.Context, files []source, folder string, o Options) error {
+func bringAll(ctx context.Context, files []fetch.Source, folder string, o Options) error {
 	for _, f := range files {
-		if err := fetchMissing(ctx, f, filepath.Join(folder, f.name), o); err != nil {
+		if err := fetchMissing(ctx, f, filepath.Join(folder, f.Name), o); err != nil {
 			return err
 		}
 	}
@@ -153,13 +146,13 @@ func bringAll(ctx context.Context, files []source, folder string, o Options) err
 }
 
 // fetchMissing fetches a file unless it is there from an earlier call.
-func fetchMissing(ctx context.Context, file source, path string, o Options) error {
-	sum, err := sumFile(path)
+func fetchMissing(ctx context.Context, file fetch.Source, path string, o Options) error {
+	sum, err := fetch.Sum(path)
 	switch {
-	case err == nil && sum == file.sha256:
+	case err == nil && sum == file.SHA256:
 		return nil
 	case err == nil:
-		return hint.With(fmt.Errorf("fetching: %s: found a file with sha256 %s, expected %s", path, sum, file.sha256),
+		return hint.With(fmt.Errorf("fetching: %s: found a file with sha256 %s, expected %s", path, sum, file.SHA256),
 			"move it away and run the same command again")
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("fetching: %w", err)
@@ -173,8 +166,8 @@ func fetchMissing(ctx context.Context, file source, path string, o Options) erro
 			o.Progress(int(done/mb), int((total+mb-1)/mb), int(earlier/mb))
 		}
 	}
-	err = fetchFile(ctx, file, path, o, progress)
-	if err == nil || ctx.Err() != nil || errors.As(err, new(*unavailable)) {
+	err = fetch.File(ctx, file, path, o.Note, progress)
+	if err == nil || ctx.Err() != nil || errors.As(err, new(*fetch.Unavailable)) {
 		return err
 	}
 	return fmt.Errorf("fetching: %w", err)

@@ -1,4 +1,6 @@
-package fetching
+// Package fetch downloads a file of known size and sha256 from the first of several places that has it. What has
+// arrived stays next to the file until it is complete, and the next call resumes it.
+package fetch
 
 import (
 	"context"
@@ -21,27 +23,37 @@ import (
 // stall is the time without a byte after which a transfer is broken.
 const stall = time.Minute
 
-// unavailable is the error when no place had the file; it says what was wrong with each.
-type unavailable struct{ places []string }
+// Unavailable is the error when no place had the file; it says what was wrong with each.
+type Unavailable struct{ Places []string }
 
-func (e *unavailable) Error() string { return strings.Join(e.places, "; ") }
+func (e *Unavailable) Error() string { return strings.Join(e.Places, "; ") }
 
-// isAddress reports whether a place is an address, not a file.
-func isAddress(place string) bool {
+// IsAddress reports whether a place is an address, not a file.
+func IsAddress(place string) bool {
 	return strings.HasPrefix(place, "http://") || strings.HasPrefix(place, "https://")
+}
+
+// Source is a file and where to get it.
+type Source struct {
+	Name   string
+	Size   int64
+	SHA256 string   // hex
+	Places []string // http:// or https:// addresses, or paths of files, tried in order
 }
 
 // download is a transfer in progress. Until the file is complete its part is in path.part, even after an error; the
 // next call resumes it.
 type download struct {
-	source
+	Source
 	part          *os.File
 	done, earlier int64 // bytes in part, now and at the beginning
 	progress      func(done, total, earlier int64)
 }
 
-// fetchFile fetches a file to path, which must not exist, from the first of its places that has it.
-func fetchFile(ctx context.Context, file source, path string, o Options,
+// File fetches a file to path, which must not exist, from the first of its places that has it.
+//
+// note reports a place that failed; progress the bytes done, in total, and from an earlier transfer.
+func File(ctx context.Context, file Source, path string, note func(fact string),
 	progress func(done, total, earlier int64)) error {
 	part, err := regular.OpenOwn(path+".part", os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -51,13 +63,13 @@ func fetchFile(ctx context.Context, file source, path string, o Options,
 	if held, err := lock.File(part); err == nil && !held {
 		return fmt.Errorf("%s: another winnow is fetching it", part.Name())
 	}
-	d := &download{source: file, part: part, progress: progress}
+	d := &download{Source: file, part: part, progress: progress}
 	if d.earlier, err = part.Seek(0, io.SeekEnd); err != nil {
 		return err
 	}
 	d.done = d.earlier
 	var failed []string
-	for _, place := range file.places {
+	for _, place := range file.Places {
 		resumed := d.done > 0
 		err := d.fetchFrom(ctx, place)
 		if errors.Is(err, errOther) && resumed { // the part was of another file
@@ -73,14 +85,14 @@ func fetchFile(ctx context.Context, file source, path string, o Options,
 			return atomicfile.SyncDir(filepath.Dir(path))
 		}
 		failed = append(failed, fmt.Sprintf("%s: %v", place, err))
-		if o.Note != nil {
-			o.Note(failed[len(failed)-1])
+		if note != nil {
+			note(failed[len(failed)-1])
 		}
 	}
 	if d.done == 0 { // nothing to resume
 		os.Remove(part.Name())
 	}
-	return &unavailable{failed}
+	return &Unavailable{failed}
 }
 
 // errOther says that a place has another file.
@@ -88,15 +100,15 @@ var errOther = errors.New("it is another version, or damaged")
 
 // fetchFrom appends what is missing from one place, and checks the sum. Of another file nothing is kept.
 func (d *download) fetchFrom(ctx context.Context, place string) error {
-	if d.done < d.size {
+	if d.done < d.Size {
 		if err := d.appendFrom(ctx, place); err != nil {
 			return err
 		}
 	}
 	h := sha256.New()
 	n, err := io.Copy(h, io.NewSectionReader(d.part, 0, d.done))
-	if sum := hex.EncodeToString(h.Sum(nil)); err == nil && (n != d.size || sum != d.sha256) {
-		err = errors.Join(fmt.Errorf("found %d bytes with sha256 %s, expected %d with %s: %w", n, sum, d.size, d.sha256,
+	if sum := hex.EncodeToString(h.Sum(nil)); err == nil && (n != d.Size || sum != d.SHA256) {
+		err = errors.Join(fmt.Errorf("found %d bytes with sha256 %s, expected %d with %s: %w", n, sum, d.Size, d.SHA256,
 			errOther), d.startAgain())
 	}
 	return err
@@ -110,7 +122,7 @@ func (d *download) startAgain() error {
 
 // appendFrom appends what a place sends.
 func (d *download) appendFrom(ctx context.Context, place string) error {
-	if !isAddress(place) {
+	if !IsAddress(place) {
 		in, err := regular.Open(place)
 		if err != nil {
 			return err
@@ -154,7 +166,7 @@ func (d *download) appendFrom(ctx context.Context, place string) error {
 // copyFrom appends what is read, at most a byte more than the file has; heard is called whenever bytes arrive.
 func (d *download) copyFrom(ctx context.Context, in io.Reader, heard func()) error {
 	buf := make([]byte, 1<<16)
-	for d.done <= d.size {
+	for d.done <= d.Size {
 		n, err := in.Read(buf)
 		if n > 0 {
 			if heard != nil {
@@ -164,12 +176,12 @@ func (d *download) copyFrom(ctx context.Context, in io.Reader, heard func()) err
 				return err
 			}
 			d.done += int64(n)
-			d.progress(min(d.done, d.size), d.size, d.earlier)
+			d.progress(min(d.done, d.Size), d.Size, d.earlier)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, io.EOF) && d.done < d.size:
+		case errors.Is(err, io.EOF) && d.done < d.Size:
 			return io.ErrUnexpectedEOF
 		case errors.Is(err, io.EOF):
 			return nil
@@ -180,8 +192,8 @@ func (d *download) copyFrom(ctx context.Context, in io.Reader, heard func()) err
 	return nil
 }
 
-// sumFile returns the sha256 of a file in hex.
-func sumFile(path string) (string, error) {
+// Sum returns the sha256 of a file in hex.
+func Sum(path string) (string, error) {
 	f, err := regular.Open(path)
 	if err != nil {
 		return "", err

@@ -1,4 +1,5 @@
-package embedding
+// Package vectorfile writes embeddings for other tools, one image per row: for numpy, as CSV, Parquet and JSON lines.
+package vectorfile
 
 import (
 	"encoding/binary"
@@ -19,32 +20,32 @@ import (
 	"winnow/features"
 )
 
-// VectorRow is one embedded image in a file of vectors.
-type VectorRow struct {
+// Row is one embedded image in a file of vectors.
+type Row struct {
 	Path      string    `parquet:"path" json:"path"`
 	Label     string    `parquet:"label,dict" json:"label,omitempty"` // given label, or ""
 	Split     string    `parquet:"split,dict" json:"split,omitempty"`
 	Embedding []float32 `parquet:"embedding,list" json:"embedding"`
 }
 
-// rowWriter writes batches of rows and keeps no vectors.
-type rowWriter interface {
-	Write(rows []VectorRow) error
+// Writer writes batches of rows and keeps no vectors.
+type Writer interface {
+	Write(rows []Row) error
 	Close() error // ends the file; the underlying writer stays open
 }
 
-// vectorForms are the forms of files of vectors, named by their endings. The rows of npy, which numpy maps, are named
+// Forms are the forms of files of vectors, named by their endings. The rows of npy, which numpy maps, are named
 // in a second file.
-var vectorForms = []string{"npy", "csv", "parquet", "jsonl"}
+var Forms = []string{"npy", "csv", "parquet", "jsonl"}
 
-// formOfVectors returns the form of a file's ending, ignoring case.
-func formOfVectors(path string) (form string, ok bool) {
+// FormOf returns the form of a file's ending, ignoring case.
+func FormOf(path string) (form string, ok bool) {
 	form = strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
-	return form, slices.Contains(vectorForms, form)
+	return form, slices.Contains(Forms, form)
 }
 
-// listVectorFiles returns the files that are written: the one at path and emb.ids.csv next to emb.npy.
-func listVectorFiles(path, form string) []string {
+// Files returns the files that are written: the one at path and emb.ids.csv next to emb.npy.
+func Files(path, form string) []string {
 	if form == "npy" {
 		return []string{path, strings.TrimSuffix(path, filepath.Ext(path)) + ".ids.csv"}
 	}
@@ -54,8 +55,8 @@ func listVectorFiles(path, form string) []string {
 // putFile writes one file, completely or not at all.
 type putFile func(path string, write func(io.Writer) error) error
 
-// writeVectors writes the rows of dim values that fill provides and closes.
-func writeVectors(path, form string, dim int, put putFile, fill func(rowWriter) error) error {
+// Write writes the rows of dim values that fill provides and closes.
+func Write(path, form string, dim int, put putFile, fill func(Writer) error) error {
 	if form == "npy" {
 		return writeNumpy(path, dim, put, fill)
 	}
@@ -68,18 +69,18 @@ func writeVectors(path, form string, dim int, put putFile, fill func(rowWriter) 
 			}
 			return errors.Join(out.to.Write(out.record), fill(out))
 		case "parquet":
-			return fill(parquetRows{parquet.NewGenericWriter[VectorRow](w,
+			return fill(parquetRows{parquet.NewGenericWriter[Row](w,
 				parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(1<<16))})
 		case "jsonl":
-			return fill(newJSONRows(w))
+			return fill(NewJSONL(w))
 		}
-		return fmt.Errorf("form %q is unknown, expected one of %v", form, vectorForms)
+		return fmt.Errorf("form %q is unknown, expected one of %v", form, Forms)
 	})
 }
 
 // writeNumpy writes an array for numpy and the list of its rows. The values stay in an open temporary file in the same
 // folder until their number, which comes first, is known.
-func writeNumpy(path string, dim int, put putFile, fill func(rowWriter) error) error {
+func writeNumpy(path string, dim int, put putFile, fill func(Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func writeNumpy(path string, dim int, put putFile, fill func(rowWriter) error) e
 	if err != nil {
 		return err
 	}
-	return put(listVectorFiles(path, "npy")[1], func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows.ids) })
+	return put(Files(path, "npy")[1], func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows.ids) })
 }
 
 // numpyRows writes values as little-endian float32, and keeps what the rows are.
@@ -114,8 +115,8 @@ type numpyRows struct {
 	ids   [][]string
 }
 
-// Write implements [rowWriter].
-func (f *numpyRows) Write(rows []VectorRow) error {
+// Write implements [Writer].
+func (f *numpyRows) Write(rows []Row) error {
 	f.bytes = f.bytes[:0]
 	for _, r := range rows {
 		f.ids = append(f.ids, []string{strconv.Itoa(len(f.ids) - 1), r.Path, r.Label, r.Split})
@@ -127,7 +128,7 @@ func (f *numpyRows) Write(rows []VectorRow) error {
 	return err
 }
 
-// Close implements [rowWriter].
+// Close implements [Writer].
 func (f *numpyRows) Close() error { return nil }
 
 // csvRows writes a line a row. Numbers round-trip as float32.
@@ -136,8 +137,8 @@ type csvRows struct {
 	record []string
 }
 
-// Write implements [rowWriter].
-func (c *csvRows) Write(rows []VectorRow) error {
+// Write implements [Writer].
+func (c *csvRows) Write(rows []Row) error {
 	for _, r := range rows {
 		c.record = append(c.record[:0], r.Path, r.Label, r.Split)
 		for _, v := range r.Embedding {
@@ -150,18 +151,18 @@ func (c *csvRows) Write(rows []VectorRow) error {
 	return nil
 }
 
-// Close implements [rowWriter].
+// Close implements [Writer].
 func (c *csvRows) Close() error {
 	c.to.Flush()
 	return c.to.Error()
 }
 
 type parquetRows struct {
-	*parquet.GenericWriter[VectorRow]
+	*parquet.GenericWriter[Row]
 }
 
-// Write implements [rowWriter].
-func (p parquetRows) Write(rows []VectorRow) error {
+// Write implements [Writer].
+func (p parquetRows) Write(rows []Row) error {
 	_, err := p.GenericWriter.Write(rows)
 	return err
 }
@@ -169,22 +170,22 @@ func (p parquetRows) Write(rows []VectorRow) error {
 // jsonRows writes one object per line: path, label and split if there are any, embedding.
 type jsonRows struct{ to *json.Encoder }
 
-func newJSONRows(w io.Writer) *jsonRows {
+func NewJSONL(w io.Writer) *jsonRows {
 	to := json.NewEncoder(w)
 	to.SetEscapeHTML(false)
 	return &jsonRows{to}
 }
 
-// writeUnreadable writes a line for an image without a vector: its path and the reason as error.
-func (j *jsonRows) writeUnreadable(path, reason string) error {
+// Unreadable writes a line for an image without a vector: its path and the reason as error.
+func (j *jsonRows) Unreadable(path, reason string) error {
 	return j.to.Encode(struct {
 		Path  string `json:"path"`
 		Error string `json:"error"`
 	}{path, reason})
 }
 
-// Write implements [rowWriter].
-func (j *jsonRows) Write(rows []VectorRow) error {
+// Write implements [Writer].
+func (j *jsonRows) Write(rows []Row) error {
 	for _, r := range rows {
 		if err := j.to.Encode(r); err != nil {
 			return err
@@ -193,5 +194,5 @@ func (j *jsonRows) Write(rows []VectorRow) error {
 	return nil
 }
 
-// Close implements [rowWriter].
+// Close implements [Writer].
 func (j *jsonRows) Close() error { return nil }

@@ -1,4 +1,4 @@
-package fetching
+package fetch
 
 import (
 	"bytes"
@@ -11,12 +11,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
 
-// TestFetchFile: what an earlier transfer left is resumed, and nothing but the file is kept.
-func TestFetchFile(t *testing.T) {
+// TestFile: what an earlier transfer left is resumed, and nothing but the file is kept.
+func TestFile(t *testing.T) {
 	data := make([]byte, 200_000)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range data {
@@ -41,9 +42,8 @@ func TestFetchFile(t *testing.T) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
 			w.Write(data[:100_000])
 		}, `[""]`, 100_000},
-		"busy": {data[:9], func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
-			`["bytes=9-"]`, 9},
-		"endless":    {nil, func(w http.ResponseWriter, _ *http.Request) { w.Write(append(data, data...)) }, `[""]`, 0},
+		"busy":       {data[:9], func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, `["bytes=9-"]`, 9},
+		"endless":    {nil, func(w http.ResponseWriter, _ *http.Request) { w.Write(slices.Repeat(data, 2)) }, `[""]`, 0},
 		"other file": {nil, func(w http.ResponseWriter, _ *http.Request) { w.Write(data[1:]) }, `[""]`, len(data) - 1},
 		"a page":     {nil, http.NotFound, `[""]`, 0},
 	} {
@@ -58,9 +58,9 @@ func TestFetchFile(t *testing.T) {
 			if err := os.WriteFile(path+".part", c.part, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			file := source{name: "m.onnx", size: int64(len(data)), sha256: hex.EncodeToString(sum[:]),
-				places: []string{s.URL}}
-			err := fetchFile(t.Context(), file, path, Options{}, func(_, _, _ int64) {})
+			file := Source{Name: "m.onnx", Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:]),
+				Places: []string{s.URL}}
+			err := File(t.Context(), file, path, nil, func(_, _, _ int64) {})
 			if got := fmt.Sprintf("%q", asked); got != c.asked {
 				t.Errorf("asked for the ranges %s, expected %s", got, c.asked)
 			}
@@ -71,7 +71,7 @@ func TestFetchFile(t *testing.T) {
 				return
 			}
 			part, _ := os.ReadFile(path + ".part")
-			if _, there := os.Stat(path); there == nil || !errors.As(err, new(*unavailable)) || len(part) != c.left {
+			if _, there := os.Stat(path); there == nil || !errors.As(err, new(*Unavailable)) || len(part) != c.left {
 				t.Errorf("%v, %d bytes are left", err, len(part))
 			}
 		})

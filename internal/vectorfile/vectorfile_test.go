@@ -1,4 +1,4 @@
-package embedding
+package vectorfile
 
 import (
 	"errors"
@@ -15,13 +15,13 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-var twoRows = []VectorRow{
+var twoRows = []Row{
 	{Path: "a\tb.png", Label: "ü", Split: "train", Embedding: []float32{1, -2}},
 	{Path: "ÿ\U0001F426", Embedding: []float32{0.5, math.SmallestNonzeroFloat32}},
 }
 
 // The bytes of small files, by the formats' descriptions.
-func TestVectorForms(t *testing.T) {
+func TestForms(t *testing.T) {
 	header := "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }"
 	npy := "\x93NUMPY\x01\x00\x76\x00" + header + strings.Repeat(" ", 117-len(header)) + "\n" +
 		"\x00\x00\x80\x3f\x00\x00\x00\xc0" + "\x00\x00\x00\x3f\x01\x00\x00\x00"
@@ -31,8 +31,8 @@ func TestVectorForms(t *testing.T) {
 		"jsonl": {`{"path":"a\tb.png","label":"ü","split":"train","embedding":[1,-2]}` + "\n" +
 			`{"path":"ÿ` + "\U0001F426" + `","embedding":[0.5,1e-45]}` + "\n"},
 	} {
-		files := listVectorFiles(filepath.Join(t.TempDir(), "e."+form), form)
-		err := writeVectors(files[0], form, 2, atomicfile.Write, func(w rowWriter) error {
+		files := Files(filepath.Join(t.TempDir(), "e."+form), form)
+		err := Write(files[0], form, 2, atomicfile.Write, func(w Writer) error {
 			return errors.Join(w.Write(twoRows[:1]), w.Write(nil), w.Write(twoRows[1:]), w.Close())
 		})
 		if err != nil || len(files) != len(want) {
@@ -46,37 +46,37 @@ func TestVectorForms(t *testing.T) {
 	}
 }
 
-func TestParquetVectors(t *testing.T) {
-	var want []VectorRow
+func TestParquet(t *testing.T) {
+	var want []Row
 	for i := range 5000 {
-		want = append(want, VectorRow{Path: string(rune('a'+i%26)) + "/x,y.png", Label: "cls", Split: "train",
+		want = append(want, Row{Path: string(rune('a'+i%26)) + "/x,y.png", Label: "cls", Split: "train",
 			Embedding: []float32{float32(i) / 3, -math.MaxFloat32, 1e-40}})
 	}
 	file := filepath.Join(t.TempDir(), "e.parquet")
-	err := writeVectors(file, "parquet", 3, atomicfile.Write,
-		func(w rowWriter) error { return errors.Join(w.Write(want), w.Close()) })
+	err := Write(file, "parquet", 3, atomicfile.Write,
+		func(w Writer) error { return errors.Join(w.Write(want), w.Close()) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := parquet.ReadFile[VectorRow](file)
+	got, err := parquet.ReadFile[Row](file)
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
 // A failure leaves the older files unchanged and nothing new.
-func TestFailedVectorsLeaveNothing(t *testing.T) {
+func TestFailedWritesLeaveNothing(t *testing.T) {
 	cut := errors.New("cut off")
-	for _, form := range vectorForms {
+	for _, form := range Forms {
 		dir := t.TempDir()
-		files := listVectorFiles(filepath.Join(dir, "e."+form), form)
+		files := Files(filepath.Join(dir, "e."+form), form)
 		for _, file := range files {
 			if err := os.WriteFile(file, []byte("older"), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
-		err := writeVectors(files[0], form, 2, atomicfile.Write,
-			func(w rowWriter) error { return errors.Join(w.Write(twoRows), cut) })
+		err := Write(files[0], form, 2, atomicfile.Write,
+			func(w Writer) error { return errors.Join(w.Write(twoRows), cut) })
 		if !errors.Is(err, cut) {
 			t.Errorf("%s: %v", form, err)
 		}
@@ -90,7 +90,7 @@ func TestFailedVectorsLeaveNothing(t *testing.T) {
 			}
 		}
 	}
-	if err := writeVectors("e.txt", "txt", 2, func(_ string, write func(io.Writer) error) error {
+	if err := Write("e.txt", "txt", 2, func(_ string, write func(io.Writer) error) error {
 		return write(io.Discard)
 	}, nil); err == nil || !strings.Contains(err.Error(), `form "txt" is unknown`) {
 		t.Error(err)
