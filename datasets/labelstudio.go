@@ -180,8 +180,8 @@ func (s *studioExport) setLabels() (said string, err error) {
 		}
 	}
 	if control == "" {
-		return "", fmt.Errorf("found choices of the controls [%.200s], expected one that holds the labels: name it, or "+
-			"a key of the data, with winnow data import --label-column", strings.Join(names, ", "))
+		return "", fmt.Errorf("found choices of the controls [%.200s], expected one that holds the labels: name it, "+
+			"or a key of the data, with winnow data import --label-column", strings.Join(names, ", "))
 	}
 	if !s.controls[control] {
 		return "", fmt.Errorf("found labelled regions of the control %q, expected choices: export the project as COCO "+

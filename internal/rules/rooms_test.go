@@ -175,7 +175,7 @@ var rooms = []Room{
 			"run run/grid run/config run/measure run/folder run/settings run/tuning " +
 			"train"},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
-		"internal/paired report/atlas report/chart report/page"},
+		"internal/spread report/atlas report/chart report/page"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
 		"audit audit/suspects backbone backbone/ort datasets datasets/classnames datasets/glyphs " +
 			"datasets/imageroot eval eval/tsne run/extraction features filters filters/noiserate head " +
@@ -258,10 +258,10 @@ var rooms = []Room{
 		""},
 	{"internal/eigen", "decomposes symmetric matrices",
 		""},
-	{"internal/paired", "compares two ways by the differences of their repetitions: t-test, interval, " +
-		"Holm's correction",
+	{"internal/printable", "lets no control character of a label, a path or an error reach a terminal",
 		""},
-	{"internal/spread", "summarises values as a box plot does, and finds the k-th largest",
+	{"internal/spread", "summarises values as a box plot does, finds the k-th largest, and compares two ways by their " +
+		"repetitions: t-test, interval, Holm's correction",
 		""},
 	{"internal/testing/costs", "runs tests and lists those that take the most processor time",
 		""},

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"winnow/internal/paired"
+	"winnow/internal/spread"
 	"winnow/internal/text"
 )
 
@@ -46,7 +46,7 @@ func (r *Results) Verdicts() (list []Verdict) {
 func (v verdict) countHigher() (n, needs int) {
 	var undecided []int
 	for _, c := range v.Comparisons {
-		if c.Mean > paired.Rounding {
+		if c.Mean > spread.Rounding {
 			n++
 		}
 		if c.State == CannotSay {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"winnow/internal/text"
+	"winnow/internal/printable"
 )
 
 // Line shows the progress of a long piece of work, with its rate and the time left: on a terminal as one line
@@ -32,11 +32,11 @@ func (p *Line) Stage(name, unit string) {
 	p.Restart()
 }
 
-// New begins a line on w, past the guard of a text.Writer, because it prints only numbers and its own
+// New begins a line on w, past the guard of a printable.Writer, because it prints only numbers and its own
 // words. unit is what is counted, now is the clock.
 func New(w io.Writer, unit string, now func() time.Time) *Line {
-	p := &Line{w: text.Under(w), now: now, every: 5 * time.Second, unit: unit, start: now()}
-	if text.IsTerminal(w) {
+	p := &Line{w: printable.Under(w), now: now, every: 5 * time.Second, unit: unit, start: now()}
+	if printable.IsTerminal(w) {
 		p.terminal, p.every = true, 100*time.Millisecond
 	}
 	p.last = p.start

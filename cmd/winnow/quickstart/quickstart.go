@@ -16,7 +16,7 @@ import (
 	"winnow/cmd/winnow/review"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
-	"winnow/internal/text"
+	"winnow/internal/printable"
 	"winnow/papers/quickstart"
 	page "winnow/report/review"
 	"winnow/run"
@@ -101,7 +101,7 @@ func runQuickstart(ctx context.Context, p *term.Program, o Options) error {
 		"     image.\n"+
 		"  2. Findings: decide about a group of odd pictures with one click.\n"+
 		"  3. Map: draw a lasso around points of one class that lie apart, and decide about them.\n")
-	open := !o.NoOpen && text.IsTerminal(p.Out)
+	open := !o.NoOpen && printable.IsTerminal(p.Out)
 	if open {
 		if err := page.CanBrowse(); err != nil {
 			p.Note("the browser cannot be opened: %v", err)

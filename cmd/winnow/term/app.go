@@ -17,7 +17,7 @@ import (
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
-	"winnow/internal/text"
+	"winnow/internal/printable"
 )
 
 // Group is a heading in the list of all commands and the commands under it.
@@ -30,7 +30,7 @@ type Group struct {
 // 143 terminated.
 func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr io.Writer) int {
 	out := interrupt.NewWriter(ctx, stdout)
-	stdout, stderr = text.To(out), text.To(stderr)
+	stdout, stderr = printable.To(out), printable.To(stderr)
 	err := runApp(ctx, NewApp(groups, stdout, stderr), args)
 	if err == nil && out.Refused() { // not all code that prints checks for errors
 		err = ctx.Err()

@@ -18,6 +18,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/progress"
 	"winnow/internal/hint"
+	"winnow/internal/printable"
 	"winnow/internal/text"
 	"winnow/run/extraction"
 	"winnow/run/folder"
@@ -87,7 +88,7 @@ func NewProgram(c *cli.Context) (*Program, error) {
 		return nil, err
 	}
 	return &Program{
-		Precision: precision, Command: commandName(c), Out: c.App.Writer, Err: c.App.ErrWriter, Data: text.ForData(
+		Precision: precision, Command: commandName(c), Out: c.App.Writer, Err: c.App.ErrWriter, Data: printable.ForData(
 			c.App.Writer), Quiet: c.Bool("quiet"),
 		Library: c.String("ort-lib"), Compute: cfg, gpuMisuse: gpuMisused(c, cfg),
 	}, nil

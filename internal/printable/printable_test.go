@@ -1,4 +1,4 @@
-package text_test
+package printable_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"winnow/internal/text"
+	"winnow/internal/printable"
 )
 
 func TestWriter(t *testing.T) {
@@ -24,7 +24,7 @@ func TestWriter(t *testing.T) {
 	} {
 		for _, step := range []int{1, 2, 3, 1000} { // characters may come in pieces
 			var out bytes.Buffer
-			w := text.To(&out)
+			w := printable.To(&out)
 			for rest := []byte(text); len(rest) > 0; {
 				n := min(step, len(rest))
 				if got, err := w.Write(rest[:n]); got != n || err != nil {
@@ -46,7 +46,7 @@ func TestJSON(t *testing.T) {
 		all.WriteRune(r)
 	}
 	var out bytes.Buffer
-	to := json.NewEncoder(text.To(&out))
+	to := json.NewEncoder(printable.To(&out))
 	to.SetEscapeHTML(false)
 	if err := to.Encode(all.String()); err != nil {
 		t.Fatal(err)
@@ -62,9 +62,9 @@ func TestJSON(t *testing.T) {
 
 func TestForData(t *testing.T) {
 	var out bytes.Buffer
-	w := text.To(&out)
-	if text.ForData(w) != &out || text.ForData(&out) != &out || text.Under(w) != &out ||
-		text.IsTerminal(w) {
+	w := printable.To(&out)
+	if printable.ForData(w) != &out || printable.ForData(&out) != &out || printable.Under(w) != &out ||
+		printable.IsTerminal(w) {
 		t.Error("a buffer is no terminal: data goes to it unchanged")
 	}
 }
@@ -74,7 +74,7 @@ func FuzzWriter(f *testing.F) {
 	f.Add([]byte("a\x1b]0;x\a\u202e\xc2"), 3)
 	f.Fuzz(func(t *testing.T, text []byte, cut int) {
 		var out bytes.Buffer
-		w := text.To(&out)
+		w := printable.To(&out)
 		cut = min(max(cut, 0), len(text))
 		_, _ = w.Write(text[:cut])
 		_, _ = w.Write(text[cut:])

@@ -1,4 +1,8 @@
-package text
+// Package printable protects the terminal from what a program prints. Labels, paths and errors about them come
+// from other people's files: an escape sequence could rewrite the screen or type for the user, and a character
+// that changes the direction of text could make one name look like another. Of winnow it imports only
+// internal/interrupt, whose writer may be under its own.
+package printable
 
 import (
 	"fmt"
@@ -13,7 +17,7 @@ import (
 	"winnow/internal/interrupt"
 )
 
-// Writer protects the terminal from labels, paths and errors of other people's files. It passes text on. It writes control characters except line feeds and tabs, characters that change the
+// Writer passes text on. It writes control characters except line feeds and tabs, characters that change the
 // direction of text, and bytes that are not UTF-8 as escapes, in the form of Go and JSON: \x1b, \u202e. JSON
 // keeps its values, because it never contains characters below 0x20.
 type Writer struct {
