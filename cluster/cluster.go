@@ -74,12 +74,12 @@ func WriteSlurm(c Command, o Options) (string, error) {
 	}
 	options := ""
 	for _, option := range o.Sbatch {
-		options += " " + quoteWords(option)
+		options += " " + QuoteWords(option)
 	}
 	var b strings.Builder
-	err := slurmScript.Execute(&b, map[string]any{"Name": c.Name, "Tasks": o.Tasks, "Dir": quoteWords(o.Dir),
-		"Options": options, "Task": quoteWords(append([]string{o.Program}, o.shardWords(c)...)...),
-		"Join": quoteWords(o.Program, "join", c.Flags["out"])})
+	err := slurmScript.Execute(&b, map[string]any{"Name": c.Name, "Tasks": o.Tasks, "Dir": QuoteWords(o.Dir),
+		"Options": options, "Task": QuoteWords(append([]string{o.Program}, o.shardWords(c)...)...),
+		"Join": QuoteWords(o.Program, "join", c.Flags["out"])})
 	return b.String(), err
 }
 
@@ -100,8 +100,8 @@ exec {{.Join}}
 END
 `))
 
-// quoteWords returns words quoted for a shell.
-func quoteWords(words ...string) string {
+// QuoteWords returns words quoted for a shell.
+func QuoteWords(words ...string) string {
 	list := make([]string, len(words))
 	for i, w := range words {
 		if list[i] = w; !unquoted.MatchString(w) {

@@ -180,8 +180,8 @@ func (t *others) parseObjectRow(line []byte, rows, size int) (r row, record []st
 		}
 	}
 	if n := rows * len(t.columns); n > max(leastCells, size) {
-		return r, nil, fmt.Errorf("%d rows with %d different keys make a table of %d values, expected keys that rows "+
-			"share", rows, len(t.columns), n)
+		return r, nil, fmt.Errorf("%d rows with %d different keys would make a table of %d cells: give all rows the "+
+			"same keys", rows, len(t.columns), n)
 	}
 	if _, ok := object[t.keys[labelColumn]]; !ok && t.opts.unlabelled == nil {
 		return r, nil, fmt.Errorf("found the keys %.200s, no key %q, expected path and label, or others named by %s",

@@ -61,20 +61,20 @@ func classesOf(labels []int) (classes, of []int) {
 func fittableRows(what string, train, test features.Set) (features.Set, features.Set, error) {
 	train, test = keepLabelled(train), keepLabelled(test)
 	if train.Len() == 0 || test.Len() == 0 {
-		return train, test, fmt.Errorf("eval: %s: %d rows with a label to fit and %d to judge, expected at "+
+		return train, test, fmt.Errorf("eval: %s: found %d labelled rows to fit on and %d to test on, expected at "+
 			"least one of each", what, train.Len(), test.Len())
 	}
 	if train.Dim() != test.Dim() {
-		return train, test, fmt.Errorf("eval: %s: rows to judge have %d dimensions, expected the %d of those to fit",
+		return train, test, fmt.Errorf("eval: %s: rows to test on have %d dimensions, those to fit on %d",
 			what, test.Dim(), train.Dim())
 	}
 	for _, of := range []struct {
 		name string
 		features.Set
-	}{{"fit", train}, {"judge", test}} {
+	}{{"fit", train}, {"test", test}} {
 		for i := range of.Len() {
 			if slices.ContainsFunc(of.Row(i), notFinite) {
-				return train, test, fmt.Errorf("eval: %s: row %d to %s holds a number that is not finite",
+				return train, test, fmt.Errorf("eval: %s: row %d of those to %s on contains NaN or infinity",
 					what, i, of.name)
 			}
 		}
@@ -85,6 +85,6 @@ func fittableRows(what string, train, test features.Set) (features.Set, features
 			return train, test, nil
 		}
 	}
-	return train, test, fmt.Errorf("eval: %s: %d rows to fit, %d to judge: %w", what, train.Len(), test.Len(),
+	return train, test, fmt.Errorf("eval: %s: %d rows to fit on, %d to test on: %w", what, train.Len(), test.Len(),
 		ErrNoSharedClass)
 }

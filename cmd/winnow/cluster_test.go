@@ -12,7 +12,7 @@ func TestCluster(t *testing.T) {
 	manifests, _ := mustCall(t, append([]string{"cluster", "kubernetes", "--tasks", "2", "--image", "winnow", "--claim",
 		"birds", "--"}, extract...)...)
 	holds(t, manifests, "completions: 2\n")
-	fails(t, 2, "--sard is not a flag of this command",
+	fails(t, 2, "did you mean --shard?",
 		append([]string{"cluster", "slurm", "--tasks", "2", "--", "extract", "--sard", "1/2"}, extract[1:]...)...)
 	fails(t, 1, "features.parts", "cluster", "status", "features")
 }

@@ -57,27 +57,3 @@ func TestDataPublished(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, stdout, errs)
 	}
 }
-
-// TestDataInShop imports the splits that winnow eval uses as queries and gallery.
-func TestDataInShop(t *testing.T) {
-	dir := t.TempDir()
-	list := "4\nimage_name item_id evaluation_status\n"
-	for i, split := range []string{"train", "train", "query", "gallery"} {
-		name := "img/MEN/Denim/id_0000000" + string(rune('1'+i/2)) + "/0" + string(rune('1'+i)) + "_1_front.jpg"
-		list += name + "   id_0000000" + string(rune('1'+i/2)) + " " + split + "\n"
-		writeTree(t, dir, map[string]string{name: split})
-	}
-	writeTree(t, dir, map[string]string{"Eval/list_eval_partition.txt": list})
-	out := filepath.Join(dir, "m.csv")
-	code, stdout, errs := call(t.Context(), "data", "import", "--preset", "inshop", "--root", dir, "--out", out)
-	if code != 0 || !strings.Contains(stdout, "query            1 images") || !strings.Contains(stdout,
-		"gallery          1 images") ||
-		!strings.Contains(errs, "query: found 1 images of 1 classes, expected 14218 of 3985 as published") || strings.Contains(errs,
-		"not there") {
-		t.Errorf("exit code %d: %s%s", code, stdout, errs)
-	}
-	if want := "img/MEN/Denim/id_00000002/04_1_front.jpg,id_00000002,gallery\n"; !strings.HasSuffix(readFile(t, out),
-		want) {
-		t.Errorf("found\n%s, expected %q at its end", readFile(t, out), want)
-	}
-}

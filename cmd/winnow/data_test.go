@@ -57,46 +57,6 @@ func TestDataImport(t *testing.T) {
 	}
 }
 
-// TestDataCorrupt checks the changed labels, the true ones beside them, and that the same seed gives the same manifest.
-func TestDataCorrupt(t *testing.T) {
-	dir := t.TempDir()
-	clean, noisy, again := filepath.Join(dir, "clean.csv"), filepath.Join(dir, "noisy.csv"), filepath.Join(dir,
-		"again.csv")
-	text := "path,label,split\n"
-	for i := range 400 {
-		text += fmt.Sprintf("%d.png,%d,validation\n", i, i%10)
-	}
-	writeTree(t, dir, map[string]string{"clean.csv": text})
-	var report datasets.NoiseReport
-	for _, out := range []string{noisy, again} {
-		stdout, _ := mustCall(t, "data", "corrupt", clean, "--noise-rate", "0.3", "--split", "valid", "--seed", "7",
-			"--json", "--out", out)
-		if err := json.Unmarshal([]byte(stdout), &report); err != nil {
-			t.Fatal(err)
-		}
-	}
-	d, err := datasets.ReadFile(noisy, datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrong := 0
-	for i, s := range d.Samples {
-		if d.Classes[s.True] != fmt.Sprint(i%10) {
-			t.Fatalf("%s: true label %s, expected %d", s.Path, d.Classes[s.True], i%10)
-		}
-		if s.Label != s.True {
-			wrong++
-		}
-	}
-	if report.Samples != 400 || wrong != report.Corrupted || wrong < 90 || wrong > 150 {
-		t.Errorf("found %d wrong labels, the report says %d of %d, expected about 120 of 400", wrong, report.Corrupted,
-			report.Samples)
-	}
-	if readFile(t, noisy) != readFile(t, again) {
-		t.Error("the same seed gave two manifests")
-	}
-}
-
 // TestDataCheck checks that bad files, duplicates and leaks are named, that --strict makes them errors, and that
 // shortened lists say so.
 func TestDataCheck(t *testing.T) {

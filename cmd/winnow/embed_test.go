@@ -7,10 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/parquet-go/parquet-go"
 
 	"winnow/internal/vectorfile"
-	"winnow/run/embedding"
 )
 
 type jsonLine struct {
@@ -55,39 +53,15 @@ func TestEmbedIsExport(t *testing.T) {
 			t.Errorf("%s:\n%s%s", name, text, stderr)
 		}
 	}
-	// Every form holds the same rows.
-	var rows []vectorfile.Row
-	for i, id := range ids[1:] {
-		rows = append(rows, vectorfile.Row{Path: id[1], Label: id[2], Split: id[3],
-			Embedding: readNPY(t, at("got.npy")).Data[i*6 : i*6+6]})
-	}
-	for _, form := range []string{"csv", "parquet", "jsonl"} {
-		text, _ := mustCall(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--out", at("got."+form),
-			"--batch", "7", "--json")
-		var result embedding.Written
-		if err := json.Unmarshal([]byte(text), &result); err != nil {
-			t.Fatal(err)
-		}
-		if result.Rows != 59 || result.Dim != 6 || len(result.LeftOut) != 1 || result.LeftOut[0].Path != "39.png" ||
-			!strings.HasPrefix(result.LeftOut[0].Reason, "not an image") {
-			t.Errorf("%+v", result)
+	text, _ := mustCall(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--json")
+	rows := 0
+	for _, l := range jsonLines(t, text) {
+		if rows++; (l.Error == "") != (l.Path != "39.png") {
+			t.Errorf("%+v", l)
 		}
 	}
-	mustCall(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--out", at("again.npy"), "--batch", "7")
-	again := readNPY(t, at("again.npy"))
-	for i := range rows {
-		rows[i].Embedding = again.Data[i*6 : i*6+6]
-	}
-	got, err := parquet.ReadFile[vectorfile.Row](at("got.parquet"))
-	if diff := cmp.Diff(rows, got); diff != "" || err != nil {
-		t.Errorf("parquet: %v (-want +got):\n%s", err, diff)
-	}
-	var lines []vectorfile.Row
-	for _, l := range jsonLines(t, readFile(t, at("got.jsonl"))) {
-		lines = append(lines, l.Row)
-	}
-	if diff := cmp.Diff(rows, lines); diff != "" {
-		t.Errorf("jsonl (-want +got):\n%s", diff)
+	if rows != 60 {
+		t.Errorf("%d lines", rows)
 	}
 }
 

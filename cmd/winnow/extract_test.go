@@ -303,36 +303,3 @@ func TestExtractInterrupted(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
-
-// TestExtractDamaged checks that a damaged store is kept, and that --overwrite, which the error names, replaces it.
-func TestExtractDamaged(t *testing.T) {
-	a := newAlbum(t, 7)
-	a.mustExtract(t)
-	want := a.files(t)
-	for name, text := range map[string]string{"store.json": "{", "features.npy": want["features.npy"][:200],
-		"paths.txt": "c0/000.jpg\n", "progress.json": `{"version": 1, "rows": 9}`} {
-		if name == "progress.json" {
-			if err := os.Remove(filepath.Join(a.out, "store.json")); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := os.WriteFile(filepath.Join(a.out, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		before := readFile(t, a.out, name)
-		code, _, errs := a.extract(t, t.Context())
-		if code != 1 || !strings.Contains(errs, name+": ") || !strings.HasSuffix(errs,
-			"winnow: --overwrite replaces it\n") {
-			t.Errorf("%s: exit code %d: %s, want 1 and the way out", name, code, errs)
-		}
-		if diff := cmp.Diff(before, readFile(t, a.out, name)); diff != "" {
-			t.Errorf("%s was touched (-before +after):\n%s", name, diff)
-		}
-		if code, _, errs = a.extract(t, t.Context(), "--overwrite"); code != 0 {
-			t.Errorf("%s: --overwrite: exit code %d: %s", name, code, errs)
-		}
-		if diff := cmp.Diff(want, a.files(t)); diff != "" {
-			t.Errorf("%s: --overwrite (-want +got):\n%s", name, diff)
-		}
-	}
-}

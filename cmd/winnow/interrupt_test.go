@@ -83,8 +83,7 @@ var working = []struct {
 	{line: "index drawn/test --model run --out OUT"},
 	{line: "search IMAGE --index features"},
 	{line: "papers pairs run --out OUT"},
-	{line: "papers skew run"},
-	{line: "reproduce prism-table1 --data glyphs --classes 24 --images 10 --seeds 1 --out OUT", at: spoken},
+	{line: "reproduce prism-table1 --data drawn/manifest.csv,features --seeds 1 --out OUT", at: spoken},
 	{line: "sweep --manifest noisy.csv --features features --vary lr=1e-3,1e-2 --steps 10 --seeds 1 --out OUT",
 		at: spoken},
 	{line: "quickstart --classes 12 --images 10 --out OUT", at: spoken},
@@ -92,9 +91,9 @@ var working = []struct {
 
 // idle are the commands that end too soon to be interrupted, or that only wait.
 var idle = strings.Split("data topline,models list,models show,models get,models add,models remove,models "+
-	"new,models architectures,join,cluster slurm,cluster kubernetes,cluster status,"+
+	"new,list architectures,join,cluster slurm,cluster kubernetes,cluster status,"+
 	"review,studio,papers theory,list losses,list filters,list metrics,list recipes,list scorers,"+
-	"runtime install,runtime show,doctor,manual,completion", ",")
+	"runtime install,doctor,manual,completion", ",")
 
 // Every command that works for some time stops when its context ends, and exits with 130.
 func TestInterrupted(t *testing.T) {

@@ -1,97 +1,97 @@
 package main
 
 import (
-	"bytes"
-	"context"
+	"os"
 	"strings"
 	"testing"
 )
 
-// Misuse of the command line exits with 2 before anything is done, says what was expected, and prints nothing on
-// standard output.
+// Misuse of the command line exits with 2 before anything is done, names what was expected in one line, and prints
+// nothing on standard output.
 func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for line, want := range map[string]string{
-		"winnow": "a command is missing",
-		"winnow nix": `"nix" is not a command of winnow, expected audit, review, studio, data, ` +
-			`models, extract, join, ` +
-			"cluster, train, sweep, eval, report, map, export, embed, index, search, " +
-			"reproduce, papers, " +
-			"list, manual, runtime, doctor, quickstart, completion",
-		"winnow data": "a command is missing",
-		"winnow data impor": `"impor" is not a command of winnow data (did you mean "import"?), expected ` +
-			"import, check, corrupt, topline, glyphs",
-		"winnow extract --out x":                     "winnow extract: --manifest, --model missing",
-		"winnow data import photos":                  "winnow data import: --out missing",
-		"winnow data corrupt list.csv":               "winnow data corrupt: --out, --noise-rate missing",
-		"winnow reproduce nothing":                   `study "nothing" is unknown`,
-		"winnow reproduce prism-table1":              "--data is missing: NAME=MANIFEST,FEATURES for cars196",
-		"winnow reproduce prism-table1 more":         "found prism-table1 more, expected one study",
-		"winnow reproduce prism-table1 --data a=b,c": `found "a=b,c", expected NAME=`,
-		"winnow reproduce prism-table1 --data nix":   "expected MANIFEST,FEATURES",
-		"winnow quickstart extra":                    `winnow quickstart: found the argument "extra", expected none`,
-		"winnow doctor extra":                        `winnow doctor: found the argument "extra", expected none`,
-		"winnow runtime show extra":                  `winnow runtime show: found the argument "extra", expected none`,
-		"winnow embed": "winnow embed takes a run folder, or --model FILE, and images: " +
-			"found neither",
-		"winnow embed run":                            "found run and no images",
-		"winnow index photos":                         "winnow index: --out missing",
-		"winnow search photo.jpg":                     "winnow search: --index missing",
-		"winnow data check":                           "one manifest",
-		"winnow audit help":                           "",
-		"winnow trian --out x --quite":                `"trian" is not a command of winnow (did you mean "train"?)`,
-		"winnow trian --quiet x":                      `"trian" is not a command of winnow (did you mean "train"?)`,
-		"winnow data chek --strict m.csv":             `"chek" is not a command of winnow data (did you mean "check"?)`,
-		"winnow --nope":                               "flag provided but not defined: -nope\n",
-		"winnow --quite doctor":                       "flag provided but not defined: -quite (did you mean --quiet?)",
-		"winnow train --lsos triplet":                 "flag provided but not defined: -lsos (did you mean --loss?)",
-		"winnow data import --devise cpu":             "flag provided but not defined: -devise (did you mean --device?)",
-		"winnow quickstart --nope":                    "flag provided but not defined",
-		"winnow quickstart --classes 3":               "classes is 3, expected 12",
-		"winnow quickstart --noise-rate 1":            "noise rate is 1, expected",
-		"winnow quickstart --set nope=1":              "unknown key nope",
-		"winnow quickstart --set head.out=-1":         "head: out: found -1",
-		"winnow quickstart --set data.manifest=a":     "setting data.manifest",
-		"winnow quickstart --set seed=4":              "setting seed",
-		"winnow --device tpu quickstart --classes 12": `--device: found "tpu"`,
-		"winnow --threads -1 quickstart --classes 12": "--threads: found -1",
-		"winnow data glyphs --out new --seed -1":      "invalid value",
-	} {
-		var stdout, stderr bytes.Buffer
-		code := execute(context.Background(), strings.Fields(line), &stdout, &stderr)
-		if line == "winnow audit help" { // a folder may have this name
-			if code != 1 || !strings.Contains(stderr.String(), "help: there is no such run folder") {
-				t.Errorf("%s: exit code %d, %q", line, code, stderr.String())
-			}
-			continue
-		}
-		if code != 2 || !strings.Contains(stderr.String(), want) || stdout.Len() > 0 {
-			t.Errorf("%s: exit code %d, standard output %q, standard error %q; expected 2 and %q", line, code,
-				stdout.String(), stderr.String(), want)
+	for _, dir := range []string{"run", "photos"} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
 		}
 	}
+	write(t, "run/run.json", "")
+	for line, want := range map[string]string{
+		"":                                     "a command is missing, expected audit, ",
+		"data":                                 "a command is missing, expected import, ",
+		"data impor":                           `"impor" is not a command of winnow data (did you mean "import"?), expected import, check`,
+		"trian --out x":                        `"trian" is not a command of winnow (did you mean "train"?)`,
+		"data chek --strict":                   `"chek" is not a command of winnow data (did you mean "check"?)`,
+		"noise --labels m":                     "winnow noise is now: winnow audit --rate-only",
+		"--nope":                               "flag provided but not defined: -nope\n",
+		"--quite doctor":                       "flag provided but not defined: -quite (did you mean --quiet?)",
+		"train --lsos x":                       "flag provided but not defined: -lsos (did you mean --loss?)",
+		"doctor extra":                         `winnow doctor: found the argument "extra", expected none`,
+		"--device tpu quickstart --classes 12": `--device: found "tpu"`,
+		"--threads -1 doctor":                  "--threads: found -1",
+
+		"extract --out x": "winnow extract: --manifest, --model missing",
+		"extract --manifest m --model n --out f --views x":             "--views: ",
+		"extract --manifest m --model n --out f --batch 0":             `--batch: found "0"`,
+		"data corrupt list.csv":                                        "winnow data corrupt: --out, --noise-rate missing",
+		"data corrupt m --noise-rate 0.1 --features f --out n":         "--features does not go with --noise symmetric",
+		"data corrupt m --noise-rate 0.1 --noise nix --out n":          `--noise: "nix" is unknown`,
+		"data import a --by colour --out m.csv":                        `--by: "colour" is unknown`,
+		"data import a --shard-size 1MB --out m.csv":                   "expected shards",
+		"data import --preset mnist --root r --format csv --out m.csv": "--format does not go with --preset",
+		"data check":                      "one manifest",
+		"data glyphs --out new --seed -1": "invalid value",
+
+		"audit":                                              "takes images (a folder, a .zip file or a manifest) or one run folder",
+		"audit photos --features f":                          "--features does not go with images",
+		"audit photos --last":                                "--last does not go with images: name a run",
+		"audit photos --split tset":                          "--split: ",
+		"audit photos --scorer proxysim":                     "cannot judge stored features",
+		"audit photos --out s.foo":                           "--out: ",
+		"audit run --finetune all":                           "--finetune does not go with a run",
+		"audit run --share 0.2":                              "needs --clean FILE",
+		"audit run --clean c --drop --relabel":               "choose one",
+		"audit run --clean c --share 1.5":                    "--share: found 1.5, expected a share from 0 to 1",
+		"audit --rate-only --labels m --features f -o s.csv": "--out does not go with --rate-only",
+
+		"train x y":                                        "takes one manifest or folder of images",
+		"train --features f --out o":                       "--manifest is missing",
+		"train --manifest m --features f":                  "--out is missing",
+		"train --manifest m --out o --resume --overwrite":  "contradict each other",
+		"train --manifest m --out o --epochs 1 --steps 2":  "both give the length",
+		"train --manifest m --out o --set nix=1":           "unknown key nix",
+		"sweep --manifest m --out o --draws 0 --vary lr=1": "--draws: found 0",
+		"eval":                              "takes one run folder",
+		"eval run --k none":                 "is not a number of neighbours",
+		"eval run --set clustering":         "expected METRIC.SETTING=VALUE",
+		"eval run --view left":              `--view: found "left"`,
+		"embed":                             "found neither",
+		"embed run":                         "found run and no images",
+		"index photos":                      "winnow index: --out missing",
+		"search photo.jpg":                  "winnow search: --index missing",
+		"cluster slurm --tasks 3 -- extrat": `(did you mean "extract"?)`,
+		"reproduce nothing":                 `study "nothing" is unknown`,
+		"list losses nix":                   "nix",
+	} {
+		fails(t, 2, want, strings.Fields(line)...)
+	}
+	fails(t, 1, "help: there is no such run folder", "audit", "help") // a folder may have this name
 }
 
 func TestHelpIsData(t *testing.T) {
 	for line, want := range map[string]string{
-		"winnow --help":              "--precision TYPE",
-		"winnow help":                "Find label errors:",
-		"winnow help extract":        "feature store DIR to write; required",
-		"winnow help data import":    "winnow data import",
-		"winnow list filters":        "memory_positive",
-		"winnow -q train -h":         "--backbone-lr",
-		"winnow data --help":         "winnow data",
-		"winnow train run --help":    "(default: 512)",
-		"winnow data corrupt --help": "required",
+		"--help":              "--precision TYPE",
+		"help":                "Audit labels:",
+		"help extract":        "feature store DIR to write; required",
+		"help data import":    "winnow data import",
+		"-q train -h":         "--backbone-lr",
+		"train run --help":    "(default: 512)",
+		"data corrupt --help": "required",
 	} {
-		var stdout, stderr bytes.Buffer
-		if code := execute(context.Background(), strings.Fields(line), &stdout, &stderr); code != 0 ||
-			stderr.Len() > 0 {
-			t.Errorf("%s: exit code %d, standard error %q", line, code, stderr.String())
-		}
-		if text := stdout.String(); !strings.Contains(text, want) || strings.Contains(text, "default: false") ||
+		text, stderr := mustCall(t, strings.Fields(line)...)
+		if !strings.Contains(text, want) || stderr != "" || strings.Contains(text, "default: false") ||
 			strings.Contains(text, "default: 0)") {
-			t.Errorf("%s: expected %q and no empty defaults in\n%s", line, want, text)
+			t.Errorf("%s: %s, expected %q and no empty defaults in\n%s", line, stderr, want, text)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestAuditRateOnly(t *testing.T) {
 			e.High < e.Rate || r.Images != 320 || r.True == nil || math.Abs(*r.True-truth) > 1e-12 {
 			t.Errorf("%+v, the truth is %v", r, truth)
 		}
-		stdout := rateOnly(manifest, "--scorer", noiserate.Ranks)
+		stdout := rateOnly(manifest)
 		if !strings.HasPrefix(stdout, "wrong labels: about ") || !strings.Contains(stdout, "by the true labels") ||
 			strings.Count(stdout, "\n") != 2 {
 			t.Errorf("found %s", stdout)
@@ -62,7 +62,6 @@ func TestAuditRateOnly(t *testing.T) {
 			t.Errorf("true labels are reported for a manifest without them:\n%s", stdout)
 		}
 	}
-	fails(t, 2, "winnow noise is now: winnow audit --rate-only", "noise", "list.csv", "--features", "store")
 }
 
 // --noise-rate auto trains as with the estimate given as a number: in the filter, in config.yaml, and when resumed.
@@ -98,13 +97,4 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 	for _, bad := range []string{"nix", "-1", "NaN"} {
 		fails(t, 2, "expected a share from 0 to below 1, or auto", w.args(auto, "--noise-rate="+bad)...)
 	}
-	peers := filepath.Join(w.dir, "peers")
-	mustCall(t, w.peersArgs("co-teaching", peers, "--noise-rate", "auto", "--epochs", "2")...)
-	if cfg, err := config.Load(filepath.Join(peers, folder.ConfigFile), nil); err != nil || cfg.Peers.Rate.Auto ||
-		math.Abs(cfg.Peers.Rate.Share-0.3) > 0.12 {
-		t.Errorf("%v: peers.rate is %v", err, cfg.Peers.Rate)
-	}
-	none := filepath.Join(w.dir, "none")
-	mustCall(t, w.args(none, "--noise-rate", "auto", "--filter", "none", "--epochs", "2")...)
-	mustCall(t, "audit", none)
 }

@@ -172,3 +172,8 @@ func cutAgain(t *testing.T, n int, args []string, cut func() []string) (cuts int
 		}
 	}
 }
+
+func fileThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -70,39 +69,6 @@ func nearestOf(x blas32.General, paths []string, query []float32, k, own int) (l
 }
 
 var nearly = cmpopts.EquateApprox(0, 1e-6)
-
-// A picture that was replaced is embedded again: the index answers with what is there.
-func TestIndexSeesReplaced(t *testing.T) {
-	s := newStudio(t)
-	index := filepath.Join(s.dir, "index")
-	add := []string{"index", s.manifest, "--out", index, "--root", s.images, "--model", s.run}
-	mustCall(t, add...)
-	replaced := filepath.Join(s.images, "07.png")
-	if err := os.WriteFile(replaced, []byte(readFile(t, s.images, "08.png")), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	later := time.Now().Add(time.Minute)
-	if err := os.Chtimes(replaced, later, later); err != nil {
-		t.Fatal(err)
-	}
-	text, stderr := mustCall(t, append(add, "--add")...)
-	if !strings.Contains(stderr, "1 image changed since it was indexed: 07.png") || !strings.Contains(text, "1 added") {
-		t.Errorf("%s%s", text, stderr)
-	}
-	ix, err := search.Open(index)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ix.Close()
-	x, _, err := ix.Block(0, ix.Rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, other := slices.Index(ix.Paths, "07.png"), slices.Index(ix.Paths, "08.png")
-	if one != ix.Rows-1 || other < 0 || !slices.Equal(features.Row(x, one), features.Row(x, other)) {
-		t.Errorf("rows %d and %d of %d differ", one, other, ix.Rows)
-	}
-}
 
 func TestSearch(t *testing.T) {
 	s := newStudio(t)

@@ -111,22 +111,6 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-func TestBrokenLinks(t *testing.T) {
-	pages := map[string]string{"a.md": "",
-		"docs/b.md": "# One head: a `word`\n```sh\n# no heading\n```\n## Two\n## Two\n"}
-	page := "[f](b.md) [f](b.md#one-head-a-word) [f](../a.md) [f](https://example.org) `[f](none)` [f](#here)\n" +
-		"# Here\n[f](b.md#two-1) [wrong](c.md) [wrong](b.md#no-heading) [wrong](b.md#two-2) [wrong](#there)\n```\n[f](none)\n```\n"
-	got := broken("docs/a.md", page, func(path string) (string, error) {
-		if text, ok := pages[path]; ok {
-			return text, nil
-		}
-		return "", os.ErrNotExist
-	})
-	if want := []string{"c.md", "b.md#no-heading", "b.md#two-2", "#there"}; !slices.Equal(got, want) {
-		t.Errorf("found %q broken, expected %q", got, want)
-	}
-}
-
 // TestDocsIndex holds docs/README.md to the pages: it leads to each.
 func TestDocsIndex(t *testing.T) {
 	docs := filepath.Join(reference.Root(t), "docs")

@@ -52,20 +52,15 @@ var rooms = []Room{
 		"features"},
 
 	{"head", "turns features into unit embeddings and their gradients into gradients of weights; holds Gorgonia",
-		"features head/leading"},
-	{"head/leading", "finds the largest eigenvalues of a symmetric matrix and their vectors",
-		"internal/eigen"},
+		"features internal/eigen"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"features internal/spread"},
 	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
-		"eval features head/leading"},
+		"eval features head"},
 
 	{"filters", "judges during training which given labels look right",
 		"features"},
-	{"filters/detectors", "judges the labels of a whole set as Sel-CL (votes of neighbours) and TCL (class centres, " +
-		"mixture) do",
-		"eval features internal/spread"},
 	{"filters/leaveout", "compares every image with every class, the image itself left out of what it is compared with",
 		"features"},
 	{"filters/noiserate", "estimates how many given labels of a whole set are wrong",
@@ -75,12 +70,11 @@ var rooms = []Room{
 
 	{"train", "runs the loop: sampler, terms, solvers, schedules, checkpoints, observers",
 		"backbone/graph features filters filters/selfpaced head internal/spread " +
-			"internal/tfevents losses train/archive"},
-	{"train/archive", "writes and reads a state and arrays of numbers in one checked file", ""},
+			"internal/tfevents losses"},
 	{"train/peers", "trains classifiers under noise: Co-teaching and its relatives, F-correction",
 		"features head losses train"},
 	{"train/selective", "trains with Sel-CL and TCL, on frozen features or a backbone that learns too",
-		"features filters/detectors head train"},
+		"eval features filters head internal/spread train"},
 
 	{"backbone", "turns image files into vectors: decode, orient, resize, crop, augment, batch, infer",
 		"backbone/jfif datasets features"},
@@ -114,7 +108,7 @@ var rooms = []Room{
 	{"audit/crossfit", "judges labels with heads trained on the spot, none of them on what it judges",
 		"audit/judges features filters/leaveout filters/noiserate head losses train"},
 	{"audit/findings", "finds strangers, copies with other labels, and classes that look like one or like two",
-		"eval features filters filters/detectors filters/leaveout internal/spread"},
+		"eval features filters filters/leaveout internal/spread"},
 	{"audit/learn", "learns from people's decisions which labels are wrong, and chooses what to show next",
 		"audit/suspects eval features head"},
 	{"audit/suspects", "reads and writes the table of judged images: CSV and JSON",
@@ -163,9 +157,6 @@ var rooms = []Room{
 	{"report/chart", "draws lines, histograms and box plots as SVG",
 		"internal/spread"},
 
-	{"papers/quickstart", "runs the whole path on drawn characters with wrong labels among them",
-		"backbone backbone/ort datasets datasets/glyphs eval run/extraction features internal/lookup models " +
-			"report/page run run/inspect run/config run/folder train"},
 	{"run/recipes", "holds the papers' settings as data, one file each",
 		""},
 	{"run/settings", "puts a training's configuration together from recipe, file, settings and flags by name",
@@ -175,20 +166,14 @@ var rooms = []Room{
 			"run run/grid run/config run/measure run/folder run/settings run/tuning " +
 			"train"},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
-		"internal/spread report/atlas report/chart report/page"},
+		"internal/spread report/chart report/page"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
-		"audit audit/suspects backbone backbone/ort datasets datasets/classnames datasets/glyphs " +
-			"datasets/imageroot eval eval/tsne run/extraction features filters filters/noiserate head " +
-			"internal/hint internal/lookup internal/spread models run/recipes papers/studies " +
-			"papers/theory report run run/inspect run/grid run/comparison run/config " +
-			"run/measure run/folder train"},
+		"audit audit/suspects backbone/ort datasets eval run/extraction features filters head internal/hint " +
+			"internal/lookup internal/spread run/recipes papers/studies papers/theory run run/inspect run/grid " +
+			"run/comparison run/config run/measure train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds, and the error of estimates of a " +
-		"class's concentration",
-		"filters"},
-	{"papers/pairs", "measures the pairs of batches: cosines of true and false ones, what losses make of them, what " +
-		"mining selects",
-		"datasets features internal/hint internal/lookup losses papers/theory report/chart run run/config run/folder " +
-			"train"},
+		"class's concentration; measures true and false pairs of batches",
+		"datasets features filters internal/hint losses report/chart run run/config run/folder train"},
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},
@@ -294,12 +279,11 @@ var rooms = []Room{
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.
 var only = map[string]string{
-	"gorgonia.org":                    "head",
-	"github.com/yalue/onnxruntime_go": "backbone/ort",
-	"C":                               "backbone/ort",
-	"modernc.org/sqlite":              "report/review/decisions",
-	// these two describe and complete commands
-	"github.com/urfave/cli":             "cmd/... internal/manual internal/shell",
+	"gorgonia.org":                      "head",
+	"github.com/yalue/onnxruntime_go":   "backbone/ort",
+	"C":                                 "backbone/ort",
+	"modernc.org/sqlite":                "report/review/decisions",
+	"github.com/urfave/cli":             "cmd/...",
 	"github.com/disintegration/imaging": "backbone",
 	"github.com/jackc/pgx":              "search/pgvector",
 }

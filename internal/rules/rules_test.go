@@ -107,26 +107,6 @@ func matches(pattern, room string) bool {
 	return room == pattern || all && strings.HasPrefix(room, above+"/")
 }
 
-func TestForbiddenIsSeen(t *testing.T) {
-	for _, c := range []struct{ room, name string }{
-		{"train", "winnow/datasets"},
-		{"filters", "winnow/losses"},
-		{"losses", "gorgonia.org/gorgonia"},
-		{"train", "gorgonia.org/gorgonia/ops/nn"},
-		{"features", "gorgonia.org/vecf32"},
-		{"models", "gorgonia.org/tensor/native"},
-		{"eval", "github.com/urfave/cli/v2"},
-		{"backbone", "github.com/yalue/onnxruntime_go"},
-		{"train", "C"},
-		{"cmd/winnow", "github.com/jackc/pgx/v5"},
-		{"nowhere", "winnow/features"},
-	} {
-		if forbidden(c.room, c.name) == "" {
-			t.Errorf("%s importing %s was let through", c.room, c.name)
-		}
-	}
-}
-
 // TestRooms holds the table to the folders that there are, and its arrows to rooms of the table.
 func TestRooms(t *testing.T) {
 	seen := make(map[int]bool)

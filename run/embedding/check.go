@@ -125,8 +125,8 @@ func (j Joined) compareStored(rt *ort.Runtime, rows []int, today blas32.General,
 			r.Store.Device)
 		return nil
 	}
-	return hint.With(fmt.Errorf("embeddings of the images differ by up to %.3g from those of their stored features, "+
-		"expected at most %.0g", d, limit),
+	return hint.With(fmt.Errorf("embeddings computed from the images and from the stored features differ by up to "+
+		"%.3g, expected at most %.0g", d, limit),
 		"the images have changed or --root names others: extract again, or name the right folder")
 }
 

@@ -35,31 +35,31 @@ func (e *Extraction) settleBatch(h Host, rt *ort.Runtime) {
 	if e.Memory > 0 && (!known || e.Memory < room) {
 		room, known = e.Memory, true
 	}
-	most, where := UsualBatch, "of memory at hand"
+	most, where := UsualBatch, "of memory are available"
 	if rt.Device().CUDA {
-		most, where = gpuBatch, "of --gpu-memory"
+		most, where = gpuBatch, "are allowed by --gpu-memory"
 		room, known = h.GPUMemory, h.GPUMemory > 0
 	}
 	var why string
 	e.Config.Batch, why = e.batchFor(room, known, most, where)
 	if e.Memory == 0 { // otherwise the caller chose the memory
-		h.Note("batch auto: %d images a run, %s", e.Config.Batch, why)
+		h.Note("batch auto: %d images per run of the network: %s", e.Config.Batch, why)
 	}
 }
 
 // batchFor returns the batch that fits into its share of the memory, and the reason.
 func (e *Extraction) batchFor(room int64, known bool, most int, where string) (int, string) {
 	if fixed := e.Cut.Batch; fixed > 0 {
-		return UsualBatch, fmt.Sprintf("of which the model takes %d at a time", fixed)
+		return UsualBatch, fmt.Sprintf("the usual number; the model takes %d at a time", fixed)
 	}
 	if !known {
-		return UsualBatch, "as usual: the available memory is not known (name --gpu-memory, or --batch)"
+		return UsualBatch, "the usual number, as the available memory is unknown (set --gpu-memory or --batch)"
 	}
 	activations, err := e.Cut.Activations(e.Config.Preprocessing)
 	if err != nil {
-		return UsualBatch, fmt.Sprintf("as usual: the memory of one is not known (%v)", err)
+		return UsualBatch, fmt.Sprintf("the usual number, as the memory that one image needs is unknown (%v)", err)
 	}
 	n := e.Config.BatchWithin(room/memoryShare, activations, most)
-	return n, fmt.Sprintf("about %s; there are %s %s", text.Approx(e.Config.BatchBytes(n, activations)),
+	return n, fmt.Sprintf("they need about %s; %s %s", text.Approx(e.Config.BatchBytes(n, activations)),
 		text.Approx(room), where)
 }

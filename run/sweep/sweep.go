@@ -208,7 +208,7 @@ func (s *Sweep) readManifest() (err error) {
 	case len(s.data.Labelled(datasets.Query)) > 0 && len(s.data.Labelled(datasets.Gallery)) > 0:
 		s.held = datasets.Query
 	default:
-		s.Host.Note("the manifest has no test split: validation chooses the best, so its score is too high")
+		s.Host.Note("no test split: the best setting's validation score is optimistic, since that score chose it")
 	}
 	return nil
 }

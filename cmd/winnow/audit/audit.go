@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,6 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
-	"winnow/filters/noiserate"
 	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/report/review"
@@ -31,55 +31,56 @@ import (
 var helpText string
 
 // Command returns winnow audit.
-func Command() *cli.Command { return newAuditCommand(runAudit) }
-
-func newAuditCommand(call term.Call[Options]) *cli.Command {
+func Command() *cli.Command {
+	o := Options{Files: inspect.Files{Top: examples}, Audit: inspect.Usual()}
 	return &cli.Command{
 		Name:        "audit",
 		Usage:       "find the wrong labels of photos, of stored features or of a run, and suggest better ones",
 		ArgsUsage:   "PHOTOS | RUN",
 		Description: helpText,
-		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "model", DefaultText: "the best one installed",
-				Usage: "embed the images with the backbone `NAME` (winnow models list) or an ONNX file"},
-			&cli.StringFlag{Name: "split", DefaultText: "all images; of --features or --probs train",
-				Usage: "judge only the `SPLITS` train, validation, test, …"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "suspects.csv for photos, else none",
-				Usage: "write all images, most suspect first, to `FILE`.csv; .json: all findings"},
-			&cli.StringFlag{Name: "scorer", DefaultText: judges.Default + ", of a run with its filter",
-				Usage: "judge labels with the scorer `NAME`: " + strings.Join(audit.Names(), ", ")},
-			&cli.StringFlag{Name: "probs",
-				Usage: "judge by class probabilities that any model gave, `FILE`.npy or .csv: a row for each image " +
-					"of --labels, a column for each class; best out of fold"},
-			&cli.Float64Flag{Name: "noise-rate", DefaultText: "those that are likely wrong",
-				Usage: "flag this fraction `P` of the labels"},
-			&cli.BoolFlag{Name: "rate-only",
-				Usage: "with --features: estimate only how many labels are wrong, without training; --scorer " +
-					strings.Join(noiserate.Methods(), ", ")},
-			&cli.IntFlag{Name: "top", Value: examples, Usage: "print the `N` most suspect images"},
+		Flags: slices.Concat([]cli.Flag{
+			term.Flag(&o.In.Model, "model", "embed the images with the backbone `NAME` (winnow models list) or an "+
+				"ONNX file",
+				"the best one installed"),
+			term.Flag(&o.splits, "split", "judge only the `SPLITS` train, validation, test, …",
+				"all images; of --features or --probs train"),
+			term.Flag(&o.Out, "out,o", "write all images, most suspect first, to `FILE`.csv; .json: all findings",
+				"suspects.csv for photos, else none"),
+			term.Flag(&o.Audit.Scorer, "scorer", "judge labels with the scorer `NAME`: "+strings.Join(audit.Names(),
+				", "),
+				judges.Default+", of a run with its filter"),
+			term.Flag(&o.In.Probs, "probs", "judge by class probabilities that any model gave, `FILE`.npy or .csv: a "+
+				"row for each image of --labels, a column for each class; best out of fold"),
+			term.Flag(&o.Audit.Rate, "noise-rate", "flag this fraction `P` of the labels", "those that are likely "+
+				"wrong"),
+			term.Flag(&o.RateOnly, "rate-only", "with --features: estimate only how many labels are wrong, without "+
+				"training"),
+			term.Flag(&o.Top, "top", "print the `N` most suspect images"),
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
-			term.JSONFlag(),
+			term.Flag(&o.JSON, "json", "print the result as JSON"),
 			term.NamesFlag(),
-			&cli.StringFlag{Name: "finetune",
-				Usage: "scorers combined and crossfit: judge also by networks fine-tuned on the other folds, and by " +
-					"how they learn each label; all of the network or from `STAGE` on, as in winnow train"},
-			&cli.StringFlag{Name: "augment", DefaultText: "by the images",
-				Usage: "--finetune: vary images by the recipe `NAME`, as in winnow train"},
-			term.SeedFlag("seed `N` of the folds and of the resampling behind the interval"),
-			&cli.StringFlag{Name: "decisions",
-				Usage: "use what people decided in winnow review, `FILE`.decisions.db: checked labels are certain, " +
-					"are never flagged again, and improve the scores of the others"},
-			&cli.StringFlag{Name: "clean",
-				Usage: "write a corrected manifest to `FILE`, or, of a folder with files of boxes, into a folder; by " +
-					"default flagged labels are replaced by the suggested ones"},
+			term.Flag(&o.In.Tuning.Weights, "finetune", "scorers combined and crossfit: judge also by networks "+
+				"fine-tuned on the other folds, and by how they learn each label; all of the network or from `STAGE` "+
+				"on, as in "+
+				"winnow train"),
+			term.Flag(&o.In.Tuning.Augment, "augment", "--finetune: vary images by the recipe `NAME`, as in winnow "+
+				"train",
+				"by the images"),
+			term.Flag(&o.Audit.Seed, "seed", "seed `N` of the folds and of the resampling behind the interval"),
+			term.Flag(&o.Decisions, "decisions", "use what people decided in winnow review, `FILE`.decisions.db: "+
+				"checked labels are certain, are never flagged again, and improve the scores of the others"),
+			term.Flag(&o.Clean, "clean", "write a corrected manifest to `FILE`, or, of a folder with files of boxes, "+
+				"into a folder; by default flagged labels are replaced by the suggested ones"),
 			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave the wrong labels' images out"},
-			&cli.BoolFlag{Name: "relabel", Usage: "--clean: replace flagged labels by the suggested ones (default)"},
+			term.Flag(&o.Relabel, "relabel", "--clean: replace flagged labels by the suggested ones (default)"),
 			&cli.Float64Flag{Name: "share", Usage: "--clean: fix the most suspect share `P` of the judged images"},
-			&cli.Float64Flag{Name: "precision",
-				Usage: "--clean: fix as many as possible while the expected share of wrong labels among them is " +
-					"at least `P`"},
-		}, append(term.ColumnFlags(), term.Renamed(term.DataFlags, "manifest", "labels")...)...),
-		Action: term.CheckedAction(readAudit, call),
+			&cli.Float64Flag{Name: "precision", Usage: "--clean: fix as many as possible while the expected share of " +
+				"wrong labels among them is at least `P`"},
+		}, term.ColumnFlags(), term.Renamed(term.DataFlags, "manifest", "labels")),
+		Action: term.CheckedAction(func(c *cli.Context) (Options, error) {
+			err := o.readAudit(c)
+			return o, err
+		}, runAudit),
 	}
 }
 
@@ -127,7 +128,7 @@ func printRate(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	defer rt.Close()
-	r, err := inspect.EstimateRate(ctx, o.In, o.Audit.Scorer, o.Audit.Seed, inspect.Host{Host: p.Host()})
+	r, err := inspect.EstimateRate(ctx, o.In, inspect.Host{Host: p.Host()})
 	return p.Result(r, o.JSON, err)
 }
 

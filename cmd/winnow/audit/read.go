@@ -13,7 +13,6 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
-	"winnow/filters/noiserate"
 	"winnow/internal/catalog"
 	"winnow/report/review"
 	"winnow/run/folder"
@@ -33,42 +32,37 @@ type Options struct {
 	Next      string // the command that goes on with the suspects; "": winnow review
 	JSON      bool
 	RateOnly  bool // estimate only how many labels are wrong
+
+	splits string // to judge, by commas
 }
 
-// readAudit turns the flags into options.
-func readAudit(c *cli.Context) (o Options, err error) {
+// readAudit completes the options, and finds misuse.
+func (o *Options) readAudit(c *cli.Context) error {
 	what := readKind(c)
 	if what == "" {
-		return o, term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run " +
+		return term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run " +
 			"folder, or --labels FILE and --features DIR or --probs FILE")
 	}
-	if err := readConflicts(c, what); err != nil {
-		return o, err
+	if err := cmp.Or(readConflicts(c, what), readRanges(c)); err != nil {
+		return err
 	}
-	if err := readRanges(c); err != nil {
-		return o, err
+	var err error
+	if o.Audit.MaxMem, err = term.Size(c, "max-mem"); err != nil {
+		return err
 	}
-	o = Options{JSON: c.Bool("json"), Decisions: c.String("decisions"), RateOnly: c.Bool("rate-only"),
-		Files: inspect.Files{Out: c.String("out"), Clean: c.String("clean"), Top: c.Int("top"),
-			Relabel: c.Bool("relabel") || c.IsSet("clean") && !c.Bool("drop")},
-		Audit: inspect.Options{Scorer: c.String("scorer"), Seed: c.Uint64("seed"),
-			Rate: term.Given(c, "noise-rate", c.Float64)},
-	}
+	o.Relabel = o.Relabel || c.IsSet("clean") && !c.Bool("drop")
 	for flag, by := range map[string]audit.By{"share": audit.Share, "precision": audit.Precision} {
 		if c.IsSet(flag) {
 			o.Cut = audit.Cut{By: by, At: c.Float64(flag)}
 		}
 	}
-	if o.Audit.MaxMem, err = term.Size(c, "max-mem"); err != nil {
-		return o, err
-	}
 	if err := o.readInput(c, what); err != nil || o.Out == "" {
-		return o, err
+		return err
 	}
 	if _, err := suspects.FormatOf(o.Out); err != nil {
-		return o, term.Misused("--out: %w", err)
+		return term.Misused("--out: %w", err)
 	}
-	return o, nil
+	return nil
 }
 
 // stemOf returns the path of a list of suspects without its extension: what belongs to the list has the same name.
@@ -109,7 +103,7 @@ type exclusion struct {
 // exclusions lists the flags that do not go together; the first that applies is reported.
 var exclusions = []exclusion{
 	{flags: "rate-only", inputs: []string{images, aRun}, advice: "give --labels FILE and --features DIR"},
-	{flags: "out clean decisions probs noise-rate names finetune top", with: "rate-only",
+	{flags: "out clean decisions probs noise-rate names finetune top scorer seed", with: "rate-only",
 		advice: "it scores no single label"},
 	{flags: "manifest features probs view", inputs: []string{images},
 		advice: "for stored data give --labels FILE with --features DIR or --probs FILE"},
@@ -161,46 +155,33 @@ func readRanges(c *cli.Context) error {
 
 // readInput reads what is audited. The features and the page of images are written next to the suspects.
 func (o *Options) readInput(c *cli.Context, what string) (err error) {
-	o.In.Names = c.String("names")
-	if what == aRun {
-		if o.Run, err = term.RunArgument(c); err != nil {
-			return err
-		}
-		o.Open, err = term.RunOptions(c, datasets.Train, datasets.Validation)
+	o.In.Names, o.In.Columns = c.String("names"), term.Columns(c)
+	if o.Open, err = term.RunOptions(c, datasets.Train, datasets.Validation); err != nil {
 		return err
 	}
-	if _, err := term.RunOptions(c); err != nil { // --view
+	switch what {
+	case aRun:
+		o.Run, err = term.RunArgument(c)
 		return err
-	}
-	o.In = inspect.Input{Root: location.At(c.String("root")), Model: c.String("model"), Columns: term.Columns(c),
-		Names: o.In.Names}
-	if what == stored {
-		o.In.Manifest, o.In.Features = location.At(c.String("manifest")), c.String("features")
-		o.In.View, o.In.Probs = c.String("view"), c.String("probs")
-	} else {
+	case stored:
+		o.In.Manifest, o.In.Features, o.In.View = o.Open.Manifest, o.Open.Features, o.Open.View
+	default:
 		o.Out = cmp.Or(o.Out, "suspects.csv")
 		o.Page = pageOf(o.Out)
 		o.In.Images, o.In.Features = location.At(c.Args().First()), stemOf(o.Out)+".features"
 	}
-	o.In.Tuning = inspect.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")}
+	o.In.Root = o.Open.Root
 	if c.IsSet("finetune") && o.Out != "" {
 		o.In.Tuning.Kept = stemOf(o.Out) + ".finetune"
 	}
-	if c.IsSet("split") {
-		for name := range strings.SplitSeq(c.String("split"), ",") {
-			split, err := datasets.ParseSplit(strings.TrimSpace(name))
-			if err != nil {
-				return term.Misused("--split: %w", err)
-			}
-			o.In.Splits = append(o.In.Splits, split)
+	for name := range strings.FieldsFuncSeq(o.splits, func(r rune) bool { return r == ',' || r == ' ' }) {
+		split, err := datasets.ParseSplit(name)
+		if err != nil {
+			return term.Misused("--split: %w", err)
 		}
+		o.In.Splits = append(o.In.Splits, split)
 	}
-	if name := o.Audit.Scorer; o.RateOnly {
-		if name != "" && !slices.Contains(noiserate.Methods(), name) {
-			return term.Misused("--scorer: %q does not estimate the rate alone, expected one of %s", name,
-				strings.Join(noiserate.Methods(), ", "))
-		}
-	} else if name != "" && !slices.Contains(audit.Names(), audit.Named(name).Name) {
+	if name := o.Audit.Scorer; name != "" && !slices.Contains(audit.Names(), audit.Named(name).Name) {
 		return term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name,
 			catalog.Ask(name, audit.Names()), strings.Join(audit.Names(), ", "))
 	}

@@ -1,5 +1,5 @@
-// Package cluster implements the "winnow cluster" command: it fills a script for Slurm or manifests for Kubernetes for
-// a command that machines can share, and shows which parts are done.
+// Package cluster implements the commands that share work among machines. "winnow cluster" fills a script for Slurm or
+// manifests for Kubernetes, and shows which parts are done; "winnow join" joins the parts.
 package cluster
 
 import (
@@ -7,11 +7,12 @@ import (
 	_ "embed"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/cluster"
-	"winnow/cmd/winnow/line"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
 )
@@ -20,12 +21,10 @@ import (
 var help string
 
 // Command returns the "winnow cluster" command.
-func Command() *cli.Command { return newClusterCommand(runCluster) }
-
-func newClusterCommand(call term.Call[Options]) *cli.Command {
+func Command() *cli.Command {
 	var o Options
 	tasks := term.Flag(&o.Engine.Tasks, "tasks", "divide the work among `N` tasks (required)")
-	action := term.BoundAction(&o, readCluster, call)
+	action := term.BoundAction(&o, readCluster, runCluster)
 	return &cli.Command{
 		Name: "cluster", Usage: "share work among machines with Slurm or Kubernetes, and show its state",
 		Description: help,
@@ -60,15 +59,31 @@ func readCluster(c *cli.Context, o *Options) (err error) {
 		o.Out, err = term.OneSource(c, "the --out of a command that machines share")
 		return err
 	}
-	list, err := line.Read(c.App, c.Args().Slice())
-	if err == nil && len(list) != 1 {
-		err = term.Misused("cluster: found %d commands, expected one behind --", len(list))
+	o.Command, err = parseCommand(c, c.Args().Slice())
+	return err
+}
+
+// parseCommand parses a command line that begins with the name of a command.
+func parseCommand(c *cli.Context, words []string) (cluster.Command, error) {
+	g, found := cluster.Command{Words: words, Flags: map[string]string{}}, (*cli.Command)(nil)
+	for list := c.App.Commands; g.At < len(words); g.At++ {
+		at := slices.IndexFunc(list, func(c *cli.Command) bool { return c.HasName(words[g.At]) })
+		if at < 0 {
+			break
+		}
+		found, list = list[at], list[at].Subcommands
 	}
-	if err != nil {
-		return term.AsMisuse(err)
+	if found != nil {
+		found.Action = func(c *cli.Context) error {
+			g.Name = strings.Join(words[:g.At], " ")
+			for _, f := range found.Flags {
+				g.Known = append(g.Known, f.Names()[0])
+				g.Flags[f.Names()[0]] = c.String(f.Names()[0])
+			}
+			return nil
+		}
 	}
-	o.Command = list[0]
-	return nil
+	return g, c.App.RunContext(c.Context, term.FlagsFirst(c.App, append([]string{"winnow"}, words...)))
 }
 
 func runCluster(_ context.Context, p *term.Program, o Options) (err error) {

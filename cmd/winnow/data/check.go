@@ -11,22 +11,32 @@ import (
 	"winnow/datasets/location"
 )
 
-func checkCommand(call term.Call[CheckOptions]) *cli.Command {
+func checkCommand() *cli.Command {
+	var o CheckOptions
+	var root string
 	return &cli.Command{
 		Name: "check",
 		Usage: "report unreadable images, duplicates, leaks between splits, classes with one sample, and " +
 			"label counts",
 		ArgsUsage: "MANIFEST",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "root",
-				Usage: "`DIR` (or .zip file) the manifest's paths are relative to (default: the manifest's folder)"},
-			&cli.BoolFlag{Name: "strict",
-				Usage: "exit with 1 if an image cannot be read or a picture is in two splits"},
-			term.OutFlag("write the whole report into `FILE`, as JSON"),
+			term.Flag(&root, "root", "`DIR` (or .zip file) the manifest's paths are relative to", "the manifest's "+
+				"folder"),
+			term.Flag(&o.Strict, "strict", "exit with 1 if an image cannot be read or a picture is in two splits"),
+			term.Flag(&o.Out, "out,o", "write the whole report into `FILE`, as JSON"),
 			term.ShardFlag("images"),
-			term.JSONFlag(),
+			term.Flag(&o.JSON, "json", "print the result as JSON"),
 		},
-		Action: term.Action(readCheck, call),
+		Action: term.BoundAction(&o, func(c *cli.Context, o *CheckOptions) (err error) {
+			o.Root = location.At(root)
+			if o.Manifest, err = term.OneSource(c, "one manifest"); err != nil {
+				return err
+			}
+			if o.Shard, err = term.Shard(c); err != nil {
+				return err
+			}
+			return term.KeepInput(c, o.Manifest.Path())
+		}, runCheck),
 	}
 }
 
@@ -34,17 +44,6 @@ func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 type CheckOptions struct {
 	checking.Options
 	JSON bool
-}
-
-func readCheck(c *cli.Context) (o CheckOptions, err error) {
-	o.Root, o.Strict, o.Out, o.JSON = location.At(c.String("root")), c.Bool("strict"), c.String("out"), c.Bool("json")
-	if o.Manifest, err = term.OneSource(c, "one manifest"); err != nil {
-		return o, err
-	}
-	if o.Shard, err = term.Shard(c); err != nil {
-		return o, err
-	}
-	return o, term.KeepInput(c, o.Manifest.Path())
 }
 
 func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {

@@ -18,33 +18,33 @@ import (
 //go:embed corrupt.txt
 var corruptHelp string
 
-func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
+func corruptCommand() *cli.Command {
+	o := CorruptOptions{Split: datasets.Train, Seed: 1,
+		Noise: run.NoiseSpec{Model: "symmetric", Count: datasets.Independent, Similar: 3}}
 	return &cli.Command{
 		Name:        "corrupt",
 		Usage:       "make labels of one split wrong, for experiments, and keep the truth as true_label",
 		ArgsUsage:   "MANIFEST",
 		Description: corruptHelp,
 		Flags: []cli.Flag{
-			term.Required(term.OutFlag("manifest `FILE` to write")),
-			&cli.StringFlag{Name: "noise", Value: "symmetric",
-				Usage: "`MODEL` of the noise: " + strings.Join(run.NoiseModels(), ", ")},
-			&cli.Float64Flag{Name: "noise-rate", Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
-			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the `SPLIT` to corrupt"},
-			&cli.StringFlag{Name: "count", Value: datasets.Independent,
-				Usage: "symmetric, `WAY` to count: each label by chance (independent), a share of all (exact) or " +
-					"of each class (per-class)"},
-			&cli.BoolFlag{Name: "own", Usage: "symmetric: draw from all classes, including the label's own"},
-			&cli.StringFlag{Name: "features",
-				Usage: "small-cluster, human-like: feature store `DIR` of the images"},
-			&cli.BoolFlag{Name: "one-shot", Usage: "small-cluster: clusters join only classes that stay"},
-			&cli.IntFlag{Name: "similar", Value: 3,
-				Usage: "human-like: `M` most similar classes that a label may become"},
-			&cli.BoolFlag{Name: "nearest",
-				Usage: "human-like: the label becomes the class most similar to the image, instead of one drawn"},
-			term.SeedFlag("seed `N` of the noise"),
-			term.JSONFlag(),
+			term.Flag(&o.Out, "out,o", "manifest `FILE` to write; required"),
+			term.Flag(&o.Noise.Model, "noise", "`MODEL` of the noise: "+strings.Join(run.NoiseModels(), ", ")),
+			term.Flag(&o.Noise.Rate, "noise-rate", "share of labels to change, `P` in [0, 1); required"),
+			term.Flag(&o.Split, "split", "the `SPLIT` to corrupt"),
+			term.Flag(&o.Noise.Count, "count", "symmetric, `WAY` to count: each label by chance (independent), a "+
+				"share of "+
+				"all (exact) or of each class (per-class)"),
+			term.Flag(&o.Noise.Own, "own", "symmetric: draw from all classes, including the label's own"),
+			term.Flag(&o.Features, "features", "small-cluster, human-like: feature store `DIR` of the images"),
+			term.Flag(&o.Noise.OneShot, "one-shot", "small-cluster: clusters join only classes that stay"),
+			term.Flag(&o.Noise.Similar, "similar", "human-like: `M` most similar classes that a label may become"),
+			term.Flag(&o.Noise.Nearest, "nearest", "human-like: the label becomes the class most similar to the "+
+				"image, "+
+				"instead of one drawn"),
+			term.Flag(&o.Seed, "seed", "seed `N` of the noise"),
+			term.Flag(&o.JSON, "json", "print the result as JSON"),
 		},
-		Action: term.Action(readCorrupt, call),
+		Action: term.BoundAction(&o, readCorrupt, runCorrupt),
 	}
 }
 
@@ -68,45 +68,39 @@ var noiseFlags = []struct {
 	{"similar", []string{run.HumanLike}}, {"nearest", []string{run.HumanLike}},
 }
 
-func readCorrupt(c *cli.Context) (o CorruptOptions, err error) {
-	o = CorruptOptions{Out: c.String("out"), Features: c.String("features"), Seed: c.Uint64("seed"),
-		JSON: c.Bool("json"),
-		Noise: run.NoiseSpec{
-			Model: c.String("noise"), Rate: c.Float64("noise-rate"), Count: c.String("count"), Own: c.Bool("own"),
-			OneShot: c.Bool("one-shot"), Similar: c.Int("similar"), Nearest: c.Bool("nearest"),
-		}}
-	if o.Split, err = datasets.ParseSplit(c.String("split")); err != nil {
-		return o, term.Misused("--split: %w", err)
+func readCorrupt(c *cli.Context, o *CorruptOptions) (err error) {
+	if o.Split, err = datasets.ParseSplit(o.Split); err != nil {
+		return term.Misused("--split: %w", err)
 	}
 	if !slices.Contains(run.NoiseModels(), o.Noise.Model) {
-		return o, term.Misused("data corrupt: --noise: %q is unknown%s, expected %s", o.Noise.Model,
+		return term.Misused("data corrupt: --noise: %q is unknown%s, expected %s", o.Noise.Model,
 			catalog.Ask(o.Noise.Model, run.NoiseModels()), strings.Join(run.NoiseModels(), ", "))
 	}
 	for _, f := range noiseFlags {
 		reads := slices.Contains(f.models, o.Noise.Model)
 		if c.IsSet(f.flag) && !reads {
-			return o, term.Misused("data corrupt: --%s does not go with --noise %s, only with %s", f.flag,
+			return term.Misused("data corrupt: --%s does not go with --noise %s, only with %s", f.flag,
 				o.Noise.Model, strings.Join(f.models, " and "))
 		}
 		if f.flag == "features" && reads && !c.IsSet("features") {
-			return o, term.Misused("data corrupt: --noise %s needs --features, a folder that winnow extract made",
+			return term.Misused("data corrupt: --noise %s needs --features, a folder that winnow extract made",
 				o.Noise.Model)
 		}
 	}
 	counts := []string{datasets.Independent, datasets.Exact, datasets.PerClass}
 	if count := o.Noise.Count; !slices.Contains(counts, count) {
-		return o, term.Misused("--count: %q is unknown, expected %s, %s or %s", count, counts[0], counts[1], counts[2])
+		return term.Misused("--count: %q is unknown, expected %s, %s or %s", count, counts[0], counts[1], counts[2])
 	}
 	if o.Noise.Similar < 1 {
-		return o, term.Misused("--similar: found %d, expected 1 or more", o.Noise.Similar)
+		return term.Misused("--similar: found %d, expected 1 or more", o.Noise.Similar)
 	}
 	if err := datasets.CheckRate(o.Noise.Rate); err != nil {
-		return o, term.AsMisuse(err)
+		return term.AsMisuse(err)
 	}
 	if o.Manifest, err = term.OneSource(c, "one manifest"); err != nil {
-		return o, err
+		return err
 	}
-	return o, term.KeepInput(c, o.Manifest.Path())
+	return term.KeepInput(c, o.Manifest.Path())
 }
 
 func runCorrupt(ctx context.Context, p *term.Program, o CorruptOptions) error {

@@ -9,11 +9,11 @@ func Command() *cli.Command {
 		Name:  "data",
 		Usage: "make, check and change manifests, the lists of images and their labels",
 		Subcommands: []*cli.Command{
-			importCommand(runImport),
-			checkCommand(runCheck),
-			corruptCommand(runCorrupt),
-			toplineCommand(runTopline),
-			glyphsCommand(runGlyphs),
+			importCommand(),
+			checkCommand(),
+			corruptCommand(),
+			toplineCommand(),
+			glyphsCommand(),
 		},
 	}
 }

@@ -13,18 +13,20 @@ import (
 	"winnow/internal/hint"
 )
 
-func glyphsCommand(call term.Call[GlyphsOptions]) *cli.Command {
+func glyphsCommand() *cli.Command {
+	o := GlyphsOptions{Config: glyphs.Config{Images: glyphs.DefaultImages, Seed: glyphs.DemoSeed}}
 	return &cli.Command{
 		Name:  "glyphs",
 		Usage: "draw the embedded dataset of characters into image folders, with a manifest.csv",
 		Flags: []cli.Flag{
-			term.Required(term.OutFlag("empty or new `DIR` to write to")),
-			&cli.IntFlag{Name: "classes", Usage: "`N` classes over all splits, 12 … 240", DefaultText: "240"},
-			&cli.IntFlag{Name: "images", Usage: "`N` images of each class, 2 … 1000", Value: glyphs.DefaultImages},
-			&cli.Uint64Flag{Name: "seed",
-				Usage: "`SEED` of the images; 1 draws those of winnow quickstart", Value: glyphs.DemoSeed},
+			term.Flag(&o.Out, "out,o", "empty or new `DIR` to write to; required"),
+			term.Flag(&o.Classes, "classes", "`N` classes over all splits, 12 … 240", "240"),
+			term.Flag(&o.Images, "images", "`N` images of each class, 2 … 1000"),
+			term.Flag(&o.Seed, "seed", "`SEED` of the images; 1 draws those of winnow quickstart"),
 		},
-		Action: term.Action(readGlyphs, call),
+		Action: term.BoundAction(&o, func(c *cli.Context, _ *GlyphsOptions) error {
+			return term.NoArguments(c)
+		}, runGlyphs),
 	}
 }
 
@@ -32,11 +34,6 @@ func glyphsCommand(call term.Call[GlyphsOptions]) *cli.Command {
 type GlyphsOptions struct {
 	Out string
 	glyphs.Config
-}
-
-func readGlyphs(c *cli.Context) (GlyphsOptions, error) {
-	return GlyphsOptions{Out: c.String("out"), Config: glyphs.Config{Classes: c.Int("classes"), Images: c.Int("images"),
-		Seed: c.Uint64("seed")}}, term.NoArguments(c)
 }
 
 func runGlyphs(ctx context.Context, p *term.Program, o GlyphsOptions) error {

@@ -19,7 +19,7 @@ import (
 //go:embed import.txt
 var importHelp string
 
-func importCommand(call term.Call[importing.Job]) *cli.Command {
+func importCommand() *cli.Command {
 	return &cli.Command{
 		Name: "import",
 		Usage: "write a manifest from image folders (one per class), tables, shards or the files of a " +
@@ -60,7 +60,7 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 			term.SeedFlag("seed `N` of --split"),
 			term.JSONFlag(),
 		}, term.ColumnFlags()...),
-		Action: term.Action(readImport, call),
+		Action: term.Action(readImport, runImport),
 	}
 }
 

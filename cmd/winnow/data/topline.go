@@ -10,7 +10,8 @@ import (
 	"winnow/datasets/location"
 )
 
-func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
+func toplineCommand() *cli.Command {
+	o := ToplineOptions{Split: datasets.Train, Seed: 1}
 	return &cli.Command{
 		Name:      "topline",
 		Usage:     "keep the share 1-p of each class, all labelled right, as a reference for training with noise p",
@@ -22,14 +23,14 @@ func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
 			"   winnow data corrupt clean.csv --noise-rate 0.3 --out noisy.csv\n" +
 			"   winnow data topline clean.csv --noise-rate 0.3 --out topline.csv",
 		Flags: []cli.Flag{
-			term.Required(term.OutFlag("manifest `FILE` to write")),
-			&cli.Float64Flag{Name: "noise-rate", Required: true, Usage: "share of images to leave out, `P` in [0, 1)"},
-			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the `SPLIT` to thin out"},
-			term.SeedFlag("seed `N` of the draw; with the same seed a higher rate keeps a subset of what a lower one " +
-				"keeps"),
-			term.JSONFlag(),
+			term.Flag(&o.Out, "out,o", "manifest `FILE` to write; required"),
+			term.Flag(&o.Rate, "noise-rate", "share of images to leave out, `P` in [0, 1); required"),
+			term.Flag(&o.Split, "split", "the `SPLIT` to thin out"),
+			term.Flag(&o.Seed, "seed",
+				"seed `N` of the draw; with the same seed a higher rate keeps a subset of what a lower one keeps"),
+			term.Flag(&o.JSON, "json", "print the result as JSON"),
 		},
-		Action: term.Action(readTopline, call),
+		Action: term.BoundAction(&o, readTopline, runTopline),
 	}
 }
 
@@ -42,19 +43,17 @@ type ToplineOptions struct {
 	JSON       bool
 }
 
-func readTopline(c *cli.Context) (o ToplineOptions, err error) {
-	o = ToplineOptions{Out: c.String("out"), Rate: c.Float64("noise-rate"), Seed: c.Uint64("seed"),
-		JSON: c.Bool("json")}
-	if o.Split, err = datasets.ParseSplit(c.String("split")); err != nil {
-		return o, term.Misused("--split: %w", err)
+func readTopline(c *cli.Context, o *ToplineOptions) (err error) {
+	if o.Split, err = datasets.ParseSplit(o.Split); err != nil {
+		return term.Misused("--split: %w", err)
 	}
 	if err := datasets.CheckRate(o.Rate); err != nil {
-		return o, term.AsMisuse(err)
+		return term.AsMisuse(err)
 	}
 	if o.Manifest, err = term.OneSource(c, "one manifest"); err != nil {
-		return o, err
+		return err
 	}
-	return o, term.KeepInput(c, o.Manifest.Path())
+	return term.KeepInput(c, o.Manifest.Path())
 }
 
 func runTopline(ctx context.Context, p *term.Program, o ToplineOptions) error {

@@ -25,17 +25,7 @@ type Options struct {
 }
 
 // Command returns winnow eval.
-func Command() *cli.Command { return newEvalCommand(runEval) }
-
-const description = `Searches the nearest neighbours of every image of the split among its other images, or in the split
-gallery if the manifest has the splits query and gallery and no test. Prints Recall@K, P@1, R-Precision and
-MAP@R (Musgrave et al., A Metric Learning Reality Check, 2020). Queries without a positive are left out.
-
---metrics adds others (winnow list metrics lists them): clustering groups the images by k-means and compares
-the clusters with the labels; nearest-class-mean and linear-probe learn the classes from the given labels
-of the split --fit and classify the images.`
-
-func newEvalCommand(call term.Call[Options]) *cli.Command {
+func Command() *cli.Command {
 	return &cli.Command{
 		Name:        "eval",
 		Usage:       "measure a trained run, next to frozen and whitened features",
@@ -60,9 +50,17 @@ func newEvalCommand(call term.Call[Options]) *cli.Command {
 			term.ShardFlag("queries"),
 			term.JSONFlag(),
 		}, term.DataFlags...),
-		Action: term.Action(readEval, call),
+		Action: term.Action(readEval, runEval),
 	}
 }
+
+const description = `Searches the nearest neighbours of every image of the split among its other images, or in the split
+gallery if the manifest has the splits query and gallery and no test. Prints Recall@K, P@1, R-Precision and
+MAP@R (Musgrave et al., A Metric Learning Reality Check, 2020). Queries without a positive are left out.
+
+--metrics adds others (winnow list metrics lists them): clustering groups the images by k-means and compares
+the clusters with the labels; nearest-class-mean and linear-probe learn the classes from the given labels
+of the split --fit and classify the images.`
 
 func runEval(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Eval.MaxMem)()

@@ -19,9 +19,7 @@ import (
 )
 
 // Command returns the "winnow export" command.
-func Command() *cli.Command { return newExportCommand(runExport) }
-
-func newExportCommand(call term.Call[Options]) *cli.Command {
+func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "export",
 		Usage:     "export embeddings to files or a vector database, and backbone with head as one ONNX file",
@@ -59,7 +57,7 @@ func newExportCommand(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "check", Value: 16, Usage: "run the ONNX file on `N` images before it is written"},
 			term.JSONFlag(),
 		}, toFlags, term.DataFlags),
-		Action: term.CheckedAction(readExport, call),
+		Action: term.CheckedAction(readExport, runExport),
 	}
 }
 

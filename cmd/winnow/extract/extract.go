@@ -32,9 +32,7 @@ type Options struct {
 }
 
 // Command returns the "winnow extract" command.
-func Command() *cli.Command { return newExtractCommand(runExtract) }
-
-func newExtractCommand(call term.Call[Options]) *cli.Command {
+func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "extract",
 		Usage: "compute the feature vectors of images once, for all later trainings and audits",
@@ -51,12 +49,12 @@ func newExtractCommand(call term.Call[Options]) *cli.Command {
 			"at each visit; eval, audit and export use the centre, or the mean of all\n" +
 			"(--view). Recipes: " + viewRecipes() + ".",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "manifest", Required: true,
-				Usage: "manifest `FILE`, or a folder with a folder for each class"},
+			&cli.StringFlag{Name: "manifest",
+				Usage: "manifest `FILE`, or a folder with a folder for each class; required"},
 			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
 				Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
-			&cli.StringFlag{Name: "model", Required: true,
-				Usage: "a backbone: `NAME` of winnow models list, or an ONNX file"},
+			&cli.StringFlag{Name: "model",
+				Usage: "a backbone: `NAME` of winnow models list, or an ONNX file; required"},
 			term.Required(term.OutFlag("feature store `DIR` to write")),
 			&cli.StringFlag{Name: "views", Value: backbone.CenterName,
 				Usage: "the `VIEWS` of each image: center, center+flip, N*RECIPE, …"},
@@ -79,7 +77,7 @@ func newExtractCommand(call term.Call[Options]) *cli.Command {
 					"well they agree; write nothing"},
 			term.JSONFlag(),
 		}, term.PreprocessingFlags()...),
-		Action: term.Action(readExtract, call),
+		Action: term.Action(readExtract, runExtract),
 	}
 }
 

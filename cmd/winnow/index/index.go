@@ -1,4 +1,5 @@
-// Package index implements the "winnow index" command: it builds and extends an index of images.
+// Package index implements the commands that use embeddings: "winnow embed" computes vectors of images, "winnow index"
+// builds and extends an index of them, and "winnow search" finds similar ones.
 package index
 
 import (
@@ -13,10 +14,8 @@ import (
 	"winnow/run/embedding"
 )
 
-// Command returns the "winnow index" command.
-func Command() *cli.Command { return newIndexCommand(runIndex) }
-
-func newIndexCommand(call term.Call[Options]) *cli.Command {
+// Index returns the "winnow index" command.
+func Index() *cli.Command {
 	return &cli.Command{
 		Name:      "index",
 		Usage:     "build an index of images on disk for winnow search, or add images to it",
@@ -38,12 +37,12 @@ func newIndexCommand(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "dtype", Value: features.Float32,
 				Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
 		}, term.EmbedFlags...),
-		Action: term.Action(readIndex, call),
+		Action: term.Action(readIndex, runIndex),
 	}
 }
 
-// Options are those of winnow index.
-type Options struct {
+// indexOptions are those of winnow index.
+type indexOptions struct {
 	embedding.Options
 	Images []location.Source
 	Out    string
@@ -52,12 +51,13 @@ type Options struct {
 	JSON   bool
 }
 
-func readIndex(c *cli.Context) (Options, error) {
+func readIndex(c *cli.Context) (indexOptions, error) {
 	by, err := term.EmbedOptions(c)
 	if err != nil {
-		return Options{}, err
+		return indexOptions{}, err
 	}
-	o := Options{by, location.All(c.Args().Slice()), c.String("out"), c.Bool("add"), c.String("dtype"), c.Bool("json")}
+	o := indexOptions{by, location.All(c.Args().Slice()), c.String("out"), c.Bool("add"), c.String("dtype"),
+		c.Bool("json")}
 	switch {
 	case len(o.Images) == 0:
 		return o, term.Misused("winnow index: found no images: name files, folders, .zip files, manifests, or - for " +
@@ -72,7 +72,7 @@ func readIndex(c *cli.Context) (Options, error) {
 	return o, nil
 }
 
-func runIndex(ctx context.Context, p *term.Program, o Options) (err error) {
+func runIndex(ctx context.Context, p *term.Program, o indexOptions) (err error) {
 	var r embedding.Indexed
 	if o.Add {
 		r, err = embedding.ExtendIndex(ctx, p.Host(), o.Out, o.Images, o.Options)

@@ -1,6 +1,7 @@
 package list
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -10,6 +11,7 @@ import (
 	filtering "winnow/filters"
 	"winnow/internal/catalog"
 	loss "winnow/losses"
+	"winnow/models/architecture"
 	recipe "winnow/run/recipes"
 )
 
@@ -160,6 +162,17 @@ func describeScorer(s audit.Scorer) Entry {
 	}
 	return Entry{Fields: []Field{{"name", s.Name, true}, {"needs", needs, true}, {"scores", scores, true},
 		{"scorer", s.Title, false}, {"what it does", s.Help, true}}}
+}
+
+func newArchitecturesCommand() *cli.Command {
+	return newCommand("architectures", "list the untrained networks that winnow models new makes, or describe one",
+		"winnow models new NAME --arch ARCHITECTURE makes one.",
+		fromCatalog(architecture.List, architecture.Find, func(n architecture.Network) Entry {
+			return Entry{Fields: []Field{{"name", n.Name, true},
+				{"images", fmt.Sprintf("%d×%d×%d", n.Channels, n.Side, n.Side), true}, {"features", fmt.Sprint(n.Dim),
+					true},
+				{"parameters", fmt.Sprint(n.Parameters), true}, {"what", n.About, true}}}
+		}))
 }
 
 func newRecipesCommand() *cli.Command {

@@ -1,4 +1,6 @@
-// Package list implements winnow list: it lists losses, filters, metrics, recipes or scorers, or describes one.
+// Package list implements the commands that print references: "winnow list" lists losses, filters, metrics, recipes,
+// scorers or architectures, or describes one; "winnow manual" prints the help of all commands, and "winnow completion"
+// scripts for shells.
 package list
 
 import (
@@ -18,21 +20,22 @@ import (
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "list",
-		Usage: "list losses, filters, metrics, recipes or scorers, or describe one: formula, settings, source",
+		Usage: "list losses, filters, metrics, recipes, scorers or architectures, or describe one",
 		Subcommands: []*cli.Command{
 			newLossesCommand(),
 			newFiltersCommand(),
 			newMetricsCommand(),
 			newRecipesCommand(),
 			newScorersCommand(),
+			newArchitecturesCommand(),
 		},
 	}
 }
 
 // Options choose an entry and the form of the output.
 type Options struct {
-	Name           string // "": all
-	JSON, Markdown bool
+	Name string // "": all
+	JSON bool
 }
 
 // Field is a property of an entry; those with Column are the columns of the list.
@@ -56,8 +59,7 @@ func newCommand(name, usage, description string, find find) *cli.Command {
 	var o Options
 	return &cli.Command{
 		Name: name, Usage: usage, Description: description, ArgsUsage: "[NAME]",
-		Flags: []cli.Flag{term.Flag(&o.JSON, "json", "print the result as JSON"),
-			term.Flag(&o.Markdown, "markdown", "print the table of the documentation")},
+		Flags: []cli.Flag{term.Flag(&o.JSON, "json", "print the result as JSON")},
 		Action: term.BoundAction(&o, func(c *cli.Context, o *Options) error {
 			if o.Name = c.Args().First(); c.NArg() > 1 {
 				return term.Misused("%s: found %d arguments, expected at most one name", c.Command.HelpName, c.NArg())
@@ -85,8 +87,6 @@ func printEntries(p *term.Program, o Options, entries []Entry) error {
 			}
 		}
 		return p.JSON(out)
-	case o.Markdown:
-		return writeMarkdown(p.Data, entries)
 	case o.Name != "":
 		return describeEntry(p.Data, entries[0])
 	}
@@ -104,30 +104,6 @@ func printEntries(p *term.Program, o Options, entries []Entry) error {
 		w.Row(cells...)
 	}
 	return w.Flush()
-}
-
-// writeMarkdown writes the columns of all entries, with their settings and defaults.
-func writeMarkdown(w io.Writer, entries []Entry) error {
-	var b strings.Builder
-	for i, e := range entries {
-		var head, cells, settings []string
-		for _, f := range e.Fields {
-			if f.Column {
-				head, cells = append(head, f.Key), append(cells, f.Text)
-			}
-		}
-		for _, s := range e.Settings {
-			settings = append(settings, s.Name+" "+formatValue(s.Default))
-		}
-		if i == 0 {
-			b.WriteString("| " + strings.Join(head, " | ") + " | settings and defaults |\n" +
-				strings.Repeat("|---", len(head)+1) + "|\n")
-		}
-		cells[0] = "`" + cells[0] + "`"
-		b.WriteString("| " + strings.Join(append(cells, strings.Join(settings, ", ")), " | ") + " |\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // describeEntry writes all that is recorded of an entry.

@@ -3,7 +3,6 @@ package models
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,7 +12,7 @@ import (
 	"winnow/models/architecture"
 )
 
-func newCommand(call term.Call[NewOptions]) *cli.Command {
+func newCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "new",
 		Usage:     "make an untrained network with random weights by a seed",
@@ -22,22 +21,13 @@ func newCommand(call term.Call[NewOptions]) *cli.Command {
 			"   winnow models new digits --arch lenet --seed 1\n" +
 			"   winnow train --model digits --finetune all ...",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "arch", Required: true, Usage: "`NETWORK` of winnow models architectures"},
+			&cli.StringFlag{Name: "arch", Usage: "`NETWORK` of winnow list architectures; required"},
 			term.SeedFlag("`SEED` of the weights"),
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "NAME.onnx next to the registry",
 				Usage: "ONNX `FILE` to write"},
 			term.JSONFlag(),
 		},
-		Action: term.Action(readNew, call),
-	}
-}
-
-func architecturesCommand() *cli.Command {
-	return &cli.Command{
-		Name:   "architectures",
-		Usage:  "list the networks that models new knows",
-		Flags:  []cli.Flag{term.JSONFlag()},
-		Action: term.Action(readArchitectures, listArchitectures),
+		Action: term.Action(readNew, withRegistry(makeNew)),
 	}
 }
 
@@ -57,7 +47,7 @@ func readNew(c *cli.Context) (NewOptions, error) {
 func makeNew(_ context.Context, p *term.Program, r *models.Registry, o NewOptions) error {
 	net, err := architecture.Find(o.Architecture)
 	if err != nil {
-		return hint.With(err, "winnow models architectures lists them")
+		return hint.With(err, "winnow list architectures lists them")
 	}
 	e := models.Entry{
 		Name: o.Name, Input: architecture.Input, Output: architecture.Output, Preprocessing: net.Preprocessing,
@@ -74,21 +64,4 @@ func makeNew(_ context.Context, p *term.Program, r *models.Registry, o NewOption
 	_, err = fmt.Fprintf(p.Out, "made %s: %s, %d parameters drawn with seed %d, feature %s of %s numbers, %s\n",
 		b.Name, b.Path, net.Parameters, o.Seed, cut.Cut, models.Numbers(cut.Dim), b.Preprocessing.Describe())
 	return err
-}
-
-func readArchitectures(c *cli.Context) (Options, error) {
-	return Options{JSON: c.Bool("json")}, term.NoArguments(c)
-}
-
-func listArchitectures(_ context.Context, p *term.Program, o Options) error {
-	list := architecture.List()
-	if o.JSON {
-		return p.JSON(list)
-	}
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tIMAGES\tFEATURES\tPARAMETERS\tWHAT")
-	for _, a := range list {
-		fmt.Fprintf(w, "%s\t%d×%d×%d\t%d\t%d\t%s\n", a.Name, a.Channels, a.Side, a.Side, a.Dim, a.Parameters, a.About)
-	}
-	return w.Flush()
 }

@@ -9,8 +9,29 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/audit"
+	"winnow/cmd/winnow/cluster"
+	"winnow/cmd/winnow/data"
+	"winnow/cmd/winnow/eval"
+	"winnow/cmd/winnow/export"
+	"winnow/cmd/winnow/extract"
+	"winnow/cmd/winnow/index"
+	"winnow/cmd/winnow/list"
+	"winnow/cmd/winnow/mapping"
+	"winnow/cmd/winnow/models"
+	"winnow/cmd/winnow/papers"
+	"winnow/cmd/winnow/quickstart"
+	"winnow/cmd/winnow/report"
+	"winnow/cmd/winnow/reproduce"
+	"winnow/cmd/winnow/review"
+	"winnow/cmd/winnow/setup"
+	"winnow/cmd/winnow/sweep"
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/train"
 	"winnow/datasets/bucket"
 	"winnow/datasets/location"
 	"winnow/internal/interrupt"
@@ -29,4 +50,26 @@ func Main(args []string) int {
 func Execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	location.Use(bucket.Open)
 	return term.Execute(ctx, Commands(), args, stdout, stderr)
+}
+
+// Commands lists every command, under the headings of help.
+func Commands() []*cli.Command {
+	return slices.Concat(
+		under("Audit labels", audit.Command(), review.Command(), review.Studio()),
+		under("Data and features", data.Command(), models.Command(), extract.Command(), cluster.Join(),
+			cluster.Command()),
+		under("Embeddings", export.Command(), index.Embed(), index.Index(), index.Search()),
+		under("Papers", reproduce.Command(), papers.Command()),
+		under("Reference", list.Command(), list.Manual()),
+		under("Setup", setup.Runtime(), setup.Doctor(), quickstart.Command(), list.Completion()),
+		under("Training and measures", train.Command(), sweep.Command(), eval.Command(), report.Command(),
+			mapping.Command()),
+	)
+}
+
+func under(heading string, commands ...*cli.Command) []*cli.Command {
+	for _, c := range commands {
+		c.Category = heading
+	}
+	return commands
 }

@@ -2,19 +2,16 @@ package sweep
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/spread"
 	"winnow/internal/text"
 	"winnow/papers/studies"
-	"winnow/report/chart"
 	"winnow/report/page"
 	"winnow/run/sweep"
 )
@@ -53,7 +50,6 @@ func newResults(r *sweep.Results) *results {
 	out.chooseBest(finished, means)
 	out.fillTable()
 	out.table.Lead, out.table.Warnings = out.describeBest(), out.sweepWarnings()
-	out.table.Drawings = out.plotAxes(means)
 	out.table.Facts = []page.Fact{{Name: "shared settings", Value: r.Shared}, {Name: "folder", Value: r.Dir}}
 	return out
 }
@@ -162,7 +158,7 @@ func (r *results) sweepWarnings() (lines []string) {
 		lines = append(lines, "Failed: "+t.Failed)
 	}
 	if n := len(failures); n > 10 {
-		lines = append(lines, fmt.Sprintf("… and %d more: results.csv lists all", n-10))
+		lines = append(lines, fmt.Sprintf("… and %d more: results.json lists all", n-10))
 	}
 	if open := len(r.Trainings) - r.Finished() - len(failures); open > 0 {
 		lines = append(lines, fmt.Sprintf("%s of %d not done yet: the same command continues.",
@@ -171,33 +167,15 @@ func (r *results) sweepWarnings() (lines []string) {
 	return lines
 }
 
-// plotAxes draws validation over the values of each numeric axis, a dot for each setting.
-func (r *results) plotAxes(means []float64) (all []chart.Drawing) {
-	for k, a := range r.Axes {
-		if !a.IsNumeric() {
-			continue
-		}
-		plot := chart.Lines{Frame: chart.Frame{Title: "Validation P@1 by " + a.Key, X: a.Key, Y: "validation P@1",
-			Percent: true, LogX: a.Range != nil && a.Range.Log}}
-		for _, i := range r.ranked {
-			if x, err := strconv.ParseFloat(r.Values[i][k], 64); err == nil {
-				plot.Series = append(plot.Series, chart.Line{X: []float64{x}, Y: []float64{means[i]}, Dots: true})
-			}
-		}
-		all = append(all, plot)
-	}
-	return all
-}
-
 // writeSweepFiles writes report.md, report.html, results.csv and results.json.
 func (r *results) writeSweepFiles() error {
-	return atomicfile.WriteAll(r.Dir, map[string]func(io.Writer) error{"results.csv": r.writeCSV,
+	return atomicfile.WriteAll(r.Dir, map[string]func(io.Writer) error{"results.csv": r.table.CSV,
 		"results.json": r.writeJSON, "report.html": r.table.HTML, "report.md": r.table.Markdown})
 }
 
 // writeText writes the settings and the best for people.
 func (r *results) writeText(w io.Writer) error {
-	if err := r.table.Text(w); err != nil {
+	if err := r.table.Markdown(w); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -208,34 +186,6 @@ func (r *results) writeText(w io.Writer) error {
 	return err
 }
 
-// writeCSV writes a row for each training: a column for each setting, seed, state (done, failed, open), validation,
-// test, frozen and whitened P@1 as shares, steps, seconds, folder, error.
-func (r *results) writeCSV(w io.Writer) error {
-	table := csv.NewWriter(w)
-	var head []string
-	for _, a := range r.Axes {
-		head = append(head, a.Key)
-	}
-	table.Write(append(head, "seed", "state", "validation_p@1", "test_p@1", "frozen_p@1", "whitened_p@1", "best_step",
-		"steps", "seconds", "folder", "error")) // Error returns the errors
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
-	for _, t := range r.Trainings {
-		line := append(slices.Clone([]string(r.Values[t.Point])), strconv.FormatUint(t.Seed, 10), t.State())
-		cells := make([]string, 7)
-		if o := t.Outcome; o != nil {
-			if o.Test != nil {
-				cells[1] = number(*o.Test)
-			}
-			cells[0], cells[2], cells[3] = number(o.Validation), number(o.Frozen), number(o.Whitened)
-			cells[4], cells[5] = strconv.Itoa(o.BestStep), strconv.Itoa(o.Steps)
-			cells[6] = strconv.FormatFloat(o.Seconds, 'f', 2, 64)
-		}
-		table.Write(append(append(line, cells...), t.Folder, t.Failed))
-	}
-	table.Flush()
-	return table.Error()
-}
-
 // writeJSON writes the best training, all trainings, the table and its verdicts.
 func (r *results) writeJSON(w io.Writer) error {
 	return text.JSON(w, struct {
@@ -243,6 +193,5 @@ func (r *results) writeJSON(w io.Writer) error {
 		TestSplit string           `json:"test_split"`
 		Settings  []string         `json:"settings"` // in words
 		Trainings []sweep.Training `json:"trainings"`
-		studies.Document
-	}{r.best, r.Held, r.Points, r.Trainings, r.table.Document()})
+	}{r.best, r.Held, r.Points, r.Trainings})
 }

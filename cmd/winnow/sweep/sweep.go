@@ -27,9 +27,7 @@ type Options struct {
 }
 
 // Command returns the "winnow sweep" command.
-func Command() *cli.Command { return newSweepCommand(runSweep) }
-
-func newSweepCommand(call term.Call[Options]) *cli.Command {
+func Command() *cli.Command {
 	shared := slices.DeleteFunc(term.RunFlags(), func(f cli.Flag) bool { return f.Names()[0] == "seed" })
 	return &cli.Command{
 		Name: "sweep", ArgsUsage: "[MANIFEST | PHOTOS]",
@@ -50,7 +48,7 @@ func newSweepCommand(call term.Call[Options]) *cli.Command {
 				Usage: "say how many trainings there are and how long they may take, and stop"},
 			term.JSONFlag(),
 		}, shared...),
-		Action: term.Action(readSweep, call),
+		Action: term.Action(readSweep, runSweep),
 	}
 }
 

@@ -160,9 +160,3 @@ func OutFlag(usage string) *cli.StringFlag {
 
 // SeedFlag returns --seed, 1 by default.
 func SeedFlag(usage string) cli.Flag { return &cli.Uint64Flag{Name: "seed", Value: 1, Usage: usage} }
-
-// Required makes a flag required.
-func Required(f *cli.StringFlag) cli.Flag {
-	f.Required = true
-	return f
-}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cluster"
 	"winnow/datasets/location"
 	"winnow/internal/hint"
 	"winnow/run/config"
@@ -23,6 +24,29 @@ func AsMisuse(err error) error { return hint.AsMisuse(err) }
 // commandName returns the command without the program's name: "data import".
 func commandName(c *cli.Context) string {
 	return strings.TrimPrefix(c.Command.HelpName, "winnow ")
+}
+
+// needed ends the help of a required flag.
+const needed = "; required"
+
+// Required makes a flag required.
+func Required(f *cli.StringFlag) cli.Flag {
+	f.Usage += needed
+	return f
+}
+
+// checkRequired returns an error if a required flag is not given.
+func checkRequired(c *cli.Context) error {
+	var missing []string
+	for _, f := range c.Command.Flags {
+		if d, ok := f.(cli.DocGenerationFlag); ok && strings.HasSuffix(d.GetUsage(), needed) && !c.IsSet(f.Names()[0]) {
+			missing = append(missing, "--"+f.Names()[0])
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return Misused("%s: %s missing: see '%[1]s --help'", c.Command.HelpName, strings.Join(missing, ", "))
 }
 
 // OneArgument returns a command's only argument. what says in errors what was expected.
@@ -89,12 +113,4 @@ func Renamed(flags []cli.Flag, name, second string) []cli.Flag {
 }
 
 // Quoted joins words to a command for a shell.
-func Quoted(words []string) string {
-	list := make([]string, len(words))
-	for i, word := range words {
-		if list[i] = word; word == "" || strings.ContainsAny(word, " \t\n'\"\\$`&|;<>()*?[]#~!{}") {
-			list[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(list, " ")
-}
+func Quoted(words []string) string { return cluster.QuoteWords(words...) }

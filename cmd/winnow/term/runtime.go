@@ -2,7 +2,6 @@ package term
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 
 	"github.com/urfave/cli/v2"
@@ -25,15 +24,9 @@ func (p *Program) LibraryHint(err error) string {
 func (p *Program) FindLibrary() (ortlib.Found, error) {
 	found, err := ortlib.Find(p.Library)
 	if err != nil {
-		return found, hint.With(err, "%s", p.LibraryHint(err))
+		err = hint.With(err, "%s", p.LibraryHint(err))
 	}
-	if found.Source == ortlib.Given {
-		found.Source = "--ort-lib"
-		if p.Library == os.Getenv("WINNOW_ORT_LIB") {
-			found.Source = "WINNOW_ORT_LIB"
-		}
-	}
-	return found, nil
+	return found, err
 }
 
 // OpenRuntime loads ONNX Runtime as the global flags say. It then computes the process's matrix products, too. Every

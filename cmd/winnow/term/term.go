@@ -6,6 +6,7 @@
 package term
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func Action[O any](read func(*cli.Context) (O, error), call Call[O]) cli.ActionF
 // CheckedAction is [Action] for a call that calls [Program.CheckTargets] once it knows what it reads and writes.
 func CheckedAction[O any](read func(*cli.Context) (O, error), call Call[O]) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		if err := keptHere(c); err != nil {
+		if err := cmp.Or(checkRequired(c), keptHere(c)); err != nil {
 			return err
 		}
 		o, err := read(c)
@@ -66,10 +67,16 @@ func CheckedAction[O any](read func(*cli.Context) (O, error), call Call[O]) cli.
 		if err != nil {
 			return err
 		}
-		outputs := claim{all: listOutputs(c), shared: c.IsSet("shard"), overwrite: c.Bool("overwrite")}
-		defer outputs.release()
-		p.claim = outputs.take
+		outputs, claimed := listOutputs(c), false
+		p.claim = func() error {
+			err := checkOutputs(c, outputs)
+			claimed = err == nil
+			return err
+		}
 		err = call(c.Context, p, o)
+		if claimed {
+			markOutputs(outputs, err != nil)
+		}
 		if s, ok := errors.AsType[hint.Setting](err); ok {
 			return Misused("--%w", s)
 		}

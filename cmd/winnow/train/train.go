@@ -40,9 +40,7 @@ type Options struct {
 }
 
 // Command returns the "winnow train" command.
-func Command() *cli.Command { return newTrainCommand(runTrain) }
-
-func newTrainCommand(call term.Call[Options]) *cli.Command {
+func Command() *cli.Command {
 	return &cli.Command{
 		Name:        "train",
 		Usage:       "train an embedding on labels that may be wrong: a head on a backbone, or the backbone too",
@@ -59,7 +57,7 @@ func newTrainCommand(call term.Call[Options]) *cli.Command {
 				Usage: "print every setting as chosen for these data and how long training may take, and exit"},
 			term.JSONFlag(),
 		),
-		Action: term.Action(readTrain, call),
+		Action: term.Action(readTrain, runTrain),
 	}
 }
 

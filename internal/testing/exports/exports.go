@@ -65,17 +65,6 @@ func Transformers(t testing.TB) (list []Network) {
 	return list
 }
 
-// ByName returns a network.
-func ByName(t testing.TB, name string) Network {
-	for _, n := range List(t) {
-		if n.Name == name {
-			return n
-		}
-	}
-	t.Fatalf("no network is named %s", name)
-	return Network{}
-}
-
 func read(t testing.TB, name string) []byte {
 	data, err := files.ReadFile(path.Join("testdata", name))
 	if err != nil {

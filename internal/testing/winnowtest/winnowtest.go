@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -26,7 +25,7 @@ const listVariable = "WINNOW_TEST_WRITTEN"
 // computed.
 func Main(m *testing.M) {
 	if os.Getenv(Variable) != "" {
-		term.ListFile = os.Getenv(listVariable)
+		term.MarksFolder = os.Getenv(listVariable)
 		os.Exit(program.Main(append([]string{"winnow"}, os.Args[1:]...)))
 	}
 	debug.SetGCPercent(400) // many short commands, each with little that stays
@@ -36,8 +35,8 @@ func Main(m *testing.M) {
 			return 1, err
 		}
 		defer os.RemoveAll(dir)
-		term.ListFile = filepath.Join(dir, "written")
-		if err := os.Setenv(listVariable, term.ListFile); err != nil {
+		term.MarksFolder = dir
+		if err := os.Setenv(listVariable, term.MarksFolder); err != nil {
 			return 1, err
 		}
 		return m.Run(), nil

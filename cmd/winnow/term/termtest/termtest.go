@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/urfave/cli/v2"
 
-	"winnow/cmd/winnow/line"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
 )
@@ -21,8 +20,8 @@ import (
 func Asked[O any](t testing.TB, command func(term.Call[O]) *cli.Command, args ...string) (got *O, err error) {
 	t.Helper()
 	c := command(func(_ context.Context, _ *term.Program, o O) error { got = &o; return nil })
-	app := term.NewApp([]term.Group{{Commands: []*cli.Command{c}}}, io.Discard, io.Discard)
-	err = app.RunContext(t.Context(), line.FlagsFirst(app, append([]string{"winnow", c.Name}, args...)))
+	app := term.NewApp([]*cli.Command{c}, io.Discard, io.Discard)
+	err = app.RunContext(t.Context(), term.FlagsFirst(app, append([]string{"winnow", c.Name}, args...)))
 	return got, err
 }
 

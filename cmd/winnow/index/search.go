@@ -1,0 +1,85 @@
+package index
+
+import (
+	"context"
+	_ "embed"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets/location"
+	"winnow/run/embedding"
+)
+
+//go:embed search.txt
+var searchHelp string
+
+// Search returns the "winnow search" command.
+func Search() *cli.Command {
+	return &cli.Command{
+		Name:        "search",
+		Usage:       "find similar images in an index, a feature store or a vector database",
+		ArgsUsage:   "QUERY...",
+		Description: searchHelp,
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "index", Aliases: []string{"i", "features"},
+				Usage: "search `DIR`, which winnow index or winnow extract wrote"},
+			&cli.IntFlag{Name: "k", Value: 10, Usage: "show the `K` most similar images of each query"},
+			&cli.StringFlag{Name: "manifest", Usage: "show labels from the manifest `FILE`"},
+			&cli.StringFlag{Name: "model", DefaultText: "the one that made the index",
+				Usage: "embed queries by this run folder or ONNX `FILE`, if it moved"},
+			term.OutFlag("write the answers into `FILE`, as JSON"),
+		}, term.DatabaseFlags("search the vector database at `URL`"), term.EmbedFlags),
+		Action: term.Action(readSearch, runSearch),
+	}
+}
+
+// searchOptions are those of winnow search.
+type searchOptions struct {
+	embedding.Search
+	JSON bool
+
+	Out string // file for the answers; "": none
+}
+
+func readSearch(c *cli.Context) (o searchOptions, err error) {
+	o.Index, o.Queries, o.K, o.Manifest = c.String("index"), c.Args().Slice(), c.Int("k"),
+		location.At(c.String("manifest"))
+	o.Out, o.JSON = c.String("out"), c.Bool("json")
+	if err := term.KeepInput(c, append(o.Queries, o.Manifest.Path())...); err != nil {
+		return o, err
+	}
+	if o.Options, err = term.EmbedOptions(c); err != nil {
+		return o, err
+	}
+	switch {
+	case o.Index == "" && c.String("to") == "":
+		return o, term.Misused("winnow search: --index missing, the folder to search, or --to URL, a database")
+	case len(o.Queries) == 0:
+		return o, term.Misused("winnow search: found no query: name images, paths of the index, or a .npy file")
+	case o.K < 1:
+		return o, term.Misused("--k: found %d, expected at least 1", o.K)
+	}
+	o.Database, err = term.Database(c)
+	return o, err
+}
+
+func runSearch(ctx context.Context, p *term.Program, o searchOptions) error {
+	o.Database.Note = p.Note
+	r, err := o.Run(ctx, p.Host(), o.Out)
+	if err != nil {
+		return err
+	}
+	for _, l := range r.LeftOut {
+		p.Note("%s: %s", l.Path, l.Reason)
+	}
+	if stale := r.Stale(); stale != "" {
+		fix := "winnow index --add brings the index up to date"
+		if r.FromStore {
+			fix = "repeat the winnow extract with the images that are there"
+		}
+		p.Note("%s: %s", stale, fix)
+	}
+	return p.Result(r, o.JSON, nil)
+}

@@ -1,0 +1,172 @@
+package term
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cluster"
+	"winnow/datasets/location"
+	"winnow/internal/atomicfile"
+	"winnow/internal/hint"
+	"winnow/internal/lock"
+	"winnow/internal/pagestyle"
+	"winnow/internal/regular"
+	"winnow/internal/seal"
+	"winnow/run/folder"
+)
+
+// outputFlags name a file that a command writes, or a folder that it fills.
+var outputFlags = []string{"out", "clean", "classes", "decided", "npy", "npz", "safetensors", "fvecs", "csv", "tsv",
+	"parquet", "onnx", "projector"}
+
+// filled are patterns of the files that a command, or a flag, writes into a folder. Other files there stay as they are,
+// but stores and indexes want a folder of their own.
+var filled = map[string]string{
+	"extract": "*", "index": "*", "train": strings.Join(folder.Files(), " "), "sweep": "report.* results.*",
+	"reproduce": "*/report.* */results.csv", "pairs": "cosines-*.svg", "projector": "tensors.tsv metadata.tsv",
+	"quickstart": "manifest.csv suspects.csv suspects.html",
+}
+
+// isOutput reports whether a flag names what its command writes. Rooms check folders that must be empty.
+func isOutput(flag cli.Flag) bool {
+	about, ok := flag.(cli.DocGenerationFlag)
+	return ok && slices.Contains(outputFlags, flag.Names()[0]) && !strings.HasPrefix(about.GetUsage(), "empty")
+}
+
+// An output is a file or folder that a command may write, with the files there that it would replace.
+type output struct {
+	Target
+	old   []string
+	fresh bool // nothing was there before
+}
+
+// listOutputs returns what a command may write, also next to what its flags name.
+func listOutputs(c *cli.Context) (list []output) {
+	command := c.Command.Name
+	for _, flag := range c.Command.Flags {
+		if !isOutput(flag) {
+			continue
+		}
+		name := flag.Names()[0]
+		audit := name == "out" && command == "audit"
+		for _, path := range append(c.StringSlice(name), c.String(name)) {
+			if audit && path == "" && c.NArg() > 0 {
+				path = "suspects.csv" // of photos
+			}
+			all, base := []string{path}, strings.TrimSuffix(path, filepath.Ext(path))
+			switch patterns := cmp.Or(filled[name], filled[command]); {
+			case path == "" || location.At(path).IsRemote():
+				continue
+			case patterns != "":
+				list = append(list, output{Target: Target{name, path}, old: listMatches(path, patterns)})
+				continue
+			case command == "embed" || command == "export":
+				all = append(all, base+".ids.csv")
+			case audit:
+				all = append(all, base+".html")
+			}
+			for _, path := range all {
+				list = append(list, output{Target: Target{name, path}, old: []string{path}})
+			}
+		}
+	}
+	return list
+}
+
+// listMatches lists what in a folder matches one of the patterns, or nothing if a file there shows that winnow filled
+// the folder.
+func listMatches(dir, patterns string) (files []string) {
+	for _, name := range []string{"store.json", "progress.json", "index.json", lock.Name} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return nil
+		}
+	}
+	for _, pattern := range strings.Fields(patterns) {
+		found, _ := fs.Glob(os.DirFS(dir), pattern)
+		for _, name := range found {
+			if !strings.HasPrefix(name, ".") {
+				files = append(files, filepath.Join(dir, name))
+			}
+		}
+	}
+	return files
+}
+
+// isForeign reports whether a file, or a folder in another one, is somebody else's, as far as it shows: winnow may have
+// written a page or a list of suspects on another machine.
+func isForeign(path string, inside bool) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 || regular.Given(path) {
+		return inside && err == nil && info.IsDir()
+	}
+	f, err := regular.Open(path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	head := make([]byte, 1<<10)
+	n, _ := io.ReadFull(f, head)
+	first, _, _ := strings.Cut(string(head[:n]), "\n")
+	return !bytes.Contains(head[:n], []byte(pagestyle.Generator)) &&
+		!(strings.HasPrefix(first, "rank,path,given_label,") && strings.Contains(first, ","+seal.RowColumn))
+}
+
+// MarksFolder holds an empty file for each path that winnow wrote, named by the path's checksum; "": written, in the
+// user's cache folder. A mark elsewhere, rather than in the files, counts for every format, also for edited files.
+var MarksFolder string
+
+func markOf(path string) string {
+	dir := MarksFolder
+	if cache, err := os.UserCacheDir(); dir == "" && err == nil {
+		dir = filepath.Join(cache, "winnow", "written")
+	}
+	path, _ = filepath.Abs(path)
+	return filepath.Join(dir, fmt.Sprintf("%x", sha256.Sum256([]byte(path))))
+}
+
+func fileExists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func (o output) exists() bool {
+	return fileExists(o.Path)
+}
+
+// checkOutputs refuses to replace what winnow did not write, unless --overwrite is given. Of workers that share an
+// output by --shard, the first checks it.
+func checkOutputs(c *cli.Context, all []output) error {
+	for i, o := range all {
+		all[i].fresh = !o.exists()
+		if c.Bool("overwrite") || fileExists(markOf(o.Path)) ||
+			c.IsSet("shard") && fileExists(cluster.Dir(location.At(o.Path)).Path()) {
+			continue
+		}
+		for _, path := range o.old {
+			if isForeign(path, path != o.Path) && !fileExists(markOf(path)) {
+				return hint.With(fmt.Errorf("--%s: %s exists and was not written by winnow", o.Flag, path),
+					"name another file or folder, or give --overwrite to replace it")
+			}
+		}
+	}
+	return nil
+}
+
+// markOutputs marks what a command wrote. A file that cannot be marked does not count as written by winnow.
+func markOutputs(all []output, failed bool) {
+	for _, o := range all {
+		if mark := markOf(o.Path); o.exists() && (o.fresh || !failed) && os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
+			_ = atomicfile.Write(mark, func(io.Writer) error { return nil })
+		}
+	}
+}
