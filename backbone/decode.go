@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/image/bmp"
 
-	"winnow/internal/exif"
+	"winnow/datasets"
 	"winnow/internal/regular"
 )
 
@@ -167,7 +167,7 @@ func (o DecodeOptions) planAs(f format, data []byte) (p decoding, err error) {
 			f.name, p.w, p.h, p.bytes, most)
 	}
 	if o.EXIF {
-		p.turn = exif.Orientation(f.name, data)
+		p.turn = datasets.Orientation(f.name, data)
 	}
 	return p, nil
 }

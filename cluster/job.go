@@ -9,16 +9,13 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
-	"winnow/internal/lock"
 	"winnow/internal/regular"
 	"winnow/internal/text"
 )
@@ -130,60 +127,6 @@ func All[V any](values iter.Seq2[V, error]) (list []V, err error) {
 		list = append(list, v)
 	}
 	return list, nil
-}
-
-// Once returns a value that all parts of another output need, and its sha256. The first machine computes it; the others
-// wait and read it. It is stored as the only part of out.
-func (j Job[V]) Once(ctx context.Context, out location.Source, r Rows,
-	compute func() (V, error)) (v V, sum string, err error) {
-	h, err := j.partHeader(Shard{Index: 1, Of: 1}, r)
-	if err == nil {
-		err = os.MkdirAll(Dir(out).Path(), 0o755)
-	}
-	if err != nil {
-		return v, "", err
-	}
-	for {
-		if p, err := findStanding(ctx, out, h); err != nil || p.State == Present {
-			break // write reports the error
-		}
-		held, err := lock.Folder(Dir(out).Path())
-		if _, busy := errors.AsType[*lock.Held](err); !busy {
-			if err == nil { // otherwise the file system has no locks, and several machines may compute the value
-				defer held.Close()
-			}
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return v, "", ctx.Err()
-		case <-time.After(time.Second):
-		}
-	}
-	if _, err = makePart(ctx, out, h, false, writeValues(func(put func(V) error) error {
-		v, err := compute()
-		if err != nil {
-			return err
-		}
-		return put(v)
-	})); err != nil {
-		return v, "", err
-	}
-	return j.Made(ctx, out)
-}
-
-// Made reads the value that [Job.Once] made.
-func (j Job[V]) Made(ctx context.Context, out location.Source) (v V, sum string, err error) {
-	w, err := lookForParts(out)
-	if err != nil {
-		return v, "", err
-	}
-	for v, err = range j.Values(w) {
-		if err != nil {
-			return v, "", err
-		}
-	}
-	return v, w.Parts[0].Files[0].SHA256, nil
 }
 
 // JoinOptions configure every join. Progress and Note must be set.

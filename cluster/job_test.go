@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,40 +93,6 @@ func TestJob(t *testing.T) {
 	elsewhere := location.At(t.TempDir() + "/out")
 	if _, err := naming.Do(t.Context(), elsewhere, Shard{Index: 1, Of: 11}, rows, name); err == nil ||
 		!strings.Contains(err.Error(), "at most 10 shards") {
-		t.Error(err)
-	}
-}
-
-// Machines that need a value at the same time all get the one that the first of them computes.
-func TestOnce(t *testing.T) {
-	out := location.At(t.TempDir() + "/out.fit")
-	fit := Job[int]{Name: "name fit", Unit: "rows"}
-	var made atomic.Int32
-	var all sync.WaitGroup
-	var sums [4]string
-	for i := range sums {
-		all.Go(func() {
-			v, sum, err := fit.Once(t.Context(), out, counted, func() (int, error) { return int(made.Add(1)), nil })
-			if v != 1 || err != nil {
-				t.Errorf("found %d, %v", v, err)
-			}
-			sums[i] = sum
-		})
-	}
-	all.Wait()
-	if v, sum, err := fit.Made(t.Context(), out); v != 1 || err != nil || len(sum) != 64 ||
-		sums != [4]string{sum, sum, sum, sum} || made.Load() != 1 {
-		t.Errorf("found %d, %s and %v, %v", v, sum, sums, err)
-	}
-	other := counted
-	other.Total++
-	if _, _, err := fit.Once(t.Context(), out, other, func() (int, error) { return 2, nil }); err == nil ||
-		!strings.Contains(err.Error(), "holds parts of another job") {
-		t.Error(err)
-	}
-	failed := errors.New("no")
-	if _, _, err := fit.Once(t.Context(), location.At(t.TempDir()+"/o"), counted,
-		func() (int, error) { return 0, failed }); !errors.Is(err, failed) {
 		t.Error(err)
 	}
 }

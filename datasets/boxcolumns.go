@@ -31,20 +31,14 @@ var boxHeaders = []struct {
 	kind  boxKind
 	names []string
 }{
-	{centreBox, []string{"xcenter ycenter", "centerx centery", "xcentre ycentre", "centrex centrey", "cx cy", "xc yc",
-		"xmid ymid", "midx midy"}},
-	{cornerBox, []string{"xmin ymin xmax ymax", "minx miny maxx maxy", "xtl ytl xbr ybr", "tlx tly brx bry",
-		"ulx uly lrx lry", "startx starty endx endy", "xstart ystart xend yend", "colmin rowmin colmax rowmax",
-		"topleftx toplefty bottomrightx bottomrighty", "xtopleft ytopleft xbottomright ybottomright",
-		"upperleftx upperlefty lowerrightx lowerrighty", "xleft ytop xright ybottom", "left top right bottom",
-		"l t r b", "x0 y0 x1 y1", "x1 y1 x2 y2"}},
-	{sideBox, []string{"xmin ymin", "minx miny", "xtl ytl", "tlx tly", "ulx uly", "startx starty", "xstart ystart",
-		"colmin rowmin", "topleftx toplefty", "xtopleft ytopleft", "upperleftx upperlefty", "xleft ytop", "left top",
-		"x0 y0", "x1 y1", "x y"}},
+	{centreBox, []string{"xcenter ycenter", "centerx centery", "xcentre ycentre", "cx cy", "xc yc"}},
+	{cornerBox, []string{"xmin ymin xmax ymax", "minx miny maxx maxy", "xtl ytl xbr ybr", "left top right bottom",
+		"x0 y0 x1 y1", "x1 y1 x2 y2"}},
+	{sideBox, []string{"xmin ymin", "minx miny", "xtl ytl", "left top", "x0 y0", "x1 y1", "x y"}},
 }
 
 // sizeNames are the names of a box's sides.
-var sizeNames = []string{"w h", "bw bh", "width height", "wid hei"}
+var sizeNames = []string{"w h", "width height"}
 
 // boxColumns are the columns of a table's boxes.
 type boxColumns struct {
@@ -76,47 +70,34 @@ func plainColumn(name string) (plain string, boxed bool) {
 }
 
 // findBoxColumns returns the columns of boxes in a header, nil if there are none next to those that have a meaning.
-// record is the first row. Columns that look like a box and are none that is known are an error.
-func (o reading) findBoxColumns(header, record []string, at places) (*boxColumns, error) {
-	columns, odd := map[string]int{}, 0
+// Columns that are named as a box and are none that is known are an error.
+func (o reading) findBoxColumns(header []string, at places) (*boxColumns, error) {
+	columns, odd := map[string]int{}, false
 	for i, name := range header {
-		plain, boxed := plainColumn(name)
 		if slices.Contains(at[:], i) {
 			continue
 		}
+		plain, boxed := plainColumn(name)
 		if _, twice := columns[plain]; !twice || boxed {
 			columns[plain] = i
 		}
-		n := countNumbers(record[i])
-		if (boxed || plain == "objects" || plain == "xywh" || plain == "xyxy") && n > 3 ||
-			n == 4 && strings.ContainsAny(strings.TrimSpace(record[i])[:1], "[({") {
-			odd = 4
-		} else if boxed && plain != "" {
-			odd++
-		}
+		odd = odd || boxed && !strings.EqualFold(name, "box") || plain == "xywh" || plain == "xyxy" || plain == "x3"
 	}
 	b := &boxColumns{opts: o, sizes: map[string][2]float64{}}
 	size := findPair(columns, sizeNames...)
-	corners, sides := countPairs(columns, record, "x", "y"), countPairs(columns, record, "w", "h")
-	if corners == 2 || corners == 1 && (sides == 1 || size != nil) {
-		odd = 4
-	}
-	_, polygon := columns["x3"]
 	for _, h := range boxHeaders {
 		for _, names := range h.names {
 			list := findPair(columns, names)
-			if h.kind != cornerBox && size != nil && list != nil {
+			if h.kind != cornerBox && list != nil {
 				list = append(list, size...)
 			}
-			if len(list) == 4 && b.kind == noBox && !polygon {
+			if _, polygon := columns["x3"]; len(list) == 4 && b.kind == noBox && !polygon {
 				b.kind = h.kind
 				copy(b.at[:], list)
-			} else if len(list) == 4 || strings.Contains(names, "min") && list != nil {
-				odd = 4
 			}
 		}
 	}
-	if b.kind == noBox && odd < 4 {
+	if b.kind == noBox && !odd {
 		return nil, nil
 	}
 	if b.kind == noBox {
@@ -132,22 +113,6 @@ func (o reading) findBoxColumns(header, record []string, at places) (*boxColumns
 		b.dir, _ = root.Dir(context.Background()) // whoever opens the pictures reports it
 	}
 	return b, nil
-}
-
-// countPairs counts the pairs of columns with numbers whose names differ only in one letter, such as x and y: a box has
-// two, or one next to its sides; landmarks have more.
-func countPairs(columns map[string]int, record []string, a, b string) (n int) {
-	for name, i := range columns {
-		last := max(strings.LastIndex(name, a), 0)
-		j, ok := columns[name[:last]+strings.Replace(name[last:], a, b, 1)]
-		if !ok {
-			j, ok = columns[strings.Replace(name, a, b, 1)]
-		}
-		if _, err := strconv.ParseFloat(strings.TrimSpace(record[i]), 64); ok && i != j && err == nil {
-			n++
-		}
-	}
-	return n
 }
 
 // findPair returns the columns of the first of several lists of names whose columns are all there, nil if there is
@@ -223,11 +188,6 @@ func (b *boxColumns) cropRow(r *row, v [4]float64) (why string, err error) {
 	}
 	r.path, why, err = b.opts.cropMark(v[:], *b.shares, r.path, strconv.Itoa(b.rows), size[0], size[1])
 	return why, err
-}
-
-// countNumbers counts the numbers in a text such as [10, 10, 60, 60].
-func countNumbers(text string) int {
-	return len(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsDigit(r) && r != '.' }))
 }
 
 // Crop is a rectangle of an image in pixels, from the upper left corner, after the rotation that EXIF asks for.

@@ -22,7 +22,6 @@ import (
 	_ "golang.org/x/image/webp"
 
 	"winnow/internal/document"
-	"winnow/internal/exif"
 )
 
 // yolo is the form of lines of a class number and a box, its centre and sides as shares of the picture's, or a
@@ -96,7 +95,7 @@ func Sides(fsys fs.FS, picture string) (width, height float64, err error) {
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: its size, which the boxes need: %w", picture, err)
 	}
-	if exif.Orientation(format, head) > 4 {
+	if Orientation(format, head) > 4 {
 		c.Width, c.Height = c.Height, c.Width
 	}
 	return float64(c.Width), float64(c.Height), nil
@@ -195,27 +194,10 @@ const (
 var voc = annotations{form: "boxes of Pascal VOC", parse: parseVOC, ending: ".xml",
 	folders: []string{"annotations", "xmls"}}
 
-// rootElement returns the name of the root element of XML with this beginning, "" if it is none.
-func rootElement(head []byte) string {
-	head = bytes.TrimPrefix(head, []byte("\ufeff"))
-	if !bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")) {
-		return ""
-	}
-	in := xml.NewDecoder(bytes.NewReader(head))
-	for {
-		t, err := in.RawToken()
-		if e, ok := t.(xml.StartElement); ok {
-			return e.Name.Local
-		}
-		if err != nil {
-			return ""
-		}
-	}
-}
-
 func parseVOC(text []byte, _ *subject) ([]photo, error) {
 	var root struct {
-		Size struct {
+		XMLName xml.Name `xml:"annotation"`
+		Size    struct {
 			Width  float64 `xml:"width"`
 			Height float64 `xml:"height"`
 		} `xml:"size"`
@@ -229,10 +211,9 @@ func parseVOC(text []byte, _ *subject) ([]photo, error) {
 			} `xml:"bndbox"`
 		} `xml:"object"`
 	}
-	if rootElement(text) != "annotation" {
+	if err := xml.Unmarshal(text, &root); errors.As(err, new(xml.UnmarshalError)) {
 		return nil, errOther
-	}
-	if err := xml.Unmarshal(text, &root); err != nil {
+	} else if err != nil {
 		return nil, err
 	}
 	p := photo{width: root.Size.Width, height: root.Size.Height}

@@ -11,8 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"winnow/internal/jsontext"
 )
 
 // The lists of a COCO file, the columns that keep the ids of its rows, and the form of a folder with such files.
@@ -27,12 +25,15 @@ const (
 	cocoFolder = "boxes of COCO"
 )
 
+// mostCOCO bounds a file of annotations in bytes.
+const mostCOCO = 4 << 30
+
 // ident is a JSON id, a number or a string.
 type ident string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (i *ident) UnmarshalJSON(raw []byte) error {
-	text, err := jsontext.Plain(raw)
+	text, err := plainJSON(raw)
 	if err != nil || len(raw) > 0 && strings.IndexByte("{[", raw[0]) >= 0 {
 		return errIdent
 	}
@@ -41,12 +42,6 @@ func (i *ident) UnmarshalJSON(raw []byte) error {
 }
 
 var errIdent = errors.New("found an id that is not a number or a text")
-
-// isOdd reports whether an error of reading a JSON value is about its meaning: what follows it can be read.
-func isOdd(err error) bool {
-	kind := (*json.UnmarshalTypeError)(nil)
-	return errors.As(err, &kind) || errors.Is(err, errIdent)
-}
 
 type cocoImage struct {
 	ID     ident   `json:"id"`
@@ -64,7 +59,6 @@ type cocoAnnotation struct {
 	Crowd    ident      `json:"iscrowd"`
 	Caption  *string    `json:"caption"`
 	Segments []struct{} `json:"segments_info"`
-	odd      error      // why it cannot be read; nil if it can
 }
 
 type cocoCategory struct {
@@ -105,76 +99,53 @@ func readCOCO(r io.Reader, name string, opts reading) (*Dataset, error) {
 
 // readCOCO adds the rows of COCO's JSON.
 func (b *boxReader) readCOCO(r io.Reader) error {
-	var photos []photo
-	at := map[ident]int{}
-	var annotations []cocoAnnotation
-	var categories categoryList
-	in := json.NewDecoder(r)
-	var other json.RawMessage
-	err := jsontext.Each(in, "an object with the lists images, annotations and categories", func(list string,
-		n int) error {
-		switch list {
-		case cocoImages:
-			var m cocoImage
-			err := in.Decode(&m)
-			if err != nil && !isOdd(err) {
-				return err
-			}
-			if u, err := url.Parse(m.URL); err == nil && m.File == "" {
-				m.File = strings.TrimPrefix(u.Path, "/")
-			}
-			if _, twice := at[m.ID]; err == nil && (twice || m.ID == "") {
-				err = fmt.Errorf("images[%d]: id %.40q: found twice or empty, expected a unique id", n, m.ID)
-			}
-			at[m.ID] = len(photos)
-			photos = append(photos, photo{file: m.File, width: m.Width, height: m.Height, odd: err})
-		case cocoAnnotations:
-			var a cocoAnnotation
-			if a.odd = in.Decode(&a); a.odd != nil && !isOdd(a.odd) {
-				return a.odd
-			}
-			if a.Caption != nil && a.Category == "" || a.Segments != nil {
-				return errors.New("is COCO's captions or panoptic segmentation, expected its instances")
-			}
-			annotations = append(annotations, a)
-		case cocoCategories:
-			var c cocoCategory
-			err := in.Decode(&c)
-			categories = append(categories, c)
-			return err
-		default:
-			return in.Decode(&other)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
+	var file struct {
+		Images      []cocoImage      `json:"images"`
+		Annotations []cocoAnnotation `json:"annotations"`
+		Categories  categoryList     `json:"categories"`
 	}
-	labels, _, err := categories.nameCategories()
+	in := json.NewDecoder(io.LimitReader(r, mostCOCO))
+	if err := in.Decode(&file); err != nil {
+		return fmt.Errorf("expected an object with the lists images, annotations and categories: %w", err)
+	}
+	photos, at := make([]photo, len(file.Images)), make(map[ident]int, len(file.Images))
+	for n, m := range file.Images {
+		if u, err := url.Parse(m.URL); err == nil && m.File == "" {
+			m.File = strings.TrimPrefix(u.Path, "/")
+		}
+		photos[n] = photo{file: m.File, width: m.Width, height: m.Height}
+		if _, twice := at[m.ID]; twice || m.ID == "" {
+			photos[n].odd = fmt.Errorf("images[%d]: id %.40q: found twice or empty, expected a unique id", n, m.ID)
+		}
+		at[m.ID] = n
+	}
+	labels, _, err := file.Categories.nameCategories()
 	if err != nil {
 		return err
 	}
 	boxed, shares := false, true
-	for _, a := range annotations {
+	for _, a := range file.Annotations {
+		if a.Caption != nil && a.Category == "" || a.Segments != nil {
+			return errors.New("is COCO's captions or panoptic segmentation, expected its instances")
+		}
 		boxed = boxed || len(a.Box) > 0
 		shares = shares && (len(a.Box) == 0 || slices.Max(a.Box) <= 1)
 	}
-	seen := make(map[ident]bool, len(annotations))
-	for n, a := range annotations {
-		m := labelMark{id: string(a.ID), row: n + 1, odd: a.odd, label: labels[a.Category],
+	seen := make(map[ident]bool, len(file.Annotations))
+	for n, a := range file.Annotations {
+		m := labelMark{id: string(a.ID), row: n + 1, label: labels[a.Category],
 			extra: []string{string(a.ID), string(a.Image)}}
 		if m.box = a.Box; len(a.Box) == 0 {
 			m.box = nil
 		}
 		i, known := at[a.Image]
 		switch {
-		case m.odd != nil:
 		case a.ID == "" || seen[a.ID]:
 			m.odd = fmt.Errorf("id %.40q: found twice or empty, expected a unique id", a.ID)
 		case !known:
 			m.odd = fmt.Errorf("image_id %.40q is not among the %d images", a.Image, len(photos))
 		case m.label == "":
-			m.odd = fmt.Errorf("category_id %.40q is not among the %d categories", a.Category, len(categories))
+			m.odd = fmt.Errorf("category_id %.40q is not among the %d categories", a.Category, len(file.Categories))
 		case a.Crowd == "1" || a.Crowd == "true":
 			m.left = "crowds"
 		case boxed && m.box == nil:
@@ -233,7 +204,7 @@ func (o ReadOptions) cropBox(box []float64, width, height float64) (c Crop, left
 
 // isCOCO reports whether JSON with this beginning is an object with COCO's lists of objects, or its info.
 func isCOCO(head []byte) bool {
-	keys := jsontext.Keys(head)
+	keys := listJSONKeys(head)
 	if at, _, _ := (ReadOptions{}).findColumns(slices.Collect(maps.Keys(keys))); at[pathColumn] >= 0 ||
 		at[labelColumn] >= 0 {
 		return false // a line of a manifest
@@ -250,6 +221,6 @@ func isCOCO(head []byte) bool {
 
 // isFiftyOne reports whether JSON with this beginning is FiftyOne's labels.json or samples.json.
 func isFiftyOne(head []byte) bool {
-	keys := jsontext.Keys(head)
+	keys := listJSONKeys(head)
 	return keys["classes"] != 0 && keys["labels"] == '{' || keys["samples"] == '[' && keys["images"] == 0
 }

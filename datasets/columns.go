@@ -127,33 +127,6 @@ func (o reading) guessSplit(name string, at *places, header, first, columns []st
 	return columns, extra
 }
 
-// proseNames are columns of text that is no label.
-var proseNames = []string{"caption", "captions", "text", "title", "description", "prompt", "comment", "comments", "url"}
-
-// takeOnlyOther takes the only column next to the paths for the label. guessed describes the columns that were guessed.
-func (o reading) takeOnlyOther(header []string, at *places, guessed string) string {
-	if at[labelColumn] >= 0 || at[pathColumn] < 0 || o.unlabelled != nil || o.Numbered || o.Names.Label != "" {
-		return guessed
-	}
-	only := -1
-	for i, name := range header {
-		plain := normalizeHeaderName(name)
-		if slices.Contains(at[:], i) || slices.Contains(usualNames[splitColumn], plain) {
-			continue
-		}
-		if _, boxed := plainColumn(name); only >= 0 || boxed || name == "" || slices.Contains(proseNames, plain) {
-			return guessed
-		}
-		only = i
-	}
-	if only < 0 {
-		return guessed
-	}
-	at[labelColumn] = only
-	said := fmt.Sprintf("%.80q for the label", strings.TrimSpace(header[only]))
-	return strings.TrimPrefix(guessed+" and "+said, " and ")
-}
-
 // readTableHeader finds the columns of a table, and the names and positions of those without a meaning.
 func (o reading) readTableHeader(name string, header []string) (at places, columns []string, extra []int, err error) {
 	at, guessed, err := o.findColumns(header)
@@ -163,7 +136,6 @@ func (o reading) readTableHeader(name string, header []string) (at places, colum
 	if o.unlabelled != nil {
 		*o.unlabelled = at[labelColumn] < 0
 	}
-	guessed = o.takeOnlyOther(header, &at, guessed)
 	if at[pathColumn] < 0 && !o.Numbered || at[labelColumn] < 0 && o.unlabelled == nil {
 		return at, nil, nil, fmt.Errorf("header is %.200q, expected the columns path and label (of one class a row, "+
 			"no column for each class), or others named by %s", strings.Join(header, ","), naming)

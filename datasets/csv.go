@@ -53,7 +53,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		}
 		if n == 0 {
 			columns, extra = opts.guessSplit(name, &at, header, record, columns, extra)
-			if boxes, err = opts.findBoxColumns(header, record, at); err != nil {
+			if boxes, err = opts.findBoxColumns(header, at); err != nil {
 				return nil, fmt.Errorf("datasets: %s: %w", name, err)
 			}
 		}

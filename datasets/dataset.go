@@ -39,40 +39,12 @@ type Sample struct {
 
 // Dataset is a list of samples and the names of their classes.
 type Dataset struct {
-	Classes  []string // name of each class id: integers in numeric order, otherwise in text order
-	Samples  []Sample
-	Columns  []string // names of the other columns, unchanged
-	Encoding string   // of the table that was read; "" is UTF-8
-	Names    Names    // of the table's columns, as they were asked for
-	Reading  *Reading // how it was read; nil if it was not read from a source
-	Repeats  []Repeat // rows that were left out, since they repeat a sample
-}
-
-// Column is a column to add to a manifest: the cells of some samples, by their positions.
-type Column struct {
-	Name  string
-	Cells map[int]string
-}
-
-// With returns d with more columns, or d itself without any.
-func (d *Dataset) With(more ...Column) *Dataset {
-	if len(more) == 0 {
-		return d
-	}
-	wide := *d
-	wide.Columns, wide.Samples = slices.Clone(d.Columns), slices.Clone(d.Samples)
-	for _, c := range more {
-		wide.Columns = append(wide.Columns, c.Name)
-	}
-	for i := range wide.Samples {
-		extra := make([]string, len(d.Columns), len(wide.Columns))
-		copy(extra, d.Samples[i].Extra)
-		for _, c := range more {
-			extra = append(extra, c.Cells[i])
-		}
-		wide.Samples[i].Extra = extra
-	}
-	return &wide
+	Classes []string // name of each class id: integers in numeric order, otherwise in text order
+	Samples []Sample
+	Columns []string // names of the other columns, unchanged
+	Names   Names    // of the table's columns, as they were asked for
+	Reading *Reading // how it was read; nil if it was not read from a source
+	Repeats []Repeat // rows that were left out, since they repeat a sample
 }
 
 // Select returns the positions of the samples of a split, in order.

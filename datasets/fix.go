@@ -12,12 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/text/transform"
-
 	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
 	"winnow/internal/interrupt"
-	"winnow/internal/jsontext"
 )
 
 // Decision describes what happens to a sample: it is left out, or gets another label.
@@ -40,11 +37,8 @@ type Fixed struct {
 // In CSV, TSV, JSON lines and lists without a header the changed rows are written again, all others are copied; in
 // COCO's JSON only category_id changes, and annotations are left out. Any other source, such as a folder, shards or an
 // export of Label Studio, becomes a CSV manifest of what was read.
-//
-// The copy is in UTF-8. more are columns to add to tables and JSON lines. Lists without a header and COCO's JSON have
-// no place for them.
-func Fix(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision, more ...Column) (Fixed, error) {
-	x := &fixer{d: d, decisions: decisions, more: more, did: Fixed{Changed: map[string]int{}}}
+func Fix(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision) (Fixed, error) {
+	x := &fixer{d: d, decisions: decisions, did: Fixed{Changed: map[string]int{}}}
 	err := x.checkDecisions()
 	if err == nil {
 		err = x.fixSource(w, source)
@@ -84,11 +78,8 @@ func FormOf(source location.Source) (Format, error) {
 		return "", fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	in, _, err := ReadOptions{}.decodeText(bufio.NewReaderSize(f, 1<<12)) // as much as guessFormat peeks at
-	if err == nil {
-		_, err = consumeMark(in)
-	}
-	if err != nil {
+	in := bufio.NewReaderSize(f, 1<<12) // as much as guessFormat peeks at
+	if _, err = consumeMark(in); err != nil {
 		return "", fmt.Errorf("datasets: %s: %w", source, err)
 	}
 	form := guessFormat(in)
@@ -102,7 +93,6 @@ func FormOf(source location.Source) (Format, error) {
 type fixer struct {
 	d         *Dataset
 	decisions map[int]Decision
-	more      []Column
 	rows      []int // the sample of each row of the source, -1 if it was not read as one
 	did       Fixed
 }
@@ -166,7 +156,6 @@ func (x *fixer) applyDecisions() *Dataset {
 
 // writeList writes what was read as a CSV manifest.
 func (x *fixer) writeList(w io.Writer) error {
-	x.d = x.d.With(x.more...)
 	return WriteCSV(w, x.applyDecisions())
 }
 
@@ -179,22 +168,10 @@ func (x *fixer) fixSource(w io.Writer, source location.Source) error {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	var whole io.Reader = io.NewSectionReader(f, 0, info.Size())
-	if x.d.Encoding == "" {
-		return x.fixText(w, whole)
-	}
-	e, err := encodingOf(x.d.Encoding)
-	if err != nil {
-		return err
-	}
-	return x.fixText(w, transform.NewReader(whole, e.NewDecoder()))
+	return x.fixText(w, f)
 }
 
-// fixText copies a file in UTF-8.
+// fixText copies a file.
 func (x *fixer) fixText(w io.Writer, r io.Reader) error {
 	x.rows = slices.Repeat([]int{-1}, x.d.SourceRows())
 	for i := range x.d.Samples {
@@ -237,13 +214,14 @@ func (x *fixer) fixText(w io.Writer, r io.Reader) error {
 // fixWhole writes a file that is fixed as a whole, as it is if no decision changes it.
 func (x *fixer) fixWhole(w io.Writer, r io.Reader, fix func(text []byte) ([]byte, error)) error {
 	text, err := io.ReadAll(r)
-	if err == nil {
-		err = jsontext.Check(text)
+	if err == nil && !json.Valid(text) {
+		err = json.Unmarshal(text, new(any)) // says where it is broken
 	}
-	if err == nil && x.did.Dropped+x.did.Relabelled+len(x.more) > 0 {
-		var fixed []byte
-		fixed, err = fix(text)
-		text = jsontext.Like(fixed, text)
+	if err == nil && x.did.Dropped+x.did.Relabelled > 0 {
+		end := bytes.Clone(text[len(bytes.TrimRight(text, " \t\r\n")):])
+		if text, err = fix(text); err == nil {
+			text = append(text, end...)
+		}
 	}
 	if err == nil {
 		_, err = w.Write(text)
@@ -283,31 +261,31 @@ func (x *fixer) checkRows(n int) error {
 	return nil
 }
 
-// decideRow returns the decision on a row of the source with this label, and its sample. A row that was not read as a
+// decideRow returns the decision on a row of the source with this label. A row that was not read as a
 // sample (-1) and one without a decision get the decision {}: they stay as they are.
-func (x *fixer) decideRow(row int, label string) (what Decision, sample int, err error) {
+func (x *fixer) decideRow(row int, label string) (what Decision, err error) {
 	if row >= len(x.rows) || x.rows[row] < 0 {
-		return what, -1, nil
+		return what, nil
 	}
-	sample = x.rows[row]
+	sample := x.rows[row]
 	given := x.d.LabelName(x.d.Samples[sample])
 	if list, _ := listLabels(label); len(list) == 1 {
 		label = list[0]
 	}
 	if label != given {
-		return what, sample, fmt.Errorf("row %d has the label %q, which was %q before: the file has changed", row+1,
+		return what, fmt.Errorf("row %d has the label %q, which was %q before: the file has changed", row+1,
 			label, given)
 	}
 	if what = x.decisions[sample]; what.Label == given {
 		what.Label = ""
 	}
-	return what, sample, nil
+	return what, nil
 }
 
 // fixListLine fixes a line of a list without a header.
 func (x *fixer) fixListLine(row int, line []byte) ([]byte, error) {
 	p, was, _ := listLine(string(line))
-	what, _, err := x.decideRow(row, was)
+	what, err := x.decideRow(row, was)
 	if err != nil || what.Drop {
 		return nil, err
 	}
@@ -339,38 +317,44 @@ func (f *objectFixer) fixObject(row int, text []byte) ([]byte, error) {
 		}
 		f.label = t.keys[labelColumn]
 	}
-	was, err := jsontext.Plain(jsontext.Member(text, f.label))
+	was, err := f.readLabel(text)
 	if err != nil {
 		return nil, err
 	}
-	what, sample, err := f.decideRow(row, trimLineEnd(was))
+	what, err := f.decideRow(row, trimLineEnd(was))
 	if err != nil || what.Drop {
 		return nil, err
 	}
 	if what.Label != "" {
-		text = jsontext.EditMember(text, f.label, func(was json.RawMessage) json.RawMessage {
+		text = editMember(text, f.label, func(was json.RawMessage) json.RawMessage {
 			if n, err := strconv.Atoi(what.Label); was[0] != '"' && err == nil && strconv.Itoa(n) == what.Label {
 				return json.RawMessage(what.Label)
 			}
-			return jsontext.Quote(what.Label)
+			return quoteJSON(what.Label)
 		})
 	}
-	for _, c := range f.more {
-		text = jsontext.AddMember(text, c.Name, jsontext.Quote(c.Cells[sample]))
-	}
 	return text, nil
+}
+
+// readLabel returns the label of an object.
+func (f *objectFixer) readLabel(object []byte) (string, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(object, &members); err != nil {
+		return "", err
+	}
+	return plainJSON(members[f.label])
 }
 
 // fixObjects fixes a list of objects.
 func (f *objectFixer) fixObjects(text []byte) ([]byte, error) {
 	n := 0
-	return f.editElements(text, &n, f.fixObject)
+	return f.fixElements(text, &n, f.fixObject)
 }
 
-// editElements fixes the elements of a JSON list, and counts them in n.
-func (x *fixer) editElements(list json.RawMessage, n *int,
+// fixElements fixes the elements of a JSON list, and counts them in n.
+func (x *fixer) fixElements(list json.RawMessage, n *int,
 	fix func(row int, raw []byte) ([]byte, error)) (fixed []byte, err error) {
-	fixed = jsontext.EditElements(list, func(row int, raw json.RawMessage) json.RawMessage {
+	fixed = editElements(list, func(row int, raw json.RawMessage) json.RawMessage {
 		*n = row + 1
 		if err == nil {
 			raw, err = fix(row, raw)
@@ -390,12 +374,12 @@ func (x *fixer) fixCOCO(text []byte) (fixed []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	fixed = jsontext.EditMember(text, cocoAnnotations, func(list json.RawMessage) json.RawMessage {
+	fixed = editMember(text, cocoAnnotations, func(list json.RawMessage) json.RawMessage {
 		n := 0
-		list, err = x.editElements(list, &n, func(row int, raw []byte) ([]byte, error) {
+		list, err = x.fixElements(list, &n, func(row int, raw []byte) ([]byte, error) {
 			var a cocoAnnotation
 			_ = json.Unmarshal(raw, &a) // was left out if it is broken
-			what, _, err := x.decideRow(row, labels[a.Category])
+			what, err := x.decideRow(row, labels[a.Category])
 			if err != nil || what.Drop {
 				return nil, err
 			}
@@ -407,9 +391,9 @@ func (x *fixer) fixCOCO(text []byte) (fixed []byte, err error) {
 				return nil, fmt.Errorf("annotation %s: the new label %q is not among the categories: add one of that "+
 					"name to the file", a.ID, what.Label)
 			}
-			return jsontext.EditMember(raw, "category_id", func(was json.RawMessage) json.RawMessage {
+			return editMember(raw, "category_id", func(was json.RawMessage) json.RawMessage {
 				if was[0] == '"' {
-					return jsontext.Quote(string(id))
+					return quoteJSON(string(id))
 				}
 				return json.RawMessage(id)
 			}), nil
@@ -436,7 +420,6 @@ func (x *fixer) fixTable(w io.Writer, r io.Reader, by rune) error {
 		text := passed.Next(int(in.InputOffset() - at))
 		at = in.InputOffset()
 		row := bytes.TrimRight(text, "\r\n")
-		cell := func(c Column) string { return c.Name }
 		switch {
 		case n < 0:
 			in.TrimLeadingSpace = hasSpaces(record, by)
@@ -448,7 +431,7 @@ func (x *fixer) fixTable(w io.Writer, r io.Reader, by rune) error {
 			_, _ = w.Write(text)
 			continue
 		default:
-			what, sample, err := x.decideRow(n, trimLineEnd(record[label]))
+			what, err := x.decideRow(n, trimLineEnd(record[label]))
 			if err != nil {
 				return err
 			}
@@ -460,12 +443,8 @@ func (x *fixer) fixTable(w io.Writer, r io.Reader, by rune) error {
 				blank := row[:len(row)-len(bytes.TrimLeft(row, "\r\n"))] // lines before it
 				row = slices.Concat(blank, []byte(joinCells(record, by)))
 			}
-			cell = func(c Column) string { return c.Cells[sample] }
 		}
 		_, _ = w.Write(row)
-		for _, c := range x.more {
-			_, _ = io.WriteString(w, string(by)+joinCells([]string{cell(c)}, by))
-		}
 		if _, err := w.Write(text[len(bytes.TrimRight(text, "\r\n")):]); err != nil {
 			return err
 		}

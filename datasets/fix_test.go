@@ -14,14 +14,14 @@ import (
 	"winnow/datasets/location"
 )
 
-func fixAt(file string, d *Dataset, decisions map[int]Decision, more ...Column) (string, Fixed, error) {
+func fixAt(file string, d *Dataset, decisions map[int]Decision) (string, Fixed, error) {
 	var out bytes.Buffer
-	did, err := Fix(&out, location.At(file), d, decisions, more...)
+	did, err := Fix(&out, location.At(file), d, decisions)
 	return out.String(), did, err
 }
 
 // fixText reads a text from a file and fixes it by decisions on paths.
-func fixText(t *testing.T, text string, opts ReadOptions, decisions map[string]Decision, more ...Column) (string, Fixed,
+func fixText(t *testing.T, text string, opts ReadOptions, decisions map[string]Decision) (string, Fixed,
 	error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "m")
@@ -38,7 +38,7 @@ func fixText(t *testing.T, text string, opts ReadOptions, decisions map[string]D
 			at[i] = what
 		}
 	}
-	return fixAt(file, d, at, more...)
+	return fixAt(file, d, at)
 }
 
 // Only rows with a decision change, in every form; rows that were not read as samples stay.
@@ -66,13 +66,12 @@ func TestFix(t *testing.T) {
 				`{"x": [1, {"label":2}], "label": 3, "path": "c.jpg"}` + "\r\n" + `{"path":"same.jpg","label":"2"}`,
 		},
 		"a list of objects": {"[\n  {\n    \"path\": \"b.jpg\",\n    \"label\": 1\n  },\n  {\n    \"path\": \"c.jpg\",\n    \"label\": \"2\"\n  }\n]\n",
-			"[\n  {\n    \"path\": \"c.jpg\",\n    \"label\": \"3\"\n  }\n]\n"},
+			"[{\"path\": \"c.jpg\", \"label\": \"3\"}]\n"},
 		"JSON in place of a label": {"path,label\nb.jpg,x\nz,\"[\"\"y\"\", \"\"x\"\"]\"\nc.jpg,\"[\"\"x\"\"]\"\n",
 			"path,label\nz,\"[\"\"y\"\", \"\"x\"\"]\"\nc.jpg,3\n"},
 		"boxes": {"path,label,xmin,ymin,w,h\na.jpg,x,9,9,0,0\nb.jpg,y,1,1,5,5\nc.jpg,x,1,1,5,5\n",
 			"path,label,xmin,ymin,w,h\na.jpg,x,9,9,0,0\nc.jpg,3,1,1,5,5\n"},
 		"rows of empty cells": {"path,label,,\r\n,,,\r\nb.jpg,x,,\r\nc.jpg,y,,1\r\n,,,\r\n", "path,label,,\r\n,,,\r\nc.jpg,3,,1\r\n,,,\r\n"},
-		"Latin-1":             {"path,label\nb.jpg,fl\xe4te\nc.jpg,fl\xfbte\nz.jpg,fl\xfbte\n", "path,label\nc.jpg,3\nz.jpg,flûte\n"},
 		"repeated rows":       {"path,label\nc.jpg,a\nb.jpg,b\nc.jpg,a\nz,b\nb.jpg,b\n", "path,label\nc.jpg,3\nc.jpg,3\nz,b\n"},
 	} {
 		got, did, err := fixText(t, c.text, ReadOptions{}, decisions)
@@ -90,31 +89,6 @@ func TestFix(t *testing.T) {
 		map[string]Decision{"0": {Label: "6"}, "1": {Drop: true}})
 	if want := "given_label,true_label,note\r\n6,6,\"a, b\"\r\n0,9,x\r\n"; err != nil || got != want {
 		t.Errorf("by rows: %q, %v", got, err)
-	}
-}
-
-// Each row gets its cell of an added column at its end.
-func TestFixAddsColumns(t *testing.T) {
-	more := Column{Name: "tags", Cells: map[int]string{0: "x;y", 2: `say "so", twice`}}
-	for text, want := range map[string]string{
-		"path,label\na.jpg,cat\n\"b,1.jpg\",dog\nc.jpg,cat": "path,label,tags\na.jpg,cow,x;y\n\"b,1.jpg\",dog,\n" +
-			"c.jpg,cat,\"say \"\"so\"\", twice\"",
-		"path\tlabel\na.jpg\tcat\nb.jpg\tdog\nc.jpg\tcat\n": "path\tlabel\ttags\na.jpg\tcow\tx;y\nb.jpg\tdog\t\n" +
-			"c.jpg\tcat\t\"say \"\"so\"\", twice\"\n",
-		"{\"path\":\"a.jpg\",\"label\":\"cat\"}\n{\"path\":\"b.jpg\",\"label\":\"dog\"}\n{\"path\":\"c.jpg\",\"label\":\"cat\"}\n": "" +
-			"{\"path\": \"a.jpg\", \"label\": \"cow\", \"tags\": \"x;y\"}\n{\"path\":\"b.jpg\",\"label\":\"dog\", \"tags\": \"\"}\n" +
-			"{\"path\":\"c.jpg\",\"label\":\"cat\", \"tags\": \"say \\\"so\\\", twice\"}\n",
-	} {
-		got, _, err := fixText(t, text, ReadOptions{}, map[string]Decision{"a.jpg": {Label: "cow"}}, more)
-		if err != nil || got != want {
-			t.Errorf("%q: got %q, %v\nexpected %q", text, got, err, want)
-		}
-	}
-	d := &Dataset{Classes: []string{"cat"}, Columns: []string{"by"}, Samples: []Sample{{Path: "a"},
-		{Path: "b", Extra: []string{"me"}}}}
-	wide := d.With(Column{"tags", map[int]string{1: "x"}})
-	if len(d.Columns) != 1 || wide.Samples[0].Extra[1] != "" || wide.Samples[1].Extra[1] != "x" {
-		t.Errorf("got %+v", wide)
 	}
 }
 

@@ -54,15 +54,8 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	}
 	c := classFolders{listing: t, name: name, split: opts.Split, format: opts.Format}
 	d, err := c.readClasses(at)
-	published := t.describePublished(name)
-	if err != nil && published != "" {
-		err = fmt.Errorf("%w. It %s", err, published)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
-	}
-	if published != "" {
-		opts.noteLines(name, []string{published})
 	}
 	opts.noteReading(name, d.Reading)
 	return d, nil
@@ -268,89 +261,45 @@ func (c *classFolders) findClasses(at, top string) string {
 // explainLoose is the error for pictures that are in no class folder.
 func (c *classFolders) explainLoose(where string) error {
 	return fmt.Errorf("found pictures directly in %s and no class folder: put those of each class into a folder, or "+
-		"write a list with the columns path and label%s", where, c.nameLists())
+		"write a list with the columns path and label", where)
 }
 
-// viewWords are the words in the names of folders that hold views of the same scenes: pictures, depths, masks.
-var viewWords = []string{"rgb", "depth", "depths", "gt", "ground", "truth", "groundtruth", "mask", "masks", "label",
-	"labels", "image", "images", "img", "imgs", "annotation", "annotations", "annot", "seg", "segmentation",
-	"segmentations", "semantic", "instance", "instances", "disparity", "thermal", "infrared", "ir", "nir", "visible",
-	"lidar", "original", "originals", "input", "inputs", "target", "targets", "color", "colour", "edges", "contours",
-	"trimaps", "matte", "alpha", "saliency"}
+// viewNames are the names of folders that hold views of the same scenes: pictures, depths, masks. No class has one.
+var viewNames = []string{"rgb", "depth", "gt", "ground_truth", "groundtruth", "masks", "labels",
+	"annotations", "disparity", "segmentation"}
 
-func isViewWord(word string) bool { return slices.Contains(viewWords, strings.ToLower(word)) }
-
-func isView(name string) bool {
-	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
-	return isNoClass(name) || len(words) > 0 && !slices.ContainsFunc(words,
-		func(w string) bool { return !isViewWord(w) })
-}
-
-// isSureView reports whether a folder's name is that of no class of pictures.
-func isSureView(name string) bool {
-	return isNoClass(name) || slices.Contains([]string{"rgb", "depth", "gt", "ground_truth", "groundtruth", "label",
-		"labels", "annotations", "disparity", "segmentation"}, strings.ToLower(name))
-}
-
-// nameScene returns the words of a picture's name that the other views of its scene share: those that name no view.
-func nameScene(name, folder string) string {
-	words := strings.FieldsFunc(strings.TrimSuffix(name, path.Ext(name)), func(r rune) bool {
-		return strings.ContainsRune("_-. /", r)
-	})
-	return strings.Join(slices.DeleteFunc(words, func(w string) bool {
-		return strings.EqualFold(w, folder) || isViewWord(w)
-	}), "_")
-}
-
-// refuseViews returns an error for two folders that are named after views of a scene and hold pictures of the same
-// names, directly in a place or in a class folder there, and for a single folder called images.
+// refuseViews returns an error for two folders at a place whose pictures have the same names, one of which is named
+// after a view of a scene, and for a single folder called images.
 func (c *classFolders) refuseViews(at string) error {
-	if c.format != Auto && c.format != "" {
+	tops, _ := c.listTopFolders(at)
+	isView := func(name string) bool {
+		return isNoClass(name) || slices.Contains(viewNames, strings.ToLower(name))
+	}
+	if c.format != Auto && c.format != "" || !slices.ContainsFunc(tops, isView) {
 		return nil
 	}
-	tops, _ := c.listTopFolders(at)
 	if len(tops) == 1 && isNoClass(tops[0]) {
 		return c.explainLoose(tops[0])
 	}
-	if err := c.compareViews(at, tops); err != nil {
-		return err
-	}
-	for _, top := range tops {
-		inner, loose := c.listTopFolders(path.Join(at, top))
-		if err := c.compareViews(path.Join(at, top), inner); err != nil && loose == 0 {
-			return err
-		}
-	}
-	return nil
-}
-
-// compareViews returns an error for two of the folders at a place that hold pictures of the same names and are named
-// after views, or one of them after what is no class.
-func (c *classFolders) compareViews(at string, tops []string) error {
-	if !slices.ContainsFunc(tops, isView) {
-		return nil
-	}
-	scenes := map[string]map[string]bool{} // by folder
+	names := map[string]map[string]bool{} // of the pictures in each folder, without endings
 	for _, p := range c.images {
-		rest, ok := cutFolder(p, at)
-		top, below, _ := strings.Cut(rest, "/")
-		if ok && scenes[top] == nil {
-			scenes[top] = map[string]bool{}
-		}
-		if ok {
-			scenes[top][nameScene(below, top)] = true
+		if rest, ok := cutFolder(p, at); ok {
+			top, below, _ := strings.Cut(rest, "/")
+			if names[top] == nil {
+				names[top] = map[string]bool{}
+			}
+			names[top][strings.TrimSuffix(below, path.Ext(below))] = true
 		}
 	}
 	for i, a := range tops {
 		for _, b := range tops[i+1:] {
 			same := 0
-			for scene := range scenes[a] {
-				if scenes[b][scene] {
+			for name := range names[a] {
+				if names[b][name] {
 					same++
 				}
 			}
-			sure := (isSureView(a) || isSureView(b)) && 10*same >= 9*max(len(scenes[a]), len(scenes[b]))
-			if sure || isView(a) && isView(b) && 2*same > min(len(scenes[a]), len(scenes[b])) {
+			if (isView(a) || isView(b)) && 10*same >= 9*max(len(names[a]), len(names[b])) {
 				return fmt.Errorf("found the folders %s and %s with pictures of the same names, as views of one scene "+
 					"or its masks: put the pictures of each class into a folder, or write a list with the columns "+
 					"path and label. %sclasses reads the folders as classes", path.Join(at, a), path.Join(at, b),

@@ -84,14 +84,10 @@ func TestFoldersFound(t *testing.T) {
 		"cat/old/1.jpg dog/old/2.jpg":                                                   "cat/old/1.jpg cat train,dog/old/2.jpg dog train",
 		"bbox_train/0001/1.jpg bbox_train/0003/2.jpg bbox_test/0002/3.jpg": "bbox_test/0002/3.jpg 0002 test," +
 			"bbox_train/0001/1.jpg 0001 train,bbox_train/0003/2.jpg 0003 train",
-		"img/1.jpg img/2.jpg annotation/1_mask.png annotation/2_mask.png":                   "! of the same names",
 		"JPEGImages/1.jpg JPEGImages/2.jpg SegmentationClass/1.png SegmentationClass/2.png": "! of the same names",
-		"mask/1.jpg nomask/1.jpg": "mask/1.jpg mask train,nomask/1.jpg nomask train",
-		"sick/images/1.png sick/masks/1.png well/images/2.png well/masks/2.png": "! sick/images and sick/masks with pictures " +
-			"of the same names",
-		"cars_train/1.jpg cars_test/2.jpg devkit/cars_meta.mat":     "! splits by the preset cars196, with the root ",
+		"mask/1.jpg nomask/1.jpg":                                   "mask/1.jpg mask train,nomask/1.jpg nomask train",
 		"train/1.jpg test/2.jpg":                                    "! found pictures directly in test and train and no class folder",
-		"1.jpg 2.jpg labels.csv":                                    "! found pictures directly in it and no class folder: put those of each class into a folder, or write a list with the columns path and label, or give the list that holds its labels, if that is labels.csv",
+		"1.jpg 2.jpg labels.csv":                                    "! found pictures directly in it and no class folder: put those of each class into a folder, or write a list with the columns path and label",
 		"train/cat/1.jpg cat/2.jpg":                                 "! two readings are possible",
 		"a/images/1.jpg a/images/2.jpg":                             "! found pictures directly in images and no class folder",
 		"images/1.jpg images/2.jpg masks/1.png masks/2.png":         "! found the folders images and masks with pictures of the same names",
@@ -130,7 +126,7 @@ func TestFoldersFound(t *testing.T) {
 	}
 }
 
-// Folders of classes that repeat below domains are read as the format says, and published data sets are named.
+// Folders of classes that repeat below domains are read as the format says.
 func TestFoldersRepeat(t *testing.T) {
 	domains := fstest.MapFS{"art/cup/1.jpg": {}, "art/bed/2.jpg": {}, "real/cup/3.jpg": {}, "real/bed/4.jpg": {}}
 	for format, want := range map[Format]string{Folders: "bed cup [folder]", Classes: "art real []"} {
@@ -138,13 +134,6 @@ func TestFoldersRepeat(t *testing.T) {
 		if err != nil || fmt.Sprint(strings.Join(d.Classes, " "), " ", d.Columns) != want {
 			t.Errorf("%s: %v %v %v, expected %s", format, d.Classes, d.Columns, err, want)
 		}
-	}
-	opts, told := noted()
-	cub := fstest.MapFS{"CUB_200_2011/images/001.a/1.jpg": {}, "CUB_200_2011/images/002.b/2.jpg": {},
-		"CUB_200_2011/image_class_labels.txt": {}}
-	if _, err := ReadFolders(cub, "m", opts); err != nil ||
-		!strings.Contains(strings.Join(*told, "\n"), "by the preset cub200, with the root m/CUB_200_2011") {
-		t.Errorf("CUB: %v, noted %q", err, *told)
 	}
 }
 

@@ -10,8 +10,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"winnow/internal/jsontext"
 )
 
 // leastCells is how many values of other columns, empty ones included, any manifest may have; a file with more
@@ -79,7 +77,7 @@ func eachObject(r io.Reader, take func(text []byte) error) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf(": %w", jsontext.Broken(list, err))
+			return fmt.Errorf(": %w", err)
 		}
 		return nil
 	}
@@ -122,7 +120,6 @@ func (t *others) findHeadKeys(sorted []string, values map[string]string) error {
 	if err != nil {
 		return err
 	}
-	guessed = t.opts.takeOnlyOther(sorted, &at, guessed)
 	var extra []int
 	for i := range sorted {
 		if !slices.Contains(at[:], i) {
@@ -141,7 +138,7 @@ func (t *others) findHeadKeys(sorted []string, values map[string]string) error {
 			t.keys[k] = sorted[at[k]]
 		}
 	}
-	t.boxes, err = t.opts.findBoxColumns(sorted, record, at)
+	t.boxes, err = t.opts.findBoxColumns(sorted, at)
 	return err
 }
 
@@ -163,7 +160,7 @@ func (t *others) parseObjectRow(line []byte, rows, size int) (r row, record []st
 	values := make(map[string]string, len(object))
 	sorted := slices.Sorted(maps.Keys(object)) // maps have no order: keep the order of columns the same in every run
 	for _, key := range sorted {
-		if values[key], err = jsontext.Plain(object[key]); err != nil {
+		if values[key], err = plainJSON(object[key]); err != nil {
 			return r, nil, fmt.Errorf("%s: %w", key, err)
 		}
 	}
@@ -189,6 +186,9 @@ func (t *others) parseObjectRow(line []byte, rows, size int) (r row, record []st
 	if _, ok := object[t.keys[labelColumn]]; !ok && t.opts.unlabelled == nil {
 		return r, nil, fmt.Errorf("found the keys %.200s, no key %q, expected path and label, or others named by %s",
 			strings.Join(sorted, ", "), t.keys[labelColumn], naming)
+	}
+	if p := object[t.keys[pathColumn]]; len(p) > 0 && (p[0] == '[' || p[0] == '{') {
+		return r, nil, fmt.Errorf("found %.80s in place of a path, expected an object for each image", p)
 	}
 	r.path, r.label = values[t.keys[pathColumn]], trimLineEnd(values[t.keys[labelColumn]])
 	r.split, r.truth = values[t.keys[splitColumn]], trimLineEnd(values[t.keys[trueColumn]])

@@ -14,7 +14,6 @@ import (
 	text "golang.org/x/text/encoding"
 	"golang.org/x/text/transform"
 
-	"winnow/datasets/labelstudio"
 	"winnow/datasets/location"
 )
 
@@ -49,7 +48,6 @@ type ReadOptions struct {
 	Split       string          // split of rows without one; "" means train
 	StripPrefix string          // removed from the front of every path
 	Root        location.Source // folder that the paths of a list begin in; none: that of the list
-	Encoding    string          // of a table; "": UTF-8, UTF-16 if it begins so, Latin-1 if labels are not UTF-8
 	Names       Names           // of the table's columns
 	CropMargin  float64         // added to a box on each side, as a share of the box's side
 	MinBox      int             // boxes with a shorter side are left out; 0 means 1
@@ -134,10 +132,6 @@ func readSource(source location.Source, opts ReadOptions) (*Dataset, error) {
 		defer context.AfterFunc(opts.Once, func() { f.Close() })() // stop waiting for a pipe's writer
 	}
 	d, err := how.readAnyManifest(f, source.String())
-	if other := (*notUTF8)(nil); errors.As(err, &other) && opts.Encoding == "" && !source.IsPipe() {
-		opts.Encoding = western
-		return readSource(source, opts)
-	}
 	return d, cmp.Or(ctx.Err(), err)
 }
 
@@ -168,10 +162,8 @@ func ReadManifest(r io.Reader, name string, opts ReadOptions) (*Dataset, error) 
 }
 
 func (opts reading) readAnyManifest(r io.Reader, name string) (*Dataset, error) {
-	in, encoding, err := opts.decodeText(bufio.NewReaderSize(r, 1<<16))
-	if err == nil {
-		_, err = consumeMark(in)
-	}
+	in := bufio.NewReaderSize(r, 1<<16)
+	_, err := consumeMark(in)
 	if err == nil {
 		head, _ := in.Peek(headSize) // a short file gives less
 		err = refuseForeignType(head)
@@ -208,7 +200,7 @@ func (opts reading) readAnyManifest(r io.Reader, name string) (*Dataset, error) 
 			opts.Format, Auto, CSV, TSV, JSONL, PRISM, COCO, LabelStudio)
 	}
 	if errors.Is(err, text.ErrInvalidUTF8) {
-		err = fmt.Errorf("datasets: %s: %w", name, &notUTF8{string(format)})
+		err = fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	if err != nil {
 		return nil, err
@@ -225,10 +217,7 @@ func (opts reading) readAnyManifest(r io.Reader, name string) (*Dataset, error) 
 		opts.noteLines(name, []string{fmt.Sprintf("read the backslashes of %d paths as separators, as Windows writes "+
 			"them", n)})
 	}
-	if encoding != "" {
-		opts.noteLines(name, []string{"read as " + encoding})
-	}
-	d.Encoding, d.Names = encoding, opts.Names
+	d.Names = opts.Names
 	return d, nil
 }
 
@@ -238,7 +227,7 @@ func guessFormat(in *bufio.Reader) Format {
 	if isCOCO(head) {
 		return COCO
 	}
-	if labelstudio.Is(head) {
+	if isLabelStudio(head) {
 		return LabelStudio
 	}
 	line := firstLine(head)

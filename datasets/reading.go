@@ -11,8 +11,6 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
-
-	"winnow/internal/jsontext"
 )
 
 // Reading describes how a source was read, and what was left out.
@@ -56,7 +54,7 @@ func (l *leftList) addUnread(of, where string, err error) {
 	if at, ok := err.(*fs.PathError); ok { // not a wrapped one, which may be of another file
 		err = at.Err
 	}
-	l.addMany(notReadable, of, fmt.Sprintf("%s: %v", where, jsontext.Fault(err)), 1)
+	l.addMany(notReadable, of, fmt.Sprintf("%s: %v", where, err), 1)
 }
 
 // hasUnread reports whether anything could not be read.

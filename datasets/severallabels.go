@@ -3,71 +3,32 @@ package datasets
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-
-	"winnow/internal/jsontext"
 )
 
-// separateLabels decides by the whole column, given as the number of rows of each label, which labels are not the
-// name of one class: it returns the class of those that are a JSON list of one, and "" for those that are left out.
-// Names of classes may hold commas, semicolons and bars ("crane, bird"): a column joins labels if at least half of the
-// names with a separator have a part that is a label of other rows, or a part in common or, with a bar, are in one
-// row only.
+// separateLabels returns, by the number of rows of each label, the labels that are not the name of one class: for a
+// JSON list of one its class, and "" for those that name several. A bar joins labels, and a semicolon does if one of
+// the parts is a label of other rows; names of classes may hold commas.
 func separateLabels(rows map[string]int) (as map[string]string) {
 	as = map[string]string{}
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(rows)), func(name string) bool {
-		list, isJSON := listLabels(name)
-		if isJSON {
-			as[name] = ""
-		}
-		if len(list) == 1 {
-			as[name] = list[0]
-		}
-		return isJSON
-	})
-	for _, by := range []string{"|", ";", ", ", ","} {
-		var joined []string
-		parts, shared := map[string]int{}, 0 // how many of the joined labels have a part
-		for _, name := range names {
-			list := splitLabel(name, by)
-			if list != nil {
-				joined = append(joined, name)
+	for name := range rows {
+		if list, isJSON := listLabels(name); isJSON {
+			if as[name] = ""; len(list) == 1 {
+				as[name] = list[0]
 			}
-			for _, part := range list {
-				parts[part]++
-			}
+			continue
 		}
-		for _, name := range joined {
-			if by == "|" && rows[name] == 1 || slices.ContainsFunc(splitLabel(name, by), func(part string) bool {
-				return rows[part] > 0 || by != ", " && parts[part] > 1
-			}) {
-				shared++
-			}
-		}
-		if 2*shared >= len(joined) {
-			for _, name := range joined {
+		for _, by := range []string{"|", ";"} {
+			parts := strings.Split(name, by)
+			if len(parts) > 1 && (by == "|" || slices.ContainsFunc(parts, func(part string) bool {
+				return rows[strings.TrimSpace(part)] > 0
+			})) {
 				as[name] = ""
 			}
 		}
 	}
 	return as
-}
-
-// splitLabel returns the different labels that a separator joins, nil if there are fewer than two or one is empty.
-func splitLabel(label, by string) []string {
-	list := strings.Split(label, by)
-	for i, part := range list {
-		if list[i] = strings.TrimSpace(part); list[i] == "" || by == "," && strings.HasPrefix(part, " ") {
-			return nil
-		}
-	}
-	slices.Sort(list)
-	if list = slices.Compact(list); len(list) < 2 {
-		return nil
-	}
-	return list
 }
 
 // listLabels returns the labels of a list as JSON or Python writes it, nil if the JSON is another value.
@@ -84,7 +45,7 @@ func listLabels(label string) (list []string, isJSON bool) {
 		return nil, json.Valid(text)
 	}
 	for _, value := range raw {
-		one, err := jsontext.Plain(value)
+		one, err := plainJSON(value)
 		if err != nil || strings.HasPrefix(one, "{") || strings.HasPrefix(one, "[") {
 			return nil, true
 		}
@@ -98,7 +59,7 @@ func listLabels(label string) (list []string, isJSON bool) {
 // leaveOutSeveral leaves out the samples whose labels name several classes, and reads JSON lists of one label. It
 // returns what was left out.
 func (d *Dataset) leaveOutSeveral() (left leftList) {
-	if !slices.ContainsFunc(d.Classes, func(name string) bool { return strings.ContainsAny(name, "|;,[{") }) {
+	if !slices.ContainsFunc(d.Classes, func(name string) bool { return strings.ContainsAny(name, "|;[{") }) {
 		return nil
 	}
 	rows := map[string]int{}

@@ -14,7 +14,6 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/text/encoding/unicode"
 
 	"winnow/internal/testing/memory"
 	"winnow/internal/testing/reference"
@@ -86,10 +85,7 @@ func TestReadManifest(t *testing.T) {
 		"a.jpg;x\r\nb.jpg;y\r\n":                                               ab,
 		"filepaths,labels,data set\na.jpg,x,train\nb.jpg,y,test\n":             "a.jpg x train, b.jpg y test",
 		`{"path": "a.jpg", "label": "x", "subset": "test"}`:                    "a.jpg x test",
-		"image,Id\na.jpg,w_1\n":                                                "a.jpg w_1 train",
-		"path,tags\na.jpg,\"['x']\"\n":                                         "a.jpg x train",
 		"image,caption\na.jpg,a dog\n":                                         "! expected the columns",
-		`[{"image": "a.jpg", "kind": "x"}]`:                                    "a.jpg x train",
 		"a.jpg 3\nb.jpg x;y\nc.jpg x\nd.jpg y\n":                               "a.jpg 3 train, c.jpg x train, d.jpg y train, left 1 rows with several labels, such as \"x;y\"",
 		"path,label,fold\na.jpg,x,3\n":                                         "a.jpg x train",
 		"a b/1.jpg\tcat\n":                                                     "a b/1.jpg cat train",
@@ -101,7 +97,7 @@ func TestReadManifest(t *testing.T) {
 		"path,label,,\r\na.jpg,x,,\r\n,,,\r\nb.jpg,y,,1\r\n,,,\r\n":            ab + ", left 2 rows of empty cells",
 		"path,label\na.jpg,x\nb.jpg,\"[1, 2]\"\nc.jpg,\"{}\"\n": "a.jpg x train, left 1 rows with JSON in place of one label, " +
 			`such as "{}", left 1 rows with several labels, such as "[1, 2]"`,
-		"path,label\na.jpg,fl\xfbte\n": "! expected UTF-8: name the table's encoding",
+		"path,label\na.jpg,fl\xfbte\n": "! expected UTF-8",
 	} {
 		d, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{})
 		if refused, ok := strings.CutPrefix(want, "! "); ok {
@@ -162,18 +158,17 @@ func TestBadManifests(t *testing.T) {
 		"{\"path\":\"a.jpg\",":             "m:1: found no whole JSON object, expected one in each line",
 		"path,label\n\"a.jpg,1\n":          "m: parse error on line 2",
 		"path,label\na\"b.jpg,1\n":         "m: parse error on line 2",
-		"PAR1\x15\x04\x15":                 "m: is a Parquet file, expected a manifest",
-		"PK\x03\x04rest":                   "m: is a zip archive",
-		"path,label\na\x00b.jpg,1\n":       "m: is not text (byte 13 is 0), expected",
+		"PAR1\x15\x04\x15":                 "m: is not text, expected a manifest",
+		"PK\x03\x04rest":                   "m: is not text",
+		"path,label\na\x00b.jpg,1\n":       "m: is not text",
 		"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n": "Git LFS pointer",
 		strings.Repeat("x", 99_000) + ",y,1\n":                                      "m:1: header is \"xxx",
 		"a.jpg 1\nb.jpg " + strings.Repeat("1", 2<<20):                              "token too long",
-		`<annotations><image id="0" name="a"/></annotations>`:                       "as of CVAT, which winnow does not read: export it as COCO",
-		`{"categories": {"label": {"labels": [{"name": "a"}]}}, "items": []}`:       "Datumaro's JSON, which winnow does not read",
+		`<annotations><image id="0" name="a"/></annotations>`:                       "export other forms as COCO",
 		`{"classes": ["a"], "labels": {"1": 0}}`:                                    "FiftyOne's labels, which winnow does not read",
-		`{"image": {"0": "a.jpg"}, "label": {"0": "x"}}`:                            "orient",
-		`{"image": ["a.jpg"], "label": ["x"]}`:                                      "orient",
-		`[{"image": "a.jpg", "label": "x"}, {"image"`:                               "ends early",
+		`{"image": {"0": "a.jpg"}, "label": {"0": "x"}}`:                            "in place of a path",
+		`{"image": ["a.jpg"], "label": ["x"]}`:                                      "in place of a path",
+		`[{"image": "a.jpg", "label": "x"}, {"image"`:                               "unexpected EOF",
 		`[{"image": "a.jpg", "label": "x"}] x`:                                      "more after",
 	} {
 		_, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{})
@@ -192,32 +187,6 @@ func TestBadManifests(t *testing.T) {
 	}
 	if got := lookAlikes([]string{"-1", "1", "1.0", "a-b", "a b"}); fmt.Sprint(got) != "[[1 1.0] [a-b a b]]" {
 		t.Errorf("look alike: %q", got)
-	}
-}
-
-// Tables in other encodings are read with their letters.
-func TestEncodings(t *testing.T) {
-	const table = "path\tlabel\r\na.jpg\tflûte\r\nb.jpg\tfläte\r\nc.jpg\tsaw\r\n"
-	texts := map[string]string{"latin1": strings.NewReplacer("û", "\xfb", "ä", "\xe4").Replace(table), "utf-8": table}
-	for name, endian := range map[string]unicode.Endianness{"le": unicode.LittleEndian, "be": unicode.BigEndian} {
-		var err error
-		if texts[name], err = unicode.UTF16(endian, unicode.UseBOM).NewEncoder().String(table); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, text := range texts {
-		file := filepath.Join(t.TempDir(), "m.txt")
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		d, err := ReadFile(file, ReadOptions{})
-		if err != nil || strings.Join(d.Classes, " ") != "fläte flûte saw" {
-			t.Errorf("%s: %v, %v", name, d, err)
-		}
-	}
-	if _, err := ReadManifest(strings.NewReader(table), "m", ReadOptions{Encoding: "koi8-r"}); err == nil ||
-		!strings.Contains(err.Error(), `encoding "koi8-r" is unknown`) {
-		t.Errorf("an unknown encoding: %v", err)
 	}
 }
 
@@ -297,12 +266,8 @@ func TestBoxColumns(t *testing.T) {
 		"bbox_x,bbox_y,bbox_w,bbox_h": "10,10,60,50", "Roi.X1,Roi.Y1,Roi.X2,Roi.Y2": "10,10,70,60",
 		"left,top,right,bottom": "10,10,70,60", "left,top,width,height": "10,10,60,50",
 		"width,height,x1,y1,x2,y2": "200,200,10,10,70,60", "x,y,width,height": "10,10,60,50",
-		"bbox": "", "boxes": "", "objects": "", "bbox_xywh": "", "bbox_0,bbox_1,bbox_2,bbox_3": "!10,10,70,60",
-		"x_top_left,y_top_left,x_bottom_right,y_bottom_right": "10,10,70,60", "tlx,tly,brx,bry": "10,10,70,60",
-		"l,t,r,b": "10,10,70,60", "xlo,ylo,xhi,yhi": "!10,10,70,60", "pos_x,pos_y,width,height": "!10,10,60,50",
-		"px,py,pw,ph": "!10,10,60,50",
-		"region":      `!"{""x"": 10, ""y"": 10, ""width"": 60, ""height"": 50}"`, "coords": `!"(10, 10, 70, 60)"`,
-		"xmin,ymin,dx,dy": "!10,10,60,50", "x1,y1,x2,y2,x3,y3,x4,y4": "!1,1,9,1,9,9,1,9",
+		"bbox": "", "boxes": "", "bbox_xywh": "", "bbox_0,bbox_1,bbox_2,bbox_3": "!10,10,70,60",
+		"x1,y1,x2,y2,x3,y3,x4,y4": "!1,1,9,1,9,9,1,9",
 	} {
 		values, refused := strings.CutPrefix(values, "!")
 		if values == "" {
@@ -393,14 +358,9 @@ func TestSeveralLabels(t *testing.T) {
 		{`[];church;{"a": 1};[{"label": "x"}]`, "church", "3 rows (with JSON in place of one label"},
 		{`[3];4`, "3 4", ""},
 		{`tench|people;church`, "church", "1 row (with several labels"},
-		{`tench,people;tench;church`, "church tench", `such as "tench,people"`},
-		{`tench, people;tench;church`, "church tench", `such as "tench, people"`},
 		{`tench + people;tench`, "tench tench + people", ""},
 		{`crane, bird;crane, machine;stork`, "crane, bird crane, machine stork", ""},
-		{`missile;projectile, missile;tench, Tinca tinca;cock`, "cock missile", "2 rows (with several labels"},
-		{`missile;projectile, missile;tench, Tinca tinca;hen, Gallus;cock`,
-			"cock hen, Gallus missile projectile, missile tench, Tinca tinca", ""},
-		{`a,b;b,c;a,c;d`, "d", "3 rows (with several labels"},
+		{`missile;projectile, missile;cock`, "cock missile projectile, missile", ""},
 		{`[PAD];x`, "[PAD] x", ""},
 	} {
 		var table, lines strings.Builder

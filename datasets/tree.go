@@ -170,17 +170,6 @@ func isFile(fsys fs.FS, p string, entry fs.DirEntry) bool {
 	return err != nil || info.Mode().IsRegular()
 }
 
-// endingOfImage returns the ending for an image that begins so, "" if it is none.
-func endingOfImage(head []byte) string {
-	for _, magic := range [][2]string{{"\xff\xd8\xff", ".jpg"}, {"\x89PNG", ".png"}, {"GIF8", ".gif"}, {"BM", ".bmp"},
-		{"RIFF", ".webp"}} {
-		if strings.HasPrefix(string(head), magic[0]) {
-			return magic[1]
-		}
-	}
-	return ""
-}
-
 // Images lists the images in a folder and below, in text order, without those in folders of services.
 func Images(fsys fs.FS, dir string) (paths []string, err error) {
 	below, err := fs.Sub(fsys, dir)

@@ -16,7 +16,6 @@ import (
 
 	"winnow/datasets/location"
 	"winnow/datasets/shards"
-	"winnow/internal/jsontext"
 )
 
 // Endings of the files of a WebDataset sample that are read: the class, a text, an object with any keys.
@@ -113,7 +112,7 @@ func (w *webSample) readText(ending string, size int64, content io.Reader) error
 		return fmt.Errorf("is not a JSON object: %w", err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		value, err := jsontext.Plain(object[key])
+		value, err := plainJSON(object[key])
 		if err != nil {
 			return err
 		}
@@ -325,21 +324,6 @@ func splitOf(name string) string {
 		return ""
 	}
 	return split
-}
-
-// ShardFiles lists the files of a source of shards, nil for any other source.
-func ShardFiles(ctx context.Context, source location.Source) (files []location.Source) {
-	if layout, err := LayoutOf(ctx, source); err != nil || layout == File {
-		return nil
-	}
-	list, err := shards.Find(ctx, source, shards.None)
-	if err != nil {
-		return nil // none, or an error that reading will report
-	}
-	for _, name := range list.Names {
-		files = append(files, list.Root.Join(name))
-	}
-	return files
 }
 
 // withPictures puts the image column before the others.

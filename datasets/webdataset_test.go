@@ -4,19 +4,15 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets/location"
 	"winnow/datasets/shards"
-	"winnow/internal/regular"
 	"winnow/internal/testing/tarfile"
 )
 
@@ -166,112 +162,6 @@ func manyKeys(t *testing.T) string {
 		files = append(files, fmt.Sprintf("%d.json", i), fmt.Sprintf(`{"k%d":1}`, i))
 	}
 	return tarOf(t, files...)
-}
-
-// Written shards read back the same, except for the locations of the images, and so do shards written from those.
-func TestShardsRoundTrip(t *testing.T) {
-	images := fstest.MapFS{}
-	var list strings.Builder
-	list.WriteString("path,label,split,true_label,note\n")
-	for i, name := range []string{"a/1.jpg", "a/1.png", "a/1.b.jpg", "a/1_b.jpg", "b/two.JPEG", "b/raw"} {
-		images[name] = &fstest.MapFile{Data: []byte("\xff\xd8\xff" + strings.Repeat(name, 200)),
-			ModTime: time.Unix(9, 0)}
-		fmt.Fprintf(&list, "%s,%s,%s,%s,\"<%d> é\"\n", name, []string{"heron", "stork", ""}[i%3],
-			[]string{Train, Test}[i%2], []string{"", "stork"}[i%2], i)
-	}
-	d, err := ReadManifest(strings.NewReader(list.String()), "m", ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	w := ShardWriter{Name: filepath.Join(dir, "{split}-%03d.tar"), Size: 10 << 10,
-		Root: func(int) fs.FS { return images }}
-	done, err := w.Write(t.Context(), d)
-	if err != nil || done.Images != 6 || done.Shards != 4 {
-		t.Fatalf("%+v, %v", done, err)
-	}
-	first := bytesOf(t, dir)
-	for name, data := range first {
-		if len(data) > 10<<10 {
-			t.Errorf("%s has %d bytes", name, len(data))
-		}
-	}
-	back, err := ReadFile(dir, ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, found := shards.FS(regular.Dir(dir)), map[string]Sample{}
-	at := map[string]int{}
-	for i, c := range back.Columns {
-		at[c] = i
-	}
-	for _, s := range back.Samples {
-		name := s.Extra[at["other_path"]]
-		if name == "" {
-			_, name, _ = strings.Cut(s.Path, "/")
-		}
-		data, err := fs.ReadFile(root, s.Path)
-		if err != nil || !bytes.Equal(data, images[name].Data) {
-			t.Errorf("%s is not %s, %v", s.Path, name, err)
-		}
-		found[name] = s
-	}
-	for _, s := range d.Samples {
-		f := found[s.Path]
-		if d.className(s.Label) != back.className(f.Label) || d.className(s.True) != back.className(f.True) ||
-			s.Split != f.Split || s.Extra[0] != f.Extra[at["note"]] {
-			t.Errorf("%s: %+v came back as %+v", s.Path, s, f)
-		}
-	}
-	w.Size = 1 << 20
-	if done, err = w.Write(t.Context(), d); err != nil || done.Shards != 2 {
-		t.Errorf("larger ones: %+v, %v", done, err)
-	}
-}
-
-// bytesOf returns the files of a folder.
-func bytesOf(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[e.Name()] = string(data)
-	}
-	return files
-}
-
-func TestShardsNotWritten(t *testing.T) {
-	dir := t.TempDir()
-	images := fstest.MapFS{"a.jpg": {Data: []byte("x")}, "b": {Data: []byte("no image")}}
-	there := filepath.Join(dir, "there.tar")
-	if err := os.WriteFile(there, []byte(tarOf(t, "a.jpg", "x")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for what, c := range map[string]struct{ name, path, want string }{
-		"two numbers":   {"%d-%d.tar", "a.jpg", "found 2 numbers, expected at most one"},
-		"another sign":  {"%s.tar", "a.jpg", "and no other %"},
-		"a crop":        {"x.tar", "a.jpg#xywh=0,0,1,1", "is a crop of a picture, expected whole images"},
-		"missing":       {"x.tar", "c.jpg", "datasets: c.jpg: open c.jpg: file does not exist"},
-		"no image":      {"x.tar", "b", "datasets: b: is not an image by its name or content"},
-		"its own input": {"there.tar", "a.jpg", "images are read from it, expected another name"},
-	} {
-		d := &Dataset{Samples: []Sample{{Path: c.path, Label: Unlabelled, True: Unlabelled, Split: Train}}}
-		w := ShardWriter{Name: filepath.Join(dir, c.name), Size: 1 << 20, Root: func(int) fs.FS { return images },
-			Read: []location.Source{location.At(there)}}
-		if _, err := w.Write(t.Context(), d); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, expected %q", what, err, c.want)
-		}
-	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-		t.Errorf("left %v, %v", entries, err)
-	}
 }
 
 // FuzzWebDataset: any tar file is read or rejected with a one-line error; rows have paths into the shard.

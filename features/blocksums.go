@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"winnow/internal/atomicfile"
-	"winnow/internal/blocksum"
 	"winnow/internal/interrupt"
 )
 
@@ -28,11 +27,11 @@ func (s *Store) readBlockSums(size int64) error {
 		return fmt.Errorf("features: %w", err)
 	}
 	data, ok := bytes.CutPrefix(data, []byte(sumsMagic))
-	if n := blocksum.Blocks(size); !ok || len(data) != blocksum.Width*n {
+	if n := countBlocks(size); !ok || len(data) != sumWidth*n {
 		return fmt.Errorf("features: %s: found %d bytes of sums, expected %d for %d blocks", name, len(data),
-			blocksum.Width*n, n)
+			sumWidth*n, n)
 	}
-	s.sums = blocksum.New(blocksum.Decode(data), size)
+	s.sums = newBlockSums(decodeBlockSums(data), size)
 	return nil
 }
 
@@ -41,13 +40,13 @@ func writeBlockSums(ctx context.Context, dir string, vectors io.Reader) error {
 	return atomicfile.Write(filepath.Join(dir, sumsFile), func(w io.Writer) error {
 		out := bufio.NewWriter(w)
 		_, _ = out.WriteString(sumsMagic) // Flush returns the errors
-		return cmp.Or(blocksum.Write(out, interrupt.NewReader(ctx, vectors)), out.Flush())
+		return cmp.Or(writeSumsOf(out, interrupt.NewReader(ctx, vectors)), out.Flush())
 	})
 }
 
 // compareStoreSums compares whole blocks of features.npy, which begin at byte from, with their sums.
 func (s *Store) compareStoreSums(data []byte, from int64) error {
-	if first, last, ok := s.sums.Compare(data, from); !ok {
+	if first, last, ok := s.sums.compareAll(data, from); !ok {
 		return &DamageError{fmt.Errorf("features: %s: bytes %d to %d do not fit %s: one of the files has changed "+
 			"since it was written: restore both, or repeat the extraction, which finds out which",
 			filepath.Join(s.Dir, VectorsFile), first, last, sumsFile)}
@@ -58,9 +57,9 @@ func (s *Store) compareStoreSums(data []byte, from int64) error {
 // readAt returns n bytes of features.npy, in the memory of scratch. It compares their blocks unless that was done.
 func (s *Store) readAt(f io.ReaderAt, at int64, n int, scratch *[]byte) ([]byte, error) {
 	from, to := at, at+int64(n)
-	compared := s.sums.Compared(from, to)
+	compared := s.sums.hasCompared(from, to)
 	if !compared {
-		from, to = s.sums.Around(from, to)
+		from, to = s.sums.widenToBlocks(from, to)
 	}
 	if int64(cap(*scratch)) < to-from {
 		*scratch = make([]byte, to-from)
@@ -79,12 +78,12 @@ func (s *Store) readAt(f io.ReaderAt, at int64, n int, scratch *[]byte) ([]byte,
 
 // compareMapped compares the blocks of mapped rows of the store.
 func (s *Store) compareMapped(ctx context.Context, file []float32, first, rows int) error {
-	at, to := s.sums.Around(s.offset+4*int64(first)*int64(s.Dim), s.offset+4*int64(first+rows)*int64(s.Dim))
+	at, to := s.sums.widenToBlocks(s.offset+4*int64(first)*int64(s.Dim), s.offset+4*int64(first+rows)*int64(s.Dim))
 	for data := FloatBytes(file); at < to; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(to-at, 1<<10*blocksum.Size)
+		n := min(to-at, 1<<10*sumBlock)
 		if err := s.compareStoreSums(data[at:at+n], at); err != nil {
 			return err
 		}

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/internal/blocksum"
 	"winnow/internal/interrupt"
 	"winnow/internal/regular"
 	"winnow/internal/seal"
@@ -75,7 +74,7 @@ type Store struct {
 	rows   map[string]int // the first row of each path
 	offset int64          // of the first value in features.npy
 	mean   bool           // Read averages the views
-	sums   *blocksum.Sums // of features.npy
+	sums   *blockSums     // of features.npy
 }
 
 // Open opens a finished store and checks that its parts match; the vectors stay on disk.

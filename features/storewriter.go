@@ -123,6 +123,15 @@ func (w *Writer) Bad() []Bad { return w.bad }
 // Append adds the rows of one batch, and lists the unreadable images among them (their rows are zeros). A row
 // holds the views of an image side by side. Every batch but the last has Plan.Batch rows.
 func (w *Writer) Append(x blas32.General, bad []Bad) error {
+	err := w.appendBatch(x, bad)
+	if err == nil && (w.rows-w.synced >= syncRows || time.Since(w.at) >= syncTime) {
+		return w.Flush()
+	}
+	return err
+}
+
+// appendBatch is Append without flushing.
+func (w *Writer) appendBatch(x blas32.General, bad []Bad) error {
 	left := len(w.plan.Paths) - w.rows
 	if x.Cols != w.plan.countRowValues() || x.Rows != min(w.plan.Batch, left) || w.part == nil {
 		return fmt.Errorf("features: %s: batch of %d×%d at row %d, expected %d×%d", w.dir, x.Rows, x.Cols, w.rows,
@@ -138,9 +147,6 @@ func (w *Writer) Append(x blas32.General, bad []Bad) error {
 	}
 	w.rows += x.Rows
 	w.bad = append(w.bad, bad...)
-	if w.rows-w.synced >= syncRows || time.Since(w.at) >= syncTime {
-		return w.Flush()
-	}
 	return nil
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -107,8 +106,7 @@ func TestExport(t *testing.T) {
 	out := t.TempDir()
 	at := func(name string) string { return filepath.Join(out, name) }
 	stdout, stderr := mustCall(t, "export", s.run, "--npy", at("e.npy"), "--csv", at("e.csv"), "--parquet",
-		at("e.parquet"), "--onnx", at("e.onnx"), "--json", "--npz", at("e.npz"), "--safetensors",
-		at("e.safetensors"), "--fvecs", at("e.fvecs"), "--tsv", at("e.tsv"))
+		at("e.parquet"), "--onnx", at("e.onnx"), "--json")
 	var result exportResult
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
@@ -132,9 +130,8 @@ func TestExport(t *testing.T) {
 // checkVectors reads every format and compares it with slowEmbed of the stored features.
 func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVectors) {
 	t.Helper()
-	if diff := cmp.Diff([]string{base + ".npy", base + ".ids.csv", base + ".npz", base + ".safetensors", base +
-		".fvecs",
-		base + ".csv", base + ".tsv", base + ".metadata.tsv", base + ".parquet"}, result.Files); diff != "" {
+	if diff := cmp.Diff([]string{base + ".npy", base + ".ids.csv", base + ".csv",
+		base + ".parquet"}, result.Files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	x := readNPY(t, base+".npy")
@@ -179,23 +176,6 @@ func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVect
 	got, err := parquet.ReadFile[vectorfile.Row](base + ".parquet")
 	if diff := cmp.Diff(rows, got); diff != "" || err != nil {
 		t.Errorf("parquet: %v (-want +got):\n%s", err, diff)
-	}
-	for _, form := range []vectorfile.Form{"npz", "safetensors", "fvecs", "tsv"} {
-		var want []string
-		put := func(_ string, write func(io.Writer) error) error {
-			var b strings.Builder
-			err := write(&b)
-			want = append(want, b.String())
-			return err
-		}
-		if err := vectorfile.WriteRows(base, form, 6, put, rows); err != nil {
-			t.Fatal(err)
-		}
-		for i, file := range form.Files(base + "." + string(form)) {
-			if readFile(t, file) != want[i] {
-				t.Errorf("%s holds other rows", file)
-			}
-		}
 	}
 	for i, record := range table(t, base+".csv")[1:] {
 		for j, text := range record[3:] {

@@ -251,33 +251,6 @@ func (t *Tree) listObjects(prefix string, deep bool) iter.Seq2[object, error] {
 	}
 }
 
-// Put stores an object of size bytes and replaces any of the same name, completely or not at all.
-func (t *Tree) Put(name string, from io.ReaderAt, size int64) error {
-	key, err := t.makeKey("put", name)
-	if err != nil {
-		return err
-	}
-	// Parts of 16 MiB, one in memory at a time.
-	_, err = t.core.Client.PutObject(t.ctx, t.bucket, key, io.NewSectionReader(from, 0, size), size,
-		minio.PutObjectOptions{PartSize: 16 << 20, NumThreads: 1, SendContentMd5: true, DisableContentSha256: true})
-	if err != nil {
-		return t.explainError("put", key, err)
-	}
-	return nil
-}
-
-// Remove removes an object. It is no error if there is none.
-func (t *Tree) Remove(name string) error {
-	key, err := t.makeKey("remove", name)
-	if err != nil {
-		return err
-	}
-	if err := t.core.RemoveObject(t.ctx, t.bucket, key, minio.RemoveObjectOptions{}); err != nil {
-		return t.explainError("remove", key, err)
-	}
-	return nil
-}
-
 // object describes an object or a folder as a file. It is also a directory entry.
 type object struct {
 	minio.ObjectInfo

@@ -20,13 +20,3 @@ func Found() Conditions {
 		Neighbours: 2, Strokes: 2, Scratch: true, Blur: 2, Grain: 17,
 	}
 }
-
-// Printed returns the conditions of scanned characters: nearly upright, on almost clean paper. For a backbone that
-// learned from such images the dataset is what photographs are for real backbones: new classes under harder
-// conditions.
-func Printed() Conditions {
-	return Conditions{
-		Turn: 11000, Shear: 9000, Stretch: 9000, Side: [2]int{36, 54}, Shift: 5, Contrast: [2]int{70, 190},
-		Neighbours: 1, Strokes: 1, Scratch: false, Blur: 2, Grain: 8,
-	}
-}

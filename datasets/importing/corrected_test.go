@@ -46,22 +46,6 @@ func TestCorrected(t *testing.T) {
 	}
 }
 
-func TestCorrectedRefuses(t *testing.T) {
-	p, _ := Find("cifar10")
-	for want, text := range map[string]string{
-		"c: expected the label-errors project's JSON: ": "{",
-		"c: element 0: expected id":                     `[{"id": 1}]`,
-		"element 0: image 10 has not the label 1 here":  "[" + voted(10, 1, 2, `"given": 5`) + "]",
-		"element 0: image 1 has not the label 2 here":   "[" + voted(1, 2, 3, `"given": 5`) + "]",
-		"c: image 1: label 77 is not in the test set":   "[" + voted(1, 1, 77, `"guessed": 5`) + "]",
-	} {
-		_, err := p.Dataset(cifarTen(), Options{Corrected: &File{"c", []byte(text)}})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("found %v, expected %q", err, want)
-		}
-	}
-}
-
 // TestCorrectedReal: the published votes give the published counts: of MNIST's 100 suspects 15 are wrong (10 with a
 // known right label), of CIFAR-10's 275 54 (18), of CIFAR-100's 2,235 585 (318).
 func TestCorrectedReal(t *testing.T) {
@@ -117,25 +101,6 @@ func TestCorrectedReal(t *testing.T) {
 			t.Errorf("%s: found %q, expected %q", name, notes, want)
 		}
 	}
-}
-
-// FuzzCorrected: for any file, every label stays a class or becomes none.
-func FuzzCorrected(f *testing.F) {
-	f.Add([]byte("[" + voted(1, 1, 3, `"given": 5`) + "]"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var samples []sample
-		for class := range 10 {
-			samples = append(samples, sample{Class: class, Label: fmt.Sprint(class), Split: datasets.Test})
-		}
-		if correctLabels(samples, File{"c", data}, 0, Options{}) != nil {
-			return
-		}
-		for i, s := range samples {
-			if s.Extra[0] != fmt.Sprint(i) || s.Label != "" && s.Label != fmt.Sprint(s.Class) {
-				t.Errorf("image %d: %+v", i, s)
-			}
-		}
-	})
 }
 
 // cifarTen is CIFAR-10's binary version with 20 training and 10 test images.

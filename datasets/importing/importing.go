@@ -1,5 +1,4 @@
-// Package importing reads images and labels from sources or a published dataset, splits them, and writes a manifest
-// or shards.
+// Package importing reads images and labels from sources or a published dataset, splits them, and writes a manifest.
 //
 // A published dataset is read from the files in which it is published, unpacked, and gets the splits of the papers. A
 // Preset reads all its labelled images; a Protocol assigns them to splits and knows the published counts. Classes have
@@ -8,9 +7,9 @@ package importing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 
 	"winnow/datasets"
@@ -21,9 +20,8 @@ import (
 
 // Job says what to read, how to split it, and where to write it.
 type Job struct {
-	Out       string // a manifest, or the name of shards, which ends in .tar
-	ShardSize int64  // largest shard in bytes
-	Seed      uint64
+	Out  string // a manifest
+	Seed uint64
 
 	Sources []Source         // if Preset is ""
 	Shares  []datasets.Share // nil: keep the sources' splits
@@ -38,9 +36,8 @@ type Job struct {
 	Given      string // list of noisy labels
 	Validation float64
 
-	JSON     bool // report as JSON
-	Note     func(format string, args ...any)
-	Progress func(done, total int) // number of images written; may be nil
+	JSON bool // report as JSON
+	Note func(format string, args ...any)
 }
 
 // Source is a folder or file to read.
@@ -52,7 +49,6 @@ type Source struct {
 // Report says what was read and written.
 type Report struct {
 	Out     string                `json:"out"`
-	Shards  int                   `json:"shards,omitempty"`
 	Splits  []datasets.SplitCount `json:"splits"`
 	Sources []SourceRead          `json:"sources"` // none for a known dataset
 }
@@ -66,10 +62,8 @@ type SourceRead struct {
 // gathered is what a job has read.
 type gathered struct {
 	*datasets.Dataset
-	root  func(sample int) (fs.FS, error)
-	files []location.Source // files that images are read from, without folders
-	read  []SourceRead
-	tell  func(out, warnings io.Writer) // reports on the content
+	read []SourceRead
+	tell func(out, warnings io.Writer) // reports on the content
 }
 
 // Run reads, splits and writes. It reports to out, and differences from published numbers to warnings.
@@ -85,26 +79,14 @@ func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
 	if err := ctx.Err(); err != nil { // write nothing if reading was interrupted
 		return err
 	}
-	if !datasets.IsShardName(j.Out) {
-		if err := datasets.WriteFile(j.Out, g.Dataset, j.Note); err != nil {
-			return err
-		}
-		if j.JSON {
-			return text.JSON(out, Report{j.Out, 0, g.Count(), g.read})
-		}
-		g.tell(out, warnings)
-		return nil
-	}
-	done, err := j.writeShards(ctx, g)
-	if err != nil {
+	if err := datasets.WriteFile(j.Out, g.Dataset, j.Note); err != nil {
 		return err
 	}
 	if j.JSON {
-		return text.JSON(out, Report{j.Out, done.Shards, g.Count(), g.read})
+		return text.JSON(out, Report{j.Out, g.Count(), g.read})
 	}
 	g.tell(out, warnings)
-	_, err = fmt.Fprintf(out, "%d images in %d tar files\n", done.Images, done.Shards)
-	return err
+	return nil
 }
 
 // readSources reads folders and files, and splits their images.
@@ -126,21 +108,9 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 		for range d.Samples {
 			part = append(part, n)
 		}
-		g.files = append(g.files, datasets.ShardFiles(ctx, s.Path)...)
-	}
-	if err := j.oneFolder(ctx); err != nil {
-		return nil, err
-	}
-	roots := make([]fs.FS, len(parts))
-	g.root = func(sample int) (_ fs.FS, err error) {
-		n := part[sample]
-		if roots[n] == nil {
-			roots[n], err = imageroot.Open(ctx, imageroot.Resolve(j.Root, j.Sources[n].Path))
-		}
-		return roots[n], err
 	}
 	g.Dataset = datasets.Merge(parts...)
-	if err := j.readOnce(g.Dataset, &part); err != nil {
+	if err := j.readOnce(ctx, g.Dataset, part); err != nil {
 		return nil, err
 	}
 	if j.Shares != nil {
@@ -152,29 +122,31 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 	return g, nil
 }
 
-// readOnce leaves out the samples of several sources that repeat another one, and their entries of part, which holds
-// the source of each. Equal paths below different folders are an error in a manifest, which has one root.
-func (j Job) readOnce(d *datasets.Dataset, part *[]int) error {
+// readOnce leaves out the samples of several sources that repeat another one; part holds the source of each. The paths
+// of a manifest have one root: equal paths below different folders, and shards in different folders, are an error.
+func (j Job) readOnce(ctx context.Context, d *datasets.Dataset, part []int) error {
 	if len(j.Sources) < 2 {
 		return nil
 	}
-	roots := map[location.Source]bool{}
+	roots, shards := map[location.Source]bool{}, false
 	for _, s := range j.Sources {
 		root := location.Source{} // of lists: their paths have one root, named later
-		if layout, _ := datasets.LayoutOf(context.Background(), s.Path); layout != datasets.File {
+		layout, _ := datasets.LayoutOf(ctx, s.Path)
+		if layout != datasets.File {
 			root = imageroot.Resolve(j.Root, s.Path).Clean()
 		}
-		roots[root] = true
+		roots[root], shards = true, shards || layout == datasets.Shards
 	}
-	if len(roots) > 1 && datasets.IsShardName(j.Out) {
-		return nil
+	if len(roots) > 1 && shards {
+		return errors.New("data import: found shards in several folders: name them by one pattern with quotes " +
+			"around, such as '*/*.tar', or give the folder above them")
 	}
 	first := make([]int, len(j.Sources)) // the first sample of each
-	for i := range slices.Backward(*part) {
-		first[(*part)[i]] = i
+	for i := range slices.Backward(part) {
+		first[part[i]] = i
 	}
 	notes, err := d.ReadOnce(func(i int) string {
-		n := (*part)[i]
+		n := part[i]
 		return fmt.Sprintf("row %d of %s", i-first[n]+1, j.Sources[n].Path)
 	})
 	if err == nil && len(notes) > 0 && len(roots) > 1 {
@@ -183,11 +155,6 @@ func (j Job) readOnce(d *datasets.Dataset, part *[]int) error {
 	if err != nil {
 		return fmt.Errorf("data import: %w", err)
 	}
-	rows := make([]int, len(d.Samples))
-	for i := range d.Samples { // their rows are those of the merged sources
-		rows[i] = (*part)[d.Samples[i].Row]
-	}
-	*part = rows
 	for _, line := range notes {
 		if j.Note != nil {
 			j.Note("%s", line)
@@ -200,7 +167,7 @@ func (j Job) readOnce(d *datasets.Dataset, part *[]int) error {
 // named, and of any if a root was.
 func (j Job) checkPicturesExist(ctx context.Context, s Source, d *datasets.Dataset) error {
 	layout, err := datasets.LayoutOf(ctx, s.Path)
-	if !j.Root.IsZero() && !datasets.IsShardName(j.Out) && (layout == datasets.Folder || layout == datasets.Zip) {
+	if !j.Root.IsZero() && (layout == datasets.Folder || layout == datasets.Zip) {
 		return fmt.Errorf("data import: %s: found a root, expected none: the paths begin in the folder itself", s.Path)
 	}
 	guessed := s.Read.Format == "" || s.Read.Format == datasets.Auto
@@ -222,25 +189,6 @@ func (j Job) checkPicturesExist(ctx context.Context, s Source, d *datasets.Datas
 	}
 	if not != nil && j.Note != nil {
 		j.Note("%s: %v", s.Path, not)
-	}
-	return nil
-}
-
-// oneFolder rejects shards of different folders, because their paths would have different roots.
-func (j Job) oneFolder(ctx context.Context) error {
-	var first, where location.Source
-	for _, s := range j.Sources {
-		if layout, _ := datasets.LayoutOf(ctx, s.Path); layout != datasets.Shards {
-			continue
-		}
-		dir := imageroot.Resolve(location.Source{}, s.Path).Clean()
-		if first.IsZero() {
-			first, where = s.Path, dir
-		} else if dir != where {
-			return fmt.Errorf("data import: %s and %s are shards in two folders, expected one, that their paths "+
-				"begin in: name them by one pattern with quotes around, such as '*/*.tar', or give the folder "+
-				"above them", first, s.Path)
-		}
 	}
 	return nil
 }
@@ -274,27 +222,8 @@ func (j Job) readPreset(ctx context.Context) (*gathered, error) {
 			return nil, err
 		}
 	}
-	var root fs.FS
 	return &gathered{
 		Dataset: r.Dataset, read: []SourceRead{},
-		root: func(int) (_ fs.FS, err error) {
-			if root == nil {
-				root, err = imageroot.Open(ctx, j.Root)
-			}
-			return root, err
-		},
 		tell: func(out, warnings io.Writer) { r.Write(out, warnings, preset, j.Given) },
 	}, nil
-}
-
-// writeShards copies the images into shards.
-func (j Job) writeShards(ctx context.Context, g *gathered) (done datasets.ShardsWritten, err error) {
-	for i := range g.Samples {
-		if _, err := g.root(i); err != nil {
-			return done, err
-		}
-	}
-	w := datasets.ShardWriter{Name: j.Out, Size: j.ShardSize, Progress: j.Progress, Read: g.files,
-		Root: func(i int) fs.FS { root, _ := g.root(i); return root }} // opened above
-	return w.Write(ctx, g.Dataset)
 }

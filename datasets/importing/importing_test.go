@@ -1,7 +1,6 @@
 package importing
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -12,62 +11,6 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/location"
 )
-
-// A folder becomes shards, with each source's images read below its own root, and the shards become a manifest with
-// the same labels.
-func TestShardsAndBack(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"one/heron/1.jpg", "one/stork/1.jpg", "two/heron/1.jpg", "two/stork/2.jpg"} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(name), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	at := location.At(dir).Join
-	job := Job{Out: filepath.Join(dir, "s", "x-%d.tar"), ShardSize: 1 << 20, Note: t.Logf,
-		Sources: []Source{{Path: at("one")},
-			{Path: at("two"), Read: datasets.ReadOptions{Split: datasets.Test}}}}
-	var out bytes.Buffer
-	if err := job.Run(t.Context(), &out, io.Discard); err != nil ||
-		!strings.HasSuffix(out.String(), "4 images in 1 tar files\n") {
-		t.Fatalf("%v, printed %q", err, out.String())
-	}
-	shard, err := os.ReadFile(filepath.Join(dir, "s", "x-0.tar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range []string{"one/heron/1.jpg", "two/heron/1.jpg", "two/stork/2.jpg"} { // contents
-		if !bytes.Contains(shard, []byte(text)) {
-			t.Errorf("%s is not in the shard", text)
-		}
-	}
-	back := Job{Out: filepath.Join(dir, "m.csv"), Note: t.Logf,
-		Sources: []Source{{Path: at("s/x-*.tar")}}}
-	if err := back.Run(t.Context(), io.Discard, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	list, err := os.ReadFile(back.Out)
-	want := "path,label,split,other_path\n" +
-		"x-0.tar/heron/1.jpg,heron,train,\nx-0.tar/stork/1.jpg,stork,train,\n" +
-		"x-0.tar/heron/1-2.jpg,heron,test,heron/1.jpg\nx-0.tar/stork/2.jpg,stork,test,\n"
-	if err != nil || string(list) != want {
-		t.Errorf("found %s%v, expected %s", list, err, want)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "t"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "t", "y.tar"), shard, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	back.Sources = append(back.Sources, Source{Path: at("t/y.tar")})
-	if err := back.Run(t.Context(), io.Discard, io.Discard); err == nil ||
-		!strings.Contains(err.Error(), "are shards in two folders, expected one") {
-		t.Errorf("two folders: %v", err)
-	}
-}
 
 // A list without a header is read only if its pictures are there or its form is named; of any list the paths that
 // name no file below a root that was given are counted, and if none does that is an error.

@@ -1,21 +1,20 @@
 package shards
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/parquet-go/parquet-go"
 )
 
-// mostCached is the size in bytes of the zero PageCache.
+// mostCached is the size in bytes of a [PageCache], which holds at least one page.
 const mostCached = 256 << 20
 
-// PageCache keeps the pages that were used last, at least one, because neighbouring images are mostly in one page. The
-// zero value is ready to use; methods are safe for concurrent use.
+// PageCache keeps the pages that were used last, because neighbouring images are mostly in one page. The zero value is
+// ready to use; methods are safe for concurrent use.
 type PageCache struct {
 	mu    sync.Mutex
-	bytes int64
-	clock int64
-	pages map[pageKey]*keptPage
+	pages []*keptPage // the one used last at the end
 }
 
 type pageKey struct {
@@ -23,61 +22,48 @@ type pageKey struct {
 	group, leaf, page int
 }
 
-// keptPage is a page, which its first user reads.
+// keptPage is a page, which its first user reads while others wait.
 type keptPage struct {
+	key    pageKey
 	once   sync.Once
 	values []parquet.Value
 	err    error
-	bytes  int64
-	used   int64
+	bytes  int64 // guarded by the cache; 0: it is being read
 }
 
 // getPage returns the values of a page; read loads them unless they are cached.
 func (c *PageCache) getPage(k pageKey, read func() ([]parquet.Value, error)) ([]parquet.Value, error) {
 	c.mu.Lock()
-	if c.pages == nil {
-		c.pages = map[pageKey]*keptPage{}
+	p := &keptPage{key: k}
+	if i := slices.IndexFunc(c.pages, func(p *keptPage) bool { return p.key == k }); i >= 0 {
+		p = c.pages[i]
+		c.pages = slices.Delete(c.pages, i, i+1)
 	}
-	p := c.pages[k]
-	if p == nil {
-		p = &keptPage{}
-		c.pages[k] = p
-	}
-	c.clock++
-	p.used = c.clock
+	c.pages = append(c.pages, p)
 	c.mu.Unlock()
 	p.once.Do(func() {
 		p.values, p.err = read()
-		size := int64(0)
+		size := int64(1)
 		for _, v := range p.values {
 			size += int64(len(v.Bytes())) + 24
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		p.bytes = size
-		if c.bytes += size; p.err != nil {
-			delete(c.pages, k)
-			return
-		}
-		c.dropLeastUsed(k)
+		c.dropOldest()
 	})
 	return p.values, p.err
 }
 
-// dropLeastUsed drops the least recently used pages, but keeps at least one.
-func (c *PageCache) dropLeastUsed(but pageKey) {
-	for c.bytes > mostCached && len(c.pages) > 1 {
-		var oldest pageKey
-		least := c.clock + 1
-		for k, p := range c.pages {
-			if k != but && p.used < least && p.bytes > 0 {
-				oldest, least = k, p.used
-			}
+// dropOldest drops the least recently used pages, but not those that are being read.
+func (c *PageCache) dropOldest() {
+	total := int64(0)
+	kept := c.pages[:0:0]
+	for i, p := range slices.Backward(c.pages) {
+		if total += p.bytes; p.err == nil && (total <= mostCached || p.bytes == 0 || i == len(c.pages)-1) {
+			kept = append(kept, p)
 		}
-		if least > c.clock {
-			return // the others are being read
-		}
-		c.bytes -= c.pages[oldest].bytes
-		delete(c.pages, oldest)
 	}
+	slices.Reverse(kept)
+	c.pages = kept
 }

@@ -18,8 +18,6 @@ import (
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/encoding/rle"
 	"github.com/parquet-go/parquet-go/format"
-
-	"winnow/internal/parquetguard"
 )
 
 // Feature is the metadata that Hugging Face's library stores for a column.
@@ -48,15 +46,15 @@ type ParquetFile struct {
 // chunk is the pages of a column in a row group.
 type chunk struct {
 	column     *parquet.Column
-	dictionary *parquetguard.Place
-	pages      []parquetguard.Place
+	dictionary *pagePlace
+	pages      []pagePlace
 	starts     []int64 // first row of each page within the group
 }
 
 // OpenParquet reads a file's description.
 func OpenParquet(src io.ReaderAt, size int64) (f *ParquetFile, err error) {
 	defer recoverBroken(&err)
-	file, _, err := parquetguard.Open(src, size)
+	file, err := openGuarded(src, size)
 	if err != nil {
 		return nil, fmt.Errorf("is no Parquet file: %w", err)
 	}
@@ -248,7 +246,7 @@ func (f *ParquetFile) listPages(src io.ReaderAt, group, leaf int) (*chunk, error
 	if c := f.chunks[[2]int{group, leaf}]; c != nil {
 		return c, nil
 	}
-	all, err := parquetguard.Places(f.file, src, group, leaf)
+	all, err := listPlaces(f.file, src, group, leaf)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +266,7 @@ func (f *ParquetFile) listPages(src io.ReaderAt, group, leaf int) (*chunk, error
 
 // readPage returns the values of a page, one for each row.
 func (f *ParquetFile) readPage(src io.ReaderAt, c *chunk, group, leaf, n int) ([]parquet.Value, error) {
-	content, err := c.pages[n].Open(f.file, src, group, leaf)
+	content, err := c.pages[n].openPage(f.file, src, group, leaf)
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +299,7 @@ func (f *ParquetFile) readPage(src io.ReaderAt, c *chunk, group, leaf, n int) ([
 }
 
 // decodeValues returns the values of a page that are not null.
-func (f *ParquetFile) decodeValues(src io.ReaderAt, c *chunk, content parquetguard.Content, count, group, leaf int) (
+func (f *ParquetFile) decodeValues(src io.ReaderAt, c *chunk, content pageContent, count, group, leaf int) (
 	[]parquet.Value, error) {
 	//lint:ignore SA1019 older files still use it
 	if content.Encoding != format.PlainDictionary && content.Encoding != format.RLEDictionary {
@@ -319,7 +317,7 @@ func (f *ParquetFile) decodeValues(src io.ReaderAt, c *chunk, content parquetgua
 	if c.dictionary == nil {
 		return nil, errors.New("refers to a dictionary, and there is none")
 	}
-	words, err := c.dictionary.Open(f.file, src, group, leaf)
+	words, err := c.dictionary.openPage(f.file, src, group, leaf)
 	if err != nil {
 		return nil, err
 	}

@@ -4,9 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -105,49 +102,6 @@ func TestBrokenTar(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, expected %q", what, err, c.want)
 		}
-	}
-}
-
-// A written tar file has the right content and the predicted length.
-func TestWriteTar(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "a.tar")
-	long := strings.Repeat("folder/", 40) + "ü.jpg"
-	files := func() []TarFile {
-		open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("picture")), nil }
-		return []TarFile{{Name: long, Size: 7, Open: open}, {Name: "a.cls", Data: []byte("3")}}
-	}
-	total := int64(1024)
-	for _, f := range files() {
-		n, err := f.Length()
-		if err != nil {
-			t.Fatal(err)
-		}
-		total += n
-	}
-	if err := WriteTar(t.Context(), name, files()); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if int64(len(data)) != total {
-		t.Errorf("%d bytes, foretold %d", len(data), total)
-	}
-	x, err := readTarIndex(bytes.NewReader(data), total)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m, ok := x[long]; !ok || string(data[m.at:m.at+m.size]) != "picture" {
-		t.Error("the picture is another")
-	}
-	grown := files()
-	grown[0].Size = 6
-	if err := WriteTar(t.Context(), name, grown); err == nil || !strings.Contains(err.Error(), "it is being changed") {
-		t.Errorf("a picture that grew: %v", err)
-	}
-	if again, err := os.ReadFile(name); err != nil || !bytes.Equal(again, data) {
-		t.Error("a failure left something else")
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"winnow/internal/paired"
+	"winnow/internal/spread"
 	"winnow/internal/text"
 	"winnow/papers/studies"
 )
@@ -33,7 +33,7 @@ func describeNumbers(v studies.Verdict) string {
 func countHigher(list []studies.Comparison) (n, needs int) {
 	var undecided []int
 	for _, c := range list {
-		if c.Mean > paired.Rounding {
+		if c.Mean > spread.Rounding {
 			n++
 		}
 		if c.State == studies.CannotSay {

@@ -63,42 +63,6 @@ func WriteAll(dir string, files map[string]func(io.Writer) error) error {
 	return nil
 }
 
-// WriteMany writes files below a folder, which it creates, each whole or not at all. Unlike [Write] it does not wait
-// until each is on the disk, which takes minutes for ten thousand files: after a power failure files may be missing or
-// empty, so it is for copies that can be made again.
-func WriteMany(dir string, names []string, write func(i int, w io.Writer) error) error {
-	folders := map[string]map[string]bool{} // the names of our files in each
-	for _, name := range names {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		to := filepath.Dir(path)
-		if folders[to] == nil {
-			folders[to] = map[string]bool{}
-		}
-		folders[to][filepath.Base(path)] = true
-	}
-	for to, ours := range folders {
-		if err := os.MkdirAll(to, 0o755); err != nil {
-			return err
-		}
-		sweepTemporary(to, ours)
-	}
-	for i, name := range names {
-		t, err := findTarget(filepath.Join(dir, filepath.FromSlash(name)))
-		if err == nil {
-			err = t.exchangeFile(func(w io.Writer) error { return write(i, w) }, false)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	for to := range folders {
-		if err := SyncDir(to); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // exchangeFile writes a new file next to the old one and renames it into place.
 func (t target) exchangeFile(write func(io.Writer) error, synced bool) (err error) {
 	f, err := createTemporary(t.path, t.mode)

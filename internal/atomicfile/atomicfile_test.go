@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"winnow/internal/atomicfile"
 )
 
@@ -36,47 +34,6 @@ func TestWrite(t *testing.T) {
 		t.Error(err)
 	}
 	check(t, dir, "new")
-}
-
-// TestWriteMany: files in folders that may not exist; an error names its file, which stays as it was; what a killed
-// process left of these files goes, and other hidden files stay.
-func TestWriteMany(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "copy")
-	names := []string{"a.txt", "deep/b.txt"}
-	content := "old"
-	write := func(i int, w io.Writer) error {
-		if i == 1 && content == "bad" {
-			_, _ = io.WriteString(w, "half")
-			return errors.New("no more")
-		}
-		_, err := io.WriteString(w, content+names[i])
-		return err
-	}
-	if err := atomicfile.WriteMany(dir, names, write); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{".a.txt.tmp-7", ".notes.tmp-7"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	content = "bad"
-	if err := atomicfile.WriteMany(dir, names, write); err == nil || err.Error() != "deep/b.txt: no more" {
-		t.Errorf("found %v, expected the error of deep/b.txt", err)
-	}
-	found := map[string]string{}
-	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			var text []byte
-			text, err = os.ReadFile(filepath.Join(dir, name))
-			found[name] = string(text)
-		}
-		return err
-	})
-	want := map[string]string{"a.txt": "bada.txt", "deep/b.txt": "olddeep/b.txt", ".notes.tmp-7": ""}
-	if diff := cmp.Diff(want, found); err != nil || diff != "" {
-		t.Errorf("%v, -want +found:\n%s", err, diff)
-	}
 }
 
 // check looks at the only file of the folder.

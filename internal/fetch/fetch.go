@@ -1,10 +1,8 @@
 // Package fetch downloads a file of known size and sha256 from the first of several places that has it. What has
-// arrived stays next to the file until it is complete, and the next call resumes it. The file gets its own name only
-// after its size and sha256 are checked.
+// arrived stays next to the file until it is complete, and the next call resumes it.
 package fetch
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,176 +20,126 @@ import (
 	"winnow/internal/regular"
 )
 
-// File is the file to fetch.
-type File struct {
-	Size   int64
-	SHA256 string // hex
-}
-
-// Options say where to fetch from and whom to notify.
-type Options struct {
-	Places   []string                         // http:// or https:// addresses, or paths of files, tried in order
-	Note     func(fact string)                // called when a place fails or a transfer resumes; may be nil
-	Progress func(done, total, earlier int64) // bytes done, in total, and from an earlier transfer; may be nil
-	Wait     time.Duration                    // wait before the first retry, doubled for each further one; 0: 1 s
-	Stall    time.Duration                    // time without a byte after which a transfer is broken; 0: 1 min
-}
-
-// attempts is how often in a row a transfer may break without receiving a byte.
-const attempts = 4
+// stall is the time without a byte after which a transfer is broken.
+const stall = time.Minute
 
 // Unavailable is the error when no place had the file; it says what was wrong with each.
 type Unavailable struct{ Places []string }
 
 func (e *Unavailable) Error() string { return strings.Join(e.Places, "; ") }
 
-// Remote reports whether a place is an address, not a file.
-func Remote(place string) bool {
+// IsAddress reports whether a place is an address, not a file.
+func IsAddress(place string) bool {
 	return strings.HasPrefix(place, "http://") || strings.HasPrefix(place, "https://")
 }
 
-// To fetches the file to path, which must not exist. Until the file is complete its part is in the folder
-// path.part, even after an error or the end of ctx; the next call resumes it.
-func (f File) To(ctx context.Context, path string, o Options) error {
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("fetch: %s: is there already, expected nothing", path)
-	}
-	dir := path + ".part"
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("fetch: %w", err)
-	}
-	held, err := lock.Folder(dir)
-	if err != nil {
-		return fmt.Errorf("fetch: %w", err)
-	}
-	defer held.Close()
-	part, err := regular.OpenOwn(filepath.Join(dir, "file"), os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return fmt.Errorf("fetch: %w", err)
-	}
-	d := &download{File: f, Options: o, part: part}
-	if d.earlier, err = part.Seek(0, io.SeekEnd); err == nil {
-		d.done = d.earlier
-		err = d.tryPlaces(ctx)
-	}
-	if err = errors.Join(err, part.Sync(), part.Close()); err == nil {
-		if err = os.Rename(part.Name(), path); err == nil {
-			err = atomicfile.SyncDir(filepath.Dir(path))
-		}
-	}
-	if d.done == 0 || err == nil { // nothing to resume
-		os.RemoveAll(dir)
-	}
-	return err
+// Source is a file and where to get it.
+type Source struct {
+	Name   string
+	Size   int64
+	SHA256 string   // hex
+	Places []string // http:// or https:// addresses, or paths of files, tried in order
 }
 
-// download is a transfer in progress.
+// download is a transfer in progress. Until the file is complete its part is in path.part, even after an error; the
+// next call resumes it.
 type download struct {
-	File
-	Options
+	Source
 	part          *os.File
 	done, earlier int64 // bytes in part, now and at the beginning
+	progress      func(done, total, earlier int64)
 }
 
-// tryPlaces fetches the file from the first place that has it.
-func (d *download) tryPlaces(ctx context.Context) error {
+// File fetches a file to path, which must not exist, from the first of its places that has it.
+//
+// note reports a place that failed; progress the bytes done, in total, and from an earlier transfer.
+func File(ctx context.Context, file Source, path string, note func(fact string),
+	progress func(done, total, earlier int64)) error {
+	part, err := regular.OpenOwn(path+".part", os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	defer part.Close()
+	if held, err := lock.File(part); err == nil && !held {
+		return fmt.Errorf("%s: another winnow is fetching it", part.Name())
+	}
+	d := &download{Source: file, part: part, progress: progress}
+	if d.earlier, err = part.Seek(0, io.SeekEnd); err != nil {
+		return err
+	}
+	d.done = d.earlier
 	var failed []string
-	for i, place := range d.Places {
+	for _, place := range file.Places {
 		resumed := d.done > 0
 		err := d.fetchFrom(ctx, place)
-		if _, different := errors.AsType[*differentError](err); different && resumed {
-			d.noteFact("%s: %v: starting again", place, err)
+		if errors.Is(err, errOther) && resumed { // the part was of another file
 			err = d.fetchFrom(ctx, place)
 		}
-		if err == nil || ctx.Err() != nil {
-			return errors.Join(ctx.Err(), err)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil {
+			if err = errors.Join(part.Sync(), os.Rename(part.Name(), path)); err != nil {
+				return err
+			}
+			return atomicfile.SyncDir(filepath.Dir(path))
 		}
 		failed = append(failed, fmt.Sprintf("%s: %v", place, err))
-		if i+1 < len(d.Places) {
-			d.noteFact("%s: %v; trying the next place", place, err)
+		if note != nil {
+			note(failed[len(failed)-1])
 		}
+	}
+	if d.done == 0 { // nothing to resume
+		os.Remove(part.Name())
 	}
 	return &Unavailable{failed}
 }
 
-// differentError says that a place has another file.
-type differentError struct{ error }
+// errOther says that a place has another file.
+var errOther = errors.New("it is another version, or damaged")
 
-// fetchFrom fetches what is missing from one place and checks the result. It repeats a broken transfer as long as it
-// makes progress now and then.
+// fetchFrom appends what is missing from one place, and checks the sum. Of another file nothing is kept.
 func (d *download) fetchFrom(ctx context.Context, place string) error {
-	wait := cmp.Or(d.Wait, time.Second)
-	for left := attempts; d.done < d.Size; {
-		before := d.done
-		again, err := d.transferPart(ctx, place)
-		if err != nil && (!again || ctx.Err() != nil) {
+	if d.done < d.Size {
+		if err := d.appendFrom(ctx, place); err != nil {
 			return err
-		}
-		if left--; d.done > before {
-			left = attempts
-		}
-		if err != nil && left == 0 {
-			return err
-		}
-		if err != nil {
-			d.noteFact("%s: %v after %d of %d bytes: resuming", place, err, d.done, d.Size)
-			select {
-			case <-ctx.Done():
-			case <-time.After(wait << (attempts - left)):
-			}
 		}
 	}
-	sum, n, err := Sum(d.part.Name())
-	if err == nil && (n != d.Size || sum != d.SHA256) {
-		err = &differentError{errors.Join(fmt.Errorf("found %d bytes with sha256 %s, expected %d with %s: it "+
-			"is another version, or damaged", n, sum, d.Size, d.SHA256), d.clearPart())}
+	h := sha256.New()
+	n, err := io.Copy(h, io.NewSectionReader(d.part, 0, d.done))
+	if sum := hex.EncodeToString(h.Sum(nil)); err == nil && (n != d.Size || sum != d.SHA256) {
+		err = errors.Join(fmt.Errorf("found %d bytes with sha256 %s, expected %d with %s: %w", n, sum, d.Size, d.SHA256,
+			errOther), d.startAgain())
 	}
 	return err
 }
 
-// clearPart deletes what has arrived.
-func (d *download) clearPart() error {
+// startAgain deletes what has arrived.
+func (d *download) startAgain() error {
 	d.done, d.earlier = 0, 0
 	return d.part.Truncate(0)
 }
 
-func (d *download) noteFact(format string, args ...any) {
-	if d.Note != nil {
-		d.Note(fmt.Sprintf(format, args...))
-	}
-}
-
-// transferPart appends what a place sends to the part, and reports whether to try again after an error.
-func (d *download) transferPart(ctx context.Context, place string) (again bool, err error) {
-	if !Remote(place) {
+// appendFrom appends what a place sends.
+func (d *download) appendFrom(ctx context.Context, place string) error {
+	if !IsAddress(place) {
 		in, err := regular.Open(place)
 		if err != nil {
-			return false, err
+			return err
 		}
 		defer in.Close()
-		if err := d.clearPart(); err != nil {
-			return false, err
+		if err := d.startAgain(); err != nil {
+			return err
 		}
-		_, err = d.appendPart(ctx, in, func() {})
-		return false, err
+		return d.copyFrom(ctx, in, nil)
 	}
-	stall := cmp.Or(d.Stall, time.Minute)
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
-	alive := time.AfterFunc(stall, cancel)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	alive := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no byte came for %v", stall)) })
 	defer alive.Stop()
-	again, err = d.requestPart(inner, place, func() { alive.Reset(stall) })
-	if inner.Err() != nil && ctx.Err() == nil {
-		return true, fmt.Errorf("no byte came for %v", stall)
-	}
-	return again, err
-}
-
-// requestPart requests what is missing; heard is called whenever bytes arrive.
-func (d *download) requestPart(ctx context.Context, place string, heard func()) (again bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
 	if err != nil {
-		return false, err
+		return err
 	}
 	req.Header.Set("Accept-Encoding", "identity") // a compressed transfer could not be resumed
 	if d.done > 0 {
@@ -199,62 +147,59 @@ func (d *download) requestPart(ctx context.Context, place string, heard func()) 
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return true, err
+		return err
 	}
 	defer res.Body.Close()
-	answered := errors.New("answered " + res.Status)
+	from := fmt.Sprintf("bytes %d-", d.done)
 	switch code := res.StatusCode; {
 	case code == http.StatusOK:
-		err = d.clearPart()
-	case code == http.StatusPartialContent &&
-		strings.HasPrefix(res.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", d.done)):
-	case code == http.StatusPartialContent, code == http.StatusRequestedRangeNotSatisfiable:
-		return true, errors.Join(answered, d.clearPart())
-	default:
-		return code >= 500 || code == http.StatusTooManyRequests, answered
+		err = d.startAgain()
+	case code != http.StatusPartialContent || !strings.HasPrefix(res.Header.Get("Content-Range"), from):
+		err = errors.New("answered " + res.Status)
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
-	return d.appendPart(ctx, res.Body, heard)
+	return d.copyFrom(ctx, res.Body, func() { alive.Reset(stall) })
 }
 
-// appendPart appends what is read to the part; heard is called whenever bytes arrive.
-func (d *download) appendPart(ctx context.Context, in io.Reader, heard func()) (again bool, err error) {
+// copyFrom appends what is read, at most a byte more than the file has; heard is called whenever bytes arrive.
+func (d *download) copyFrom(ctx context.Context, in io.Reader, heard func()) error {
 	buf := make([]byte, 1<<16)
-	for ctx.Err() == nil {
-		n, readErr := in.Read(buf)
+	for d.done <= d.Size {
+		n, err := in.Read(buf)
 		if n > 0 {
-			heard()
+			if heard != nil {
+				heard()
+			}
 			if _, err := d.part.WriteAt(buf[:n], d.done); err != nil {
-				return false, err
+				return err
 			}
-			if d.done += int64(n); d.Progress != nil {
-				d.Progress(min(d.done, d.Size), d.Size, d.earlier)
-			}
+			d.done += int64(n)
+			d.progress(min(d.done, d.Size), d.Size, d.earlier)
 		}
 		switch {
-		case d.done > d.Size:
-			return false, &differentError{errors.Join(fmt.Errorf("found more than %d bytes", d.Size), d.clearPart())}
-		case errors.Is(readErr, io.EOF) && d.done < d.Size:
-			return true, io.ErrUnexpectedEOF
-		case errors.Is(readErr, io.EOF):
-			return false, nil
-		case readErr != nil:
-			return true, readErr
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, io.EOF) && d.done < d.Size:
+			return io.ErrUnexpectedEOF
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
 		}
 	}
-	return true, ctx.Err()
+	return nil
 }
 
-// Sum returns the sha256 of a file in hex, and its bytes.
-func Sum(path string) (sum string, bytes int64, err error) {
+// Sum returns the sha256 of a file in hex.
+func Sum(path string) (string, error) {
 	f, err := regular.Open(path)
 	if err != nil {
-		return "", 0, err
+		return "", err
 	}
 	defer f.Close()
 	h := sha256.New()
-	bytes, err = io.Copy(h, f)
-	return hex.EncodeToString(h.Sum(nil)), bytes, err
+	_, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), err
 }

@@ -8,7 +8,7 @@ type Room struct {
 }
 
 // openToAll may be imported by every room.
-const openToAll = "datasets/location internal/atomicfile internal/blocksum internal/catalog internal/interrupt " +
+const openToAll = "datasets/location internal/atomicfile internal/catalog internal/interrupt " +
 	"internal/lock internal/regular internal/seal internal/seen internal/text"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
@@ -18,17 +18,16 @@ var rooms = []Room{
 		""},
 
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
-		"datasets/labelstudio datasets/shards internal/document internal/exif internal/jsontext internal/text"},
+		"datasets/shards internal/document internal/text"},
 	{"datasets/location", "says where files and folders are, on this machine or in an object store, opens them, and " +
 		"finds them when they moved", ""},
 	{"datasets/bucket", "reads the objects of a bucket as files: S3, all that speaks its protocol, Google's storage",
 		""},
-	{"datasets/shards", "finds tar and Parquet files by patterns of names, and images and rows in them; writes tar files",
-		"internal/parquetguard"},
-	{"datasets/importing", "gathers sources or a published data set, splits them as papers do, and writes a manifest or shards",
+	{"datasets/shards", "finds tar and Parquet files by patterns of names, and images and rows in them; bounds what they make readers " +
+		"allocate",
+		""},
+	{"datasets/importing", "gathers sources or a published data set, splits them as papers do, and writes a manifest",
 		"datasets datasets/imageroot datasets/packed internal/text"},
-	{"datasets/labelstudio", "reads the tasks of Label Studio: what annotators chose",
-		"internal/jsontext"},
 	{"datasets/glyphs", "draws the embedded data set: characters of open fonts",
 		"datasets datasets/packed"},
 	{"datasets/classnames", "shows classes by names that people know: of a file, of a manifest's column, of drawn " +
@@ -78,7 +77,7 @@ var rooms = []Room{
 		"eval features filters head internal/spread train"},
 
 	{"backbone", "turns image files into vectors: decode, orient, resize, crop, augment, batch, infer",
-		"backbone/jfif datasets features internal/exif"},
+		"backbone/jfif datasets features"},
 	{"backbone/jfif", "decodes JPEG photographs to libjpeg's bits",
 		""},
 	{"backbone/ort", "runs models with ONNX Runtime: sessions, live networks, CPU and CUDA, the fast BLAS; holds " +
@@ -148,7 +147,7 @@ var rooms = []Room{
 		"backbone/ort datasets run/extraction features internal/budget internal/hint run run/config run/measure " +
 			"run/folder train"},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
-		"internal/paired report/page"},
+		"internal/spread report/page"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
 		"audit audit/suspects backbone/ort datasets eval run/extraction features filters head internal/hint " +
 			"internal/lookup internal/spread papers/studies papers/theory run run/inspect run/grid " +
@@ -170,7 +169,7 @@ var rooms = []Room{
 	{"report/review", "serves the page on which people look at a set and decide about its images, and writes the " +
 		"corrected list",
 		"audit/learn audit/suspects backbone datasets datasets/classnames datasets/imageroot datasets/shards " +
-			"eval/tsne internal/hint internal/jsontext internal/pagestyle report/page report/review/decisions " +
+			"eval/tsne internal/hint internal/pagestyle report/page report/review/decisions " +
 			"run/embedding search"},
 	{"report/review/decisions", "keeps decisions and their history durably; holds SQLite",
 		"datasets"},
@@ -184,18 +183,16 @@ var rooms = []Room{
 		""},
 	{"internal/document", "parses YAML of bounded size and depth",
 		""},
-	{"internal/exif", "reads how a camera was turned",
+	{"internal/fetch", "downloads a file of known sha256, continues one that broke off, checks it",
 		""},
-	{"internal/fetch", "downloads a file of known sha256, goes on with one that broke off, checks it",
+	{"internal/vectorfile", "writes embeddings for numpy, as CSV, Parquet and JSON lines",
+		"features"},
+	{"internal/tfevents", "writes scalars as TensorBoard reads them",
 		""},
 	{"internal/hint", "lets an error carry what its reader can do about it",
 		""},
 	{"internal/budget", "says what memory a machine has, and divides what a command may take",
 		"internal/hint"},
-	{"internal/jsontext", "reads the values of JSON as text, and lists element by element",
-		""},
-	{"internal/blocksum", "finds changed bits in a large file while it is read: a sum for each block",
-		""},
 	{"internal/seal", "ends a JSON file with a sum of itself",
 		""},
 	{"internal/seen", "tells whether an image's file is the one that a vector was made from",
@@ -213,22 +210,14 @@ var rooms = []Room{
 		""},
 	{"internal/rules", "holds this table and tests it",
 		""},
-	{"internal/parquetguard", "bounds what a Parquet file makes its reader allocate",
-		""},
-	{"internal/printable", "lets no control character of a label, a path or an error reach a terminal",
-		""},
 	{"internal/text", "writes numbers, sizes, names and tables for people, and JSON",
 		""},
 	{"internal/eigen", "decomposes symmetric matrices",
 		""},
-	{"internal/paired", "compares two ways by the differences of their repetitions: t-test, interval, " +
-		"Holm's correction",
+	{"internal/printable", "lets no control character of a label, a path or an error reach a terminal",
 		""},
-	{"internal/spread", "summarises values as a box plot does, and finds the k-th largest",
-		""},
-	{"internal/vectorfile", "writes embeddings as npy, npz, safetensors, fvecs, CSV, TSV, Parquet and JSON lines",
-		"features"},
-	{"internal/tfevents", "writes scalars as TensorBoard reads them",
+	{"internal/spread", "summarises values as a box plot does, finds the k-th largest, and compares two ways by their " +
+		"repetitions: t-test, interval, Holm's correction",
 		""},
 	{"internal/testing/costs", "runs tests and lists those that take the most processor time",
 		""},

@@ -1,4 +1,5 @@
-// Package spread summarises values as a box plot does.
+// Package spread summarises values as a box plot does, and compares two methods by the differences of their
+// repetitions, seed by seed.
 package spread
 
 import (

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"winnow/internal/paired"
+	"winnow/internal/spread"
 )
 
 // Claim is a statement of the paper about the order of its numbers.
@@ -41,10 +41,10 @@ const (
 // Comparison is one instance of a claim.
 type Comparison struct {
 	Better, Than      string  // the sides, in words
-	paired.Difference         // over the seeds of both sides, minus the claim's By
+	spread.Difference         // over the seeds of both sides, minus the claim's By
 	Holm              float64 // P, corrected for all comparisons of the study (Holm 1979); NaN for one seed
 	State             State
-	Seeds             int   // how many would settle what cannot be said ([paired.Difference.Needs]); 0: not known
+	Seeds             int   // how many would settle what cannot be said ([spread.Difference.Needs]); 0: not known
 	Paper             *bool // whether it holds in the paper's own numbers; nil: not known
 }
 
@@ -139,7 +139,7 @@ func (r *Results) TestClaims() []Verdict {
 			tests++
 		}
 	}
-	ps = paired.Holm(ps)
+	ps = spread.Holm(ps)
 	for _, v := range all {
 		for i := range v.Comparisons {
 			c := &v.Comparisons[i]
@@ -229,7 +229,7 @@ func (r *Results) compareSides(c Claim, measure string, a, b side) (Comparison, 
 			differences = append(differences, mine[seed]-other-less)
 		}
 	}
-	if out.Difference = paired.Compare(differences); out.N == 0 {
+	if out.Difference = spread.Compare(differences); out.N == 0 {
 		return out, false
 	}
 	p, known := r.paperValue(a, measure)

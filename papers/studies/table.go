@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"winnow/internal/paired"
+	"winnow/internal/spread"
 	"winnow/internal/text"
 )
 
 // summary is a cell over its seeds, in printed units: percent if the study is in percent.
 type summary struct {
-	paired.Summary
+	spread.Summary
 	Paper    float64 // NaN: none
 	Doubtful bool    // the paper's number
 }
@@ -27,7 +27,7 @@ func (r *Results) summarizeCell(row, column int, measure string) summary {
 	for _, seed := range listSortedKeys(values) {
 		list = append(list, scale*values[seed])
 	}
-	s := summary{Summary: paired.Summarize(list), Paper: math.NaN()}
+	s := summary{Summary: spread.Summarize(list), Paper: math.NaN()}
 	if p, ok := r.paperValue(side{row, column}, measure); ok && !r.StandIn {
 		s.Paper, s.Doubtful = p*r.Study.computePrintScale(measure), r.Study.Rows[row].Paper[column].Doubtful
 	}

@@ -150,6 +150,8 @@ func TestDecideRefuses(t *testing.T) {
 	w := newWorld(t, 100)
 	many := strings.Repeat(`{"id":1,"action":"keep","version":0},`, 2001)
 	for body, want := range map[string]string{
+		``:      "EOF",
+		`{} {}`: "more after the object", `{"x":1}`: "unknown field",
 		`{"tab":"t"}`: "found 0, expected 1 to 2000",
 		`{"tab":"t","decisions":[` + many[:len(many)-1] + `]}`:                         "found 2001",
 		one(`"action":"keep","version":0`):                                             "expected 0 to 99",

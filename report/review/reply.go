@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net/http"
 
-	"winnow/internal/jsontext"
 	"winnow/internal/regular"
 )
 
@@ -78,5 +77,5 @@ func readJSON(req *http.Request, to any) error {
 			err = errors.New("there is more after the object")
 		}
 	}
-	return refuseWith(http.StatusBadRequest, "the request's JSON: %v", jsontext.Fault(err))
+	return refuseWith(http.StatusBadRequest, "the request's JSON: %v", err)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -19,14 +18,13 @@ import (
 )
 
 // RunForms are the forms that [WriteRun] writes.
-var RunForms = []string{"npy", "npz", "safetensors", "fvecs", "csv", "tsv", "parquet"}
+var RunForms = []string{"npy", "csv", "parquet"}
 
 // RunFile is a file for the embeddings of a run. Form, one of [RunForms], need not be its ending.
 type RunFile struct{ Form, Path string }
 
-// Beside returns the file that says what the rows are, "" for forms that need none. It is the same file for emb.npy,
-// emb.safetensors and emb.fvecs.
-func (f RunFile) Beside() string { return vectorfile.Form(f.Form).Beside(f.Path) }
+// Files returns the files that are written for it.
+func (f RunFile) Files() []string { return vectorfile.Files(f.Path, f.Form) }
 
 // RunVectors describes the embeddings written for a run, as winnow export --json prints it.
 type RunVectors struct {
@@ -61,14 +59,13 @@ func WriteRun(ctx context.Context, r *folder.Run, splits string, to []RunFile) (
 	}
 	out := &RunVectors{Rows: x.Rows, Dim: x.Cols, View: r.Look(), LeftOut: append([]lookup.LeftOut{}, left...)}
 	put := func(path string, write func(io.Writer) error) error {
-		if slices.Contains(out.Files, path) { // the file of rows, written for another form
-			return nil
-		}
 		out.Files = append(out.Files, path)
 		return WriteWhole(path, write)
 	}
 	for _, f := range to {
-		if err := vectorfile.WriteRows(f.Path, vectorfile.Form(f.Form), x.Cols, put, named); err != nil {
+		if err := vectorfile.Write(f.Path, f.Form, x.Cols, put, func(to vectorfile.Writer) error {
+			return errors.Join(to.Write(named), to.Close())
+		}); err != nil {
 			return nil, err
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // Endings returns the endings of the files that [Network.WriteFile] writes.
 func Endings() (list []string) {
 	for _, form := range vectorfile.Forms {
-		list = append(list, "."+string(form))
+		list = append(list, "."+form)
 	}
 	return list
 }
@@ -31,7 +31,7 @@ func Files(out string) ([]string, error) {
 	if !ok {
 		return nil, fmt.Errorf("%q does not end in %s", out, strings.Join(Endings(), ", "))
 	}
-	return form.Files(out), nil
+	return vectorfile.Files(out, form), nil
 }
 
 // Written describes a file of vectors, as winnow embed --json prints it.

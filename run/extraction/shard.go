@@ -96,13 +96,13 @@ func mergeStores(ctx context.Context, w *cluster.Whole, _ iter.Seq2[struct{}, er
 			return nil, cmp.Or(w.Verify(ctx), err)
 		}
 	}
-	s, err := features.Join(list, w.Out.Path(), o.Overwrite, o.Progress)
+	s, err := features.Join(ctx, list, w.Out.Path(), o.Overwrite, o.Progress)
 	complete := errors.Is(err, features.ErrComplete)
 	if complete {
 		s, err = features.Open(w.Out.Path())
 	}
 	if _, changed := errors.AsType[*features.SourceError](err); changed {
-		err = cmp.Or(w.Verify(ctx), err)
+		return nil, cmp.Or(w.Verify(ctx), err)
 	}
 	_, other := errors.AsType[*features.KeyError](err)
 	if _, damaged := errors.AsType[*features.DamageError](err); other || damaged {

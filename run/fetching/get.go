@@ -59,13 +59,13 @@ func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got,
 		return nil, fmt.Errorf("fetching: %w", err)
 	}
 	if err := bringAll(ctx, files, filepath.Dir(path), o); errors.As(err, new(*fetch.Unavailable)) {
-		if o.From != "" && !fetch.Remote(o.From) {
+		if o.From != "" && !fetch.IsAddress(o.From) {
 			return nil, hint.With(fmt.Errorf("fetching: %q was not fetched: %w", name, err),
 				"name the published file; winnow models show %s prints its size and sha256", name)
 		}
 		return nil, hint.With(fmt.Errorf("fetching: %q was not fetched: %w", name, err),
-			"check the network and its proxy (HTTPS_PROXY), or name a mirror or a copy: winnow models get %s --from "+
-				"URL|FILE",
+			"repeat the command, which resumes; check the network and its proxy (HTTPS_PROXY), or name a mirror or a "+
+				"copy: winnow models get %s --from URL|FILE",
 			name)
 	} else if err != nil {
 		return nil, err
@@ -91,19 +91,12 @@ func checkPresent(r *models.Registry, e models.Entry) (*Got, error) {
 	return &Got{b, p, true}, err
 }
 
-// source is a file of a model, and where to get it.
-type source struct {
-	fetch.File
-	name   string
-	places []string
-}
-
 // listEntrySources returns the files of an entry. The first is the network itself.
-func listEntrySources(e models.Entry, from string) ([]source, error) {
+func listEntrySources(e models.Entry, from string) ([]fetch.Source, error) {
 	pub, ok := e.Published()
-	list := []source{{fetch.File{Size: pub.Size, SHA256: pub.SHA256}, filepath.Base(e.File), pub.Places}}
+	list := []fetch.Source{{Name: filepath.Base(e.File), Size: pub.Size, SHA256: pub.SHA256, Places: pub.Places}}
 	for _, part := range pub.Parts {
-		list = append(list, source{fetch.File{Size: part.Size, SHA256: part.SHA256}, part.Name, part.Places})
+		list = append(list, fetch.Source(part))
 	}
 	switch {
 	case !ok && models.Instead(e.Name) != "":
@@ -117,13 +110,13 @@ func listEntrySources(e models.Entry, from string) ([]source, error) {
 	case from == "" && len(pub.Places) == 0:
 		return nil, hint.With(fmt.Errorf("fetching: %q: no place is known that has its file", e.Name),
 			"name one: winnow models get %s --from URL|FILE; the sha256 is checked", e.Name)
-	case strings.Contains(from, "://") && !fetch.Remote(from):
+	case strings.Contains(from, "://") && !fetch.IsAddress(from):
 		return nil, hint.Misused("fetching: found %q, expected an address that begins with http:// or "+
 			"https://, or a file", from)
 	}
 	for i := range list {
 		if from != "" {
-			list[i].places = []string{placeBesideFirst(from, list[i].name, i == 0)}
+			list[i].Places = []string{placeBesideFirst(from, list[i].Name, i == 0)}
 		}
 	}
 	return list, nil
@@ -132,20 +125,20 @@ func listEntrySources(e models.Entry, from string) ([]source, error) {
 // placeBesideFirst returns where a file of a model is, if the first is at from, or from is the address of their folder.
 func placeBesideFirst(from, name string, first bool) string {
 	switch {
-	case fetch.Remote(from) && strings.HasSuffix(from, "/"):
+	case fetch.IsAddress(from) && strings.HasSuffix(from, "/"):
 		return from + name
 	case first:
 		return from
-	case fetch.Remote(from):
+	case fetch.IsAddress(from):
 		return from[:strings.LastIndex(from, "/")+1] + name
 	}
 	return filepath.Join(filepath.Dir(from), name)
 }
 
 // bringAll fetches the files of a model to a folder.
-func bringAll(ctx context.Context, files []source, folder string, o Options) error {
+func bringAll(ctx context.Context, files []fetch.Source, folder string, o Options) error {
 	for _, f := range files {
-		if err := fetchMissing(ctx, f, filepath.Join(folder, f.name), o); err != nil {
+		if err := fetchMissing(ctx, f, filepath.Join(folder, f.Name), o); err != nil {
 			return err
 		}
 	}
@@ -153,8 +146,8 @@ func bringAll(ctx context.Context, files []source, folder string, o Options) err
 }
 
 // fetchMissing fetches a file unless it is there from an earlier call.
-func fetchMissing(ctx context.Context, file source, path string, o Options) error {
-	sum, _, err := fetch.Sum(path)
+func fetchMissing(ctx context.Context, file fetch.Source, path string, o Options) error {
+	sum, err := fetch.Sum(path)
 	switch {
 	case err == nil && sum == file.SHA256:
 		return nil
@@ -173,7 +166,7 @@ func fetchMissing(ctx context.Context, file source, path string, o Options) erro
 			o.Progress(int(done/mb), int((total+mb-1)/mb), int(earlier/mb))
 		}
 	}
-	err = file.To(ctx, path, fetch.Options{Places: file.places, Note: o.Note, Progress: progress})
+	err = fetch.File(ctx, file, path, o.Note, progress)
 	if err == nil || ctx.Err() != nil || errors.As(err, new(*fetch.Unavailable)) {
 		return err
 	}

@@ -30,8 +30,8 @@ func TestGetParts(t *testing.T) {
 		filepath.Join("d", "c.onnx"): {filepath.Join("d", "c.onnx"), filepath.Join("d", "model.onnx_data")},
 	} {
 		files, err := listEntrySources(e, from)
-		if err != nil || len(files) != 2 || !strings.HasSuffix(files[0].places[0], want[0]) ||
-			!strings.HasSuffix(files[1].places[0], want[1]) || files[1].name != "model.onnx_data" {
+		if err != nil || len(files) != 2 || !strings.HasSuffix(files[0].Places[0], want[0]) ||
+			!strings.HasSuffix(files[1].Places[0], want[1]) || files[1].Name != "model.onnx_data" {
 			t.Errorf("from %q: found %+v, %v, expected %q", from, files, err, want)
 		}
 	}
@@ -42,12 +42,12 @@ func TestGetParts(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	part := func(name, content string) source {
-		return source{fetch.File{Size: int64(len(content)), SHA256: models.Sum([]byte(content))}, name,
-			[]string{s.URL + "/m/" + name}}
+	part := func(name, content string) fetch.Source {
+		return fetch.Source{Name: name, Size: int64(len(content)), SHA256: models.Sum([]byte(content)),
+			Places: []string{s.URL + "/m/" + name}}
 	}
 	folder := filepath.Join(t.TempDir(), "deep")
-	two := []source{part("model.onnx", "network"), part("model.onnx_data", "weights")}
+	two := []fetch.Source{part("model.onnx", "network"), part("model.onnx_data", "weights")}
 	contents["/m/model.onnx_data"] = "Weights"
 	if err := bringAll(t.Context(), two, folder, Options{}); !errors.As(err, new(*fetch.Unavailable)) {
 		t.Errorf("found %v, expected that a file with another sha256 is refused", err)

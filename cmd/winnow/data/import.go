@@ -27,14 +27,10 @@ func importCommand() *cli.Command {
 		ArgsUsage:   "SOURCE[=SPLIT]...",
 		Description: importHelp,
 		Flags: append([]cli.Flag{
-			term.Required(term.OutFlag("manifest `FILE` to write; .tar: WebDataset shards, where %06d is their " +
-				"number and {split} the split")),
-			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
+			term.Required(term.OutFlag("manifest `FILE` to write")),
 			&cli.StringFlag{Name: "format", Value: "auto",
 				Usage: "format `NAME` of SOURCE: auto, folders, classes, csv, tsv, jsonl, prism, coco, " +
 					"labelstudio, webdataset, parquet"},
-			&cli.StringFlag{Name: "encoding", DefaultText: "UTF-8, or what the table shows, which is printed",
-				Usage: "`NAME` of the encoding of a table: utf-8, utf-16 or latin1"},
 			&cli.StringFlag{Name: "strip-prefix", Usage: "remove `TEXT` from the beginning of every path"},
 			&cli.StringFlag{Name: "split", Usage: "divide the images among splits: `SPLIT=SHARE,...`, where " +
 				"shares sum to 1"},
@@ -79,7 +75,7 @@ func presetNames() (names []string) {
 // Flags of data import that need --preset, and flags that exclude it.
 var (
 	presetFlags    = []string{"protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
-	notWithPresets = []string{"encoding", "path-column", "label-column", "split-column", "true-column",
+	notWithPresets = []string{"path-column", "label-column", "split-column", "true-column",
 		"format", "strip-prefix", "split", "by", "crop-margin", "min-box"}
 )
 
@@ -90,12 +86,7 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 		Human: c.String("human"), Labels: c.String("human-labels"), Corrected: c.String("corrected-labels"),
 		Given: c.String("given"), Validation: c.Float64("validation"), JSON: c.Bool("json"),
 	}
-	if o.ShardSize, err = term.Size(c, "shard-size"); err != nil {
-		return o, err
-	}
-	if tar := datasets.IsShardName(o.Out); c.IsSet("shard-size") && !tar {
-		return o, term.Misused("--out: found %s, expected shards (.tar) with --shard-size", o.Out)
-	} else if err := term.KeepInput(c, c.Args().Slice()...); err != nil && !tar { // shards make their folders
+	if err := term.KeepInput(c, c.Args().Slice()...); err != nil {
 		return o, err
 	}
 	if c.IsSet("preset") {
@@ -116,7 +107,7 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	for _, arg := range c.Args().Slice() {
 		source, split := importing.SourceAndSplit(arg)
 		o.Sources = append(o.Sources, importing.Source{Path: location.At(source), Read: datasets.ReadOptions{
-			Format: datasets.Format(c.String("format")), Encoding: c.String("encoding"), Split: split,
+			Format: datasets.Format(c.String("format")), Split: split,
 			StripPrefix: c.String("strip-prefix"), Names: names,
 			CropMargin: c.Float64("crop-margin"), MinBox: c.Int("min-box")}})
 	}
@@ -161,11 +152,6 @@ func readPreset(c *cli.Context, o importing.Job) error {
 
 func runImport(ctx context.Context, p *term.Program, o importing.Job) error {
 	o.Note = p.Note
-	if datasets.IsShardName(o.Out) {
-		progress, end := p.Watch("images")
-		defer end()
-		o.Progress = progress
-	}
 	out := p.Out
 	if o.JSON {
 		out = p.Data

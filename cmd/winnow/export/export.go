@@ -25,8 +25,8 @@ func Command() *cli.Command {
 		Usage:     "export embeddings to files or a vector database, and backbone with head as one ONNX file",
 		ArgsUsage: "RUN",
 		Description: "Embeddings are unit vectors of the run's best head, in the order of the manifest.\n" +
-			"Unreadable images are left out and listed. FILE.ids.csv says what the rows of FILE.npy,\n" +
-			".safetensors and .fvecs are, FILE.metadata.tsv what those of FILE.tsv are.\n\n" +
+			"Unreadable images are left out and listed. FILE.ids.csv says what the rows of FILE.npy\n" +
+			"are.\n\n" +
 			"The ONNX file takes images preprocessed as its metadata say and gives the unit vectors. Before it is\n" +
 			"written, it is run on real images and must agree with winnow's own vectors to 1e-5.\n\n" +
 			"   winnow export runs/birds --npy birds.npy --parquet birds.parquet --split test\n\n" +
@@ -46,15 +46,7 @@ func Command() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "npy",
 				Usage: "embeddings to `FILE`, float32, one per row, and FILE.ids.csv"},
-			&cli.StringFlag{Name: "npz",
-				Usage: "embeddings, paths, labels and splits to `FILE`, for numpy.load"},
-			&cli.StringFlag{Name: "safetensors",
-				Usage: "embeddings to `FILE` as the tensor embeddings, and FILE.ids.csv"},
-			&cli.StringFlag{Name: "fvecs",
-				Usage: "embeddings to `FILE` in the format of faiss and texmex, and FILE.ids.csv"},
 			&cli.StringFlag{Name: "csv", Usage: "embeddings to `FILE` as path,label,split,e0,e1,…"},
-			&cli.StringFlag{Name: "tsv",
-				Usage: "embeddings to `FILE` for TensorBoard's projector, and FILE.metadata.tsv"},
 			&cli.StringFlag{Name: "parquet",
 				Usage: "embeddings to `FILE` with the columns path, label, split, embedding"},
 			&cli.StringFlag{Name: "onnx", Usage: "backbone, head and normalisation to `FILE` as one model"},
@@ -118,11 +110,9 @@ func readExport(c *cli.Context) (o Options, err error) {
 
 // listExportTargets lists the files to write.
 func (o Options) listExportTargets() (files []term.Target) {
-	shared := map[string]bool{"": true} // formats share one file of names
 	for _, f := range o.Files {
-		files = append(files, term.Target{Flag: f.Form, Path: f.Path})
-		if path := f.Beside(); !shared[path] {
-			files, shared[path] = append(files, term.Target{Flag: f.Form, Path: path}), true
+		for _, path := range f.Files() {
+			files = append(files, term.Target{Flag: f.Form, Path: path})
 		}
 	}
 	if o.ONNX != "" {

@@ -23,15 +23,14 @@ func Embed() *cli.Command {
 			"takes an ONNX file of winnow export, or a backbone alone, instead. The numbers equal those of\n" +
 			"winnow export. Memory grows only with the names of the images. --out is written completely or not\n" +
 			"at all.\n\n" +
-			"FILE.ids.csv says what the rows of FILE.npy, .safetensors and .fvecs are, FILE.metadata.tsv what\n" +
-			"those of FILE.tsv (for TensorBoard's projector) are; .npz contains it as texts. Unreadable images\n" +
-			"have no row and are listed with their reason. --shard makes a part of FILE, for winnow join FILE.\n\n" +
+			"FILE.ids.csv says what the rows of FILE.npy are. Unreadable images have no row and are listed with\n" +
+			"their reason. --shard makes a part of FILE, for winnow join FILE.\n\n" +
 			"   winnow embed runs/birds photos/ --out birds.parquet\n" +
 			"   find photos -name '*.jpg' | winnow embed --model birds.onnx - --json",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model",
 				Usage: "embed by an ONNX `FILE` of winnow export, a run folder, or a backbone of winnow models list"},
-			term.OutFlag("write `FILE`.npy, .npz, .safetensors, .fvecs, .csv, .tsv, .parquet or .jsonl"),
+			term.OutFlag("write `FILE`.npy, .csv, .parquet or .jsonl"),
 			&cli.BoolFlag{Name: "l2",
 				Usage: "divide the vectors of a backbone by their length (those of runs and exports have length 1)"},
 			term.ShardFlag("images"),

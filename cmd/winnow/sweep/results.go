@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"winnow/internal/atomicfile"
-	"winnow/internal/paired"
+	"winnow/internal/spread"
 	"winnow/internal/text"
 	"winnow/papers/studies"
 	"winnow/report/page"
@@ -59,7 +59,7 @@ func newResults(r *grid.Results) *results {
 func (r *results) chooseBest(finished []int, means []float64) {
 	point := -1
 	for i, n := range finished {
-		if n > 0 && n == slices.Max(finished) && (point < 0 || means[i] > means[point]+paired.Rounding) {
+		if n > 0 && n == slices.Max(finished) && (point < 0 || means[i] > means[point]+spread.Rounding) {
 			point = i
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cluster"
-	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
@@ -71,11 +70,8 @@ func listOutputs(c *cli.Context) (list []output) {
 			case patterns != "":
 				list = append(list, output{Target: Target{name, path}, old: listMatches(path, patterns)})
 				continue
-			case datasets.IsShardName(path):
-				list = append(list, output{Target: Target{name, path}, old: datasets.ListShards(path)})
-				continue
 			case command == "embed" || command == "export":
-				all = append(all, base+".ids.csv", base+".metadata.tsv")
+				all = append(all, base+".ids.csv")
 			case audit:
 				all = append(all, base+".html")
 			}
@@ -144,7 +140,7 @@ func fileExists(path string) bool {
 }
 
 func (o output) exists() bool {
-	return fileExists(o.Path) || datasets.IsShardName(o.Path) && len(datasets.ListShards(o.Path)) > 0
+	return fileExists(o.Path)
 }
 
 // checkOutputs refuses to replace what winnow did not write, unless --overwrite is given. Of workers that share an

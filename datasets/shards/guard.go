@@ -1,10 +1,4 @@
-// Package parquetguard limits what a Parquet file makes its reader allocate. The library trusts the sizes that
-// a file states: of its lists, its pages, the values of a page and the runs of values in it; forty kilobytes
-// can ask for gigabytes. The guard checks all of them first. It unpacks each page once to count, because the
-// library has no option to limit its memory and runs of values show only in unpacked pages.
-//
-// It imports no other package of winnow.
-package parquetguard
+package shards
 
 import (
 	"bytes"
@@ -19,6 +13,9 @@ import (
 	"winnow/internal/regular"
 )
 
+// Limits on what a Parquet file makes its reader allocate. The library trusts the sizes that a file states: of its
+// lists, its pages, the values of a page and the runs of values in it; forty kilobytes can ask for gigabytes. So
+// footers and headers are decoded by a bounded reader, and pages are unpacked and counted here.
 const (
 	maxFooter  = 16 << 20
 	firstRead  = 1 << 16 // first read of a page's header: numbers, and its least and largest value, which may be long
@@ -32,24 +29,15 @@ const (
 	valuesEach = 16      // and in addition this many for each byte of the file
 )
 
-// guard checks the columns of an open file.
-type guard struct {
-	file *parquet.File
-	src  io.ReaderAt
-	left map[int]budget // of each column
-}
+// pageBudget is how many values of a page may still be read, and how many bytes it may to.
+type pageBudget struct{ values, bytes int64 }
 
-// budget is how many values of a column may still be read, and how many bytes its pages may still unpack to.
-type budget struct{ values, bytes int64 }
-
-// Open checks the footer of a file and opens it. Call check once for each part of a column before reading it:
-// it refuses a part that holds more than a file of this size can.
-func Open(src io.ReaderAt, size int64) (file *parquet.File, check func(group, column int) error, err error) {
+// openGuarded checks the footer of a file and opens it.
+func openGuarded(src io.ReaderAt, size int64) (*parquet.File, error) {
 	if err := checkFooter(src, size); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	file, err = parquet.OpenFile(src, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	return file, (&guard{file, src, map[int]budget{}}).checkColumn, err
+	return parquet.OpenFile(src, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 }
 
 func checkFooter(src io.ReaderAt, size int64) error {
@@ -107,44 +95,80 @@ func findColumnSpan(file *parquet.File, group, column int) (at, end int64, err e
 	return at, at + length, nil
 }
 
-// checkColumn checks the pages of a column in a row group, and subtracts their content from the column's budget.
-func (g *guard) checkColumn(group, column int) error {
-	leaf, err := leafOf(g.file, group, column)
-	if err != nil {
-		return err
-	}
-	at, end, err := findColumnSpan(g.file, group, column)
-	if err != nil {
-		return err
-	}
-	size := g.file.Size()
-	left, known := g.left[column]
-	if !known {
-		left = budget{freeValues + valuesEach*size, freeBytes + bytesEach*size}
-	}
-	for at < end {
-		page, n, err := readPage(g.src, at, end, &left)
-		if err == nil {
-			err = page.checkPage(leaf, &left)
-		}
-		if err != nil {
-			return fmt.Errorf("page at byte %d: %w", at, err)
-		}
-		at += n
-	}
-	g.left[column] = left
-	return nil
+// pageContent is the unpacked content of a page, with its values counted: the parts that the library's encodings
+// decode.
+type pageContent struct {
+	Values   int             // number of values, including nulls
+	Levels   []byte          // definition levels without their length; empty if the column has none
+	Encoding format.Encoding // encoding of Data; always plain for a dictionary
+	Data     []byte
 }
 
-// page is a packed page of the file.
-type page struct {
+// pagePlace is the place of a page with its header, and what the header states.
+type pagePlace struct {
+	At, Length int64
+	Values     int // number of rows, if the column is not repeated
+	Dictionary bool
+}
+
+// listPlaces lists the pages of a column in a row group, reading only their headers.
+func listPlaces(file *parquet.File, src io.ReaderAt, group, column int) (places []pagePlace, err error) {
+	at, end, err := findColumnSpan(file, group, column)
+	if err != nil {
+		return nil, err
+	}
+	for at < end {
+		p, _, n, err := readPageHeader(src, at, end)
+		if err != nil {
+			return nil, fmt.Errorf("page at byte %d: %w", at, err)
+		}
+		place := pagePlace{At: at, Length: n + int64(p.CompressedPageSize)}
+		switch {
+		case p.Type == format.DictionaryPage && p.DictionaryPageHeader.Valid:
+			place.Dictionary, place.Values = true, int(p.DictionaryPageHeader.V.NumValues)
+		case p.Type == format.DataPage && p.DataPageHeader.Valid:
+			place.Values = int(p.DataPageHeader.V.NumValues)
+		case p.Type == format.DataPageV2 && p.DataPageHeaderV2.Valid:
+			place.Values = int(p.DataPageHeaderV2.V.NumValues)
+		default:
+			return nil, fmt.Errorf("page at byte %d: is of type %v, expected data or a dictionary", at, p.Type)
+		}
+		if place.Values < 0 {
+			return nil, fmt.Errorf("page at byte %d: states %d values", at, place.Values)
+		}
+		places = append(places, place)
+		at += place.Length
+	}
+	return places, nil
+}
+
+// openPage reads and unpacks a page of a column.
+func (p pagePlace) openPage(file *parquet.File, src io.ReaderAt, group, column int) (pageContent, error) {
+	leaf, err := leafOf(file, group, column)
+	if err != nil {
+		return pageContent{}, err
+	}
+	left := pageBudget{freeValues + valuesEach*file.Size(), freeBytes + bytesEach*file.Size()}
+	page, _, err := readPage(src, p.At, p.At+p.Length, &left)
+	var c pageContent
+	if err == nil {
+		c, err = page.unpackContent(leaf, &left)
+	}
+	if err != nil {
+		err = fmt.Errorf("page at byte %d: %w", p.At, err)
+	}
+	return c, err
+}
+
+// packedPage is a packed page of the file.
+type packedPage struct {
 	format.PageHeader
 	packed []byte
 }
 
 // readPageHeader reads the header of the page at a place and its length. head holds the header and what was read after
 // it.
-func readPageHeader(src io.ReaderAt, at, end int64) (p page, head []byte, length int64, err error) {
+func readPageHeader(src io.ReaderAt, at, end int64) (p packedPage, head []byte, length int64, err error) {
 	n, err := 0, errCut
 	for size := int64(firstRead); err != nil; size *= 2 {
 		if int64(len(head)) == min(maxHeader, end-at) {
@@ -164,13 +188,13 @@ func readPageHeader(src io.ReaderAt, at, end int64) (p page, head []byte, length
 }
 
 // readPage reads the page at a place and returns it with its length, including the header.
-func readPage(src io.ReaderAt, at, end int64, budget *budget) (page, int64, error) {
+func readPage(src io.ReaderAt, at, end int64, left *pageBudget) (packedPage, int64, error) {
 	p, head, n, err := readPageHeader(src, at, end)
 	if err != nil {
 		return p, 0, err
 	}
 	packed, unpacked := int64(p.CompressedPageSize), int64(p.UncompressedPageSize)
-	if budget.bytes -= unpacked; unpacked < 0 || unpacked > maxPage || budget.bytes < 0 {
+	if left.bytes -= unpacked; unpacked < 0 || unpacked > maxPage || left.bytes < 0 {
 		return p, 0, fmt.Errorf("states %d bytes unpacked, more than a file of this size holds", unpacked)
 	}
 	if int64(len(head)) >= n+packed {

@@ -1,4 +1,4 @@
-package parquetguard
+package shards
 
 import (
 	"bytes"
@@ -12,17 +12,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
-	"github.com/pierrec/lz4/v4"
 )
 
-// checkPage unpacks a page and counts its values as the library will.
-func (p page) checkPage(column *parquet.Column, budget *budget) error {
-	_, err := p.openPage(column, budget)
-	return err
-}
-
-// openPage unpacks a page and counts its values.
-func (p page) openPage(column *parquet.Column, budget *budget) (c Content, err error) {
+// unpackContent unpacks a page and counts its values.
+func (p packedPage) unpackContent(column *parquet.Column, budget *pageBudget) (c pageContent, err error) {
 	var n int32
 	encoding, data, size, packed := format.Plain, p.packed, int(p.UncompressedPageSize), true
 	highest := []int{column.MaxRepetitionLevel(), column.MaxDefinitionLevel()}
@@ -68,11 +61,11 @@ func (p page) openPage(column *parquet.Column, budget *budget) (c Content, err e
 			return c, err
 		}
 	}
-	return Content{int(n), own, encoding, data}, countPageValues(encoding, data, int(n))
+	return pageContent{int(n), own, encoding, data}, countPageValues(encoding, data, int(n))
 }
 
 // takeValues subtracts values from the budget.
-func (b *budget) takeValues(n int32) error {
+func (b *pageBudget) takeValues(n int32) error {
 	if b.values -= int64(n); n < 0 || b.values < 0 {
 		return fmt.Errorf("states %d values, more than a file of this size holds", n)
 	}
@@ -80,7 +73,7 @@ func (b *budget) takeValues(n int32) error {
 }
 
 // unpackPage returns the unpacked data, which must have the stated size.
-func (p page) unpackPage(column *parquet.Column, packed []byte, size int) (data []byte, err error) {
+func (p packedPage) unpackPage(column *parquet.Column, packed []byte, size int) (data []byte, err error) {
 	codec := format.Uncompressed
 	if c := column.Compression(); c != nil {
 		codec = c.CompressionCodec()
@@ -96,12 +89,6 @@ func (p page) unpackPage(column *parquet.Column, packed []byte, size int) (data 
 			return nil, fmt.Errorf("unpacks to %d bytes, states %d", n, size)
 		}
 		return snappy.Decode(nil, packed)
-	case format.Lz4Raw:
-		data = make([]byte, size)
-		if n, err := lz4.UncompressBlock(packed, data); err != nil || n != size {
-			return nil, fmt.Errorf("does not unpack to the %d bytes that it states", size)
-		}
-		return data, nil
 	case format.Gzip:
 		in, err := gzip.NewReader(bytes.NewReader(packed))
 		if err != nil {
@@ -118,7 +105,7 @@ func (p page) unpackPage(column *parquet.Column, packed []byte, size int) (data 
 		defer in.Close()
 		return readExactly(in, size)
 	}
-	return nil, fmt.Errorf("is packed by %v, expected none, snappy, gzip, zstd or lz4", codec)
+	return nil, fmt.Errorf("is packed by %v, expected none, snappy, gzip or zstd", codec)
 }
 
 // readExactly reads size bytes and returns an error if there are fewer or more.

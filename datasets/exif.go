@@ -1,5 +1,4 @@
-// Package exif reads how a camera was turned.
-package exif
+package datasets
 
 import (
 	"bytes"
@@ -18,7 +17,7 @@ func Orientation(format string, data []byte) int {
 		return 1
 	}
 	if format == "webp" { // an EXIF block is a small TIFF; the library does not find it after a chunk of odd length
-		if data = WebPChunk(data, "EXIF"); data == nil {
+		if data = findWebPChunk(data, "EXIF"); data == nil {
 			return 1
 		}
 	}
@@ -43,8 +42,8 @@ func Orientation(format string, data []byte) int {
 	return found
 }
 
-// WebPChunk returns the content of the first chunk of a kind, or nil. Chunks of odd length are padded to even.
-func WebPChunk(data []byte, kind string) []byte {
+// findWebPChunk returns the content of the first chunk of a kind, or nil. Chunks of odd length are padded to even.
+func findWebPChunk(data []byte, kind string) []byte {
 	const header = 12 // RIFF, size, WEBP
 	for rest := data[min(len(data), header):]; len(rest) >= 8; {
 		size := int64(binary.LittleEndian.Uint32(rest[4:8]))

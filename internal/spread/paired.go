@@ -1,5 +1,4 @@
-// Package paired compares two methods by the differences of their repetitions, seed by seed.
-package paired
+package spread
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package paired
+package spread
 
 import (
 	"cmp"
