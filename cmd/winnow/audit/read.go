@@ -11,6 +11,7 @@ import (
 	"winnow/audit"
 	"winnow/audit/suspects"
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/filters/noiserate"
@@ -166,10 +167,10 @@ func (o *Options) readInput(c *cli.Context, what string) (err error) {
 		if o.Run, err = term.RunArgument(c); err != nil {
 			return err
 		}
-		o.Open, err = term.RunOptions(c, datasets.Train, datasets.Validation)
+		o.Open, err = training.RunOptions(c, datasets.Train, datasets.Validation)
 		return err
 	}
-	if _, err := term.RunOptions(c); err != nil { // --view
+	if _, err := training.RunOptions(c); err != nil { // --view
 		return err
 	}
 	o.In = inspect.Input{Root: location.At(c.String("root")), Model: c.String("model"), Columns: term.Columns(c),

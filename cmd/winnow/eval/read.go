@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/run/measure"
 )
 
@@ -34,7 +35,7 @@ func readEval(c *cli.Context) (o Options, err error) {
 	if o.Dir, err = term.RunArgument(c); err != nil {
 		return o, err
 	}
-	if o.Run, err = term.RunOptions(c, o.Eval.Splits()...); err != nil {
+	if o.Run, err = training.RunOptions(c, o.Eval.Splits()...); err != nil {
 		return o, err
 	}
 	return o, term.KeepInput(c)

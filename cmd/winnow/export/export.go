@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/datasets"
 	"winnow/run/embedding"
 	"winnow/run/folder"
@@ -114,7 +115,7 @@ func readExport(c *cli.Context) (o Options, err error) {
 	if o.Dir, err = term.RunArgument(c); err != nil {
 		return o, err
 	}
-	o.Run, err = term.RunOptions(c)
+	o.Run, err = training.RunOptions(c)
 	return o, err
 }
 

@@ -13,11 +13,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/datasets"
 	"winnow/eval/tsne"
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/report"
+	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 
@@ -85,7 +87,7 @@ func readMap(c *cli.Context) (o Options, err error) {
 	if o.Dir, err = term.RunOrStore(c); err != nil {
 		return o, err
 	}
-	o.Run, err = term.RunOptions(c, splitsToLookAt(o.Draw.Split)...)
+	o.Run, err = training.RunOptions(c, splitsToLookAt(o.Draw.Split)...)
 	return o, err
 }
 
@@ -141,7 +143,7 @@ func runMap(ctx context.Context, p *term.Program, o Options) error {
 	if o.Draw.Scores = scores; note != "" {
 		p.Note("%s", note)
 	}
-	r, err := p.OpenEmbedding(ctx, o.Dir, o.Run)
+	r, err := openEmbedding(ctx, o.Dir, o.Run, p.Host())
 	if err != nil {
 		return err
 	}
@@ -170,4 +172,13 @@ func runMap(ctx context.Context, p *term.Program, o Options) error {
 		return p.JSON(m)
 	}
 	return m.Print(p.Out)
+}
+
+// openEmbedding opens a run folder or, if dir is "", the store and the manifest that o names.
+func openEmbedding(ctx context.Context, dir string, o folder.Options, h extraction.Host) (*folder.Run, error) {
+	o.Host = h
+	if dir == "" {
+		return folder.OpenStore(o)
+	}
+	return folder.Open(ctx, dir, o)
 }

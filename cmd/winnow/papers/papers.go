@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/papers/pairs"
 )
 
@@ -30,7 +31,7 @@ func readData(c *cli.Context, o *pairs.BatchOptions) (err error) {
 	if c.IsSet("batches") && o.Batches < 1 {
 		return term.Misused("--batches: found %d, expected 1 or more", o.Batches)
 	}
-	if o.Data, err = term.RunOptions(c); err == nil {
+	if o.Data, err = training.RunOptions(c); err == nil {
 		o.Run, err = term.RunOrStore(c)
 	}
 	return err

@@ -12,9 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/audit"
-	"winnow/cmd/winnow/progress/training"
 	"winnow/cmd/winnow/review"
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/datasets/location"
 	"winnow/internal/printable"
 	"winnow/papers/quickstart"
