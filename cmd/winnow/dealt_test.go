@@ -40,10 +40,9 @@ func flip(path string) error {
 	return os.WriteFile(path, b, 0o644)
 }
 
-// Vectors, evaluations and checks by several machines equal those of one.
+// A check by several machines equals that of one.
 func TestDealt(t *testing.T) {
 	drawnRun(t)
-	write(t, "bad.png", "no picture")
 	write(t, "drawn/bad.png", "no picture")
 	rows := readFile(t, "noisy.csv")
 	head, _, _ := strings.Cut(rows, "\n")
@@ -52,9 +51,6 @@ func TestDealt(t *testing.T) {
 		form string
 		args []string
 	}{
-		{"npy", []string{"embed", "run", "drawn/test", "bad.png", "noisy.csv", "--root", "drawn"}},
-		{"json", []string{"eval", "run"}},
-		{"json", []string{"eval", "run", "--queries", "50", "--seed", "3", "--k", "1,5", "--count-lonely"}},
 		{"json", []string{"data", "check", "odd.csv", "--root", "drawn"}},
 	} {
 		one := fmt.Sprintf("one%d.%s", i, c.form)
@@ -67,10 +63,8 @@ func TestDealt(t *testing.T) {
 			}
 		}
 	}
-	fails(t, 1, "holds parts of another job", "eval", "run", "--count-lonely", "--out", "dealt1.3.json", "--shard",
-		"2/3")
 	write(t, "odd.csv", rows)
-	fails(t, 1, "manifest changed since the parts of dealt3.3.json were made", "join", "dealt3.3.json")
+	fails(t, 1, "manifest changed since the parts of dealt0.3.json were made", "join", "dealt0.3.json")
 }
 
 // Three shards, with unreadable images, make the store of one run, byte for byte, also of several views in half

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"winnow/internal/testing/reference"
-	"winnow/run/embedding"
 )
 
 // Photographs through real networks: extracted, trained and exported by the commands.
@@ -34,16 +33,14 @@ func TestExportRealBackbones(t *testing.T) {
 			mustCall(t, "train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", s.run,
 				"--dim", "16", "--batch", "5x2", "--steps", "5", "--screen", "none")
 			npy, onnx := filepath.Join(dir, "e.npy"), filepath.Join(dir, "e.onnx")
-			stdout, _ := mustCall(t, "export", s.run, "--npy", npy, "--onnx", onnx, "--json", "--check", "8")
+			stdout, _ := mustCall(t, "export", s.run, "--npy", npy, "--onnx", onnx, "--json")
 			var result exportResult
 			if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 				t.Fatal(err)
 			}
 			c := result.Model.Check
-			t.Logf("%s: joined and own differ by %.2g, own and stored by %.2g", result.Model.Input, c.Largest,
-				*c.Stored)
-			if c.Images != 8 || c.Pixels != embedding.OnImages || !(c.Largest <= 1e-5) || !(*c.Stored <= 1e-5) ||
-				readNPY(t, npy).Rows != 10 {
+			t.Logf("%s: joined and own differ by %.2g", result.Model.Input, c.Largest)
+			if !(c.Largest <= 1e-5) || readNPY(t, npy).Rows != 10 {
 				t.Errorf("result %+v", result.Model)
 			}
 		})

@@ -103,9 +103,9 @@ var rooms = []Room{
 		"backbone backbone/graph"},
 	{"run/trial", "runs a backbone on a few images before it is used",
 		"backbone backbone/graph backbone/ort features internal/hint models"},
-	{"run/extraction", "turns a list of images into a feature store",
+	{"run/extraction", "turns a list of images into a feature store; brings the files of backbones known by name",
 		"backbone backbone/ort cluster datasets datasets/classnames datasets/location features filters/leaveout " +
-			"filters/noiserate internal/budget internal/hint models run/trial"},
+			"filters/noiserate internal/budget internal/fetch internal/hint models run/trial"},
 
 	{"audit", "finds which given labels of a whole set are wrong, and which of them to drop or replace",
 		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout " +
@@ -135,13 +135,10 @@ var rooms = []Room{
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
 	{"run/measure", "measures an opened run by the metrics asked for, beside frozen and whitened features",
-		"cluster datasets eval features head internal/budget internal/hint internal/lookup run/comparison " +
-			"run/folder"},
+		"datasets eval features head internal/budget internal/hint internal/lookup run/comparison run/folder"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot run/extraction features filters/noiserate head internal/hint " +
 			"internal/lookup models run/trial run/comparison run/config train"},
-	{"run/fetching", "brings the files of backbones that are known by name",
-		"internal/fetch internal/hint models run/trial"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
 		"backbone backbone/live backbone/ort datasets/imageroot run/extraction features backbone/graph " +
 			"backbone/graph/gradient head internal/hint models models/architecture run/trial run/config " +
@@ -193,13 +190,13 @@ var rooms = []Room{
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},
-	{"search/pgvector", "uploads vectors into PostgreSQL with pgvector, resumes after a break, verifies, searches",
-		""},
 	{"run/embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes " +
-		"and searches by them; exports a run",
-		"backbone backbone/ort cluster datasets datasets/imageroot run/extraction features " +
-			"head internal/hint internal/lookup internal/vectorfile models run/trial run/folder search " +
-			"search/pgvector"},
+		"and searches by them; opens a run's head without the rest of it",
+		"backbone backbone/ort datasets datasets/imageroot run/extraction features head internal/hint " +
+			"internal/lookup models run/trial search"},
+	{"run/export", "exports a run: vectors as files or rows of PostgreSQL with pgvector, backbone and head as one model",
+		"backbone backbone/ort datasets run/embedding run/extraction features internal/hint internal/lookup models " +
+			"run/trial run/folder"},
 
 	{"report/review", "serves the page on which people look at a set and decide about its images, and writes the " +
 		"corrected list",
@@ -270,8 +267,6 @@ var rooms = []Room{
 		""},
 	{"internal/spread", "summarises values as a box plot does, and finds the k-th largest",
 		""},
-	{"internal/vectorfile", "writes embeddings as npy, npz, safetensors, fvecs, CSV, TSV, Parquet and JSON lines",
-		"features"},
 	{"internal/tfevents", "writes scalars as TensorBoard reads them",
 		""},
 	{"internal/testing/costs", "runs tests and lists those that take the most processor time",
@@ -312,5 +307,5 @@ var only = map[string]string{
 	// these two describe and complete commands
 	"github.com/urfave/cli":             "cmd/... internal/manual internal/shell",
 	"github.com/disintegration/imaging": "backbone",
-	"github.com/jackc/pgx":              "search/pgvector",
+	"github.com/jackc/pgx":              "run/export",
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
@@ -26,18 +25,16 @@ func newEmbedCommand(call term.Call[Options]) *cli.Command {
 			"takes an ONNX file of winnow export, or a backbone alone, instead. The numbers equal those of\n" +
 			"winnow export. Memory grows only with the names of the images. --out is written completely or not\n" +
 			"at all.\n\n" +
-			"FILE.ids.csv says what the rows of FILE.npy, .safetensors and .fvecs are, FILE.metadata.tsv what\n" +
-			"those of FILE.tsv (for TensorBoard's projector) are; .npz contains it as texts. Unreadable images\n" +
-			"have no row and are listed with their reason. --shard makes a part of FILE, for winnow join FILE.\n\n" +
+			"FILE.ids.csv says what the rows of FILE.npy are. Unreadable images have no row and are listed with\n" +
+			"their reason.\n\n" +
 			"   winnow embed runs/birds photos/ --out birds.parquet\n" +
 			"   find photos -name '*.jpg' | winnow embed --model birds.onnx - --json",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model",
 				Usage: "embed by an ONNX `FILE` of winnow export, a run folder, or a backbone of winnow models list"},
-			term.OutFlag("write `FILE`.npy, .npz, .safetensors, .fvecs, .csv, .tsv, .parquet or .jsonl"),
+			term.OutFlag("write `FILE`.npy, .csv, .parquet or .jsonl"),
 			&cli.BoolFlag{Name: "l2",
 				Usage: "divide the vectors of a backbone by their length (those of runs and exports have length 1)"},
-			term.ShardFlag("images"),
 		}, term.EmbedFlags...),
 		Action: term.CheckedAction(readEmbed, call),
 	}
@@ -50,7 +47,6 @@ type Options struct {
 	Out    string // "": lines of JSON on standard output
 	Unit   bool   // divide vectors by their length
 	JSON   bool
-	Shard  cluster.Shard
 
 	files []string // Out and the file next to it
 }
@@ -62,9 +58,6 @@ func readEmbed(c *cli.Context) (Options, error) {
 	}
 	o := Options{Options: by, Images: location.All(c.Args().Slice()), Out: c.String("out"), Unit: c.Bool("l2"),
 		JSON: c.Bool("json")}
-	if o.Shard, err = term.Shard(c); err != nil {
-		return o, err
-	}
 	if o.Model == "" && len(o.Images) > 0 {
 		o.Model, o.Images = c.Args().First(), o.Images[1:]
 	}
@@ -98,10 +91,6 @@ func runEmbed(ctx context.Context, p *term.Program, o Options) error {
 		if err := p.CheckTargets(term.Targets("out", o.files...), append(e.Files, list.Files()...)); err != nil {
 			return err
 		}
-	}
-	if !o.Shard.Whole() {
-		made, err := e.WritePart(ctx, p.Host(), o.Out, list, o.Options, o.Shard, o.Unit && !e.Unit)
-		return p.Result(made, o.JSON, err)
 	}
 	net, err := e.Load(p.Host(), 0, o.Unit && !e.Unit)
 	if err != nil {

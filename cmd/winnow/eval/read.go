@@ -17,9 +17,6 @@ func readEval(c *cli.Context) (o Options, err error) {
 		return o, err
 	}
 	o.JSON, o.Out = c.Bool("json"), c.String("out")
-	if o.Shard, err = term.Shard(c); err != nil {
-		return o, err
-	}
 	o.Eval = measure.Options{Split: c.String("split"), Fit: c.String("fit"), Seed: c.Uint64("seed"),
 		MaxMem: int64(retrieval.MaxMem)}
 	if n := c.Int("queries"); n < 0 {

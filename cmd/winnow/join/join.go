@@ -10,9 +10,7 @@ import (
 	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
-	"winnow/run/embedding"
 	"winnow/run/extraction"
-	"winnow/run/measure"
 )
 
 // Options name the output to join.
@@ -22,7 +20,7 @@ type Options struct {
 }
 
 // jobs are the jobs whose parts can be joined.
-var jobs = []cluster.Joiner{checking.Job, extraction.Job, embedding.Job, measure.Job}
+var jobs = []cluster.Joiner{checking.Job, extraction.Job}
 
 // Command returns the "winnow join" command.
 func Command() *cli.Command { return newJoinCommand(runJoinParts) }

@@ -22,7 +22,7 @@ func Command() *cli.Command { return newSearchCommand(runSearch) }
 func newSearchCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "search",
-		Usage:       "find similar images in an index, a feature store or a vector database",
+		Usage:       "find similar images in an index or a feature store",
 		ArgsUsage:   "QUERY...",
 		Description: help,
 		Flags: slices.Concat([]cli.Flag{
@@ -33,7 +33,7 @@ func newSearchCommand(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the index",
 				Usage: "embed queries by this run folder or ONNX `FILE`, if it moved"},
 			term.OutFlag("write the answers into `FILE`, as JSON"),
-		}, term.DatabaseFlags("search the vector database at `URL`"), term.EmbedFlags),
+		}, term.EmbedFlags),
 		Action: term.Action(readSearch, call),
 	}
 }
@@ -57,19 +57,17 @@ func readSearch(c *cli.Context) (o Options, err error) {
 		return o, err
 	}
 	switch {
-	case o.Index == "" && c.String("to") == "":
-		return o, term.Misused("winnow search: --index missing, the folder to search, or --to URL, a database")
+	case o.Index == "":
+		return o, term.Misused("winnow search: --index is missing, the folder to search")
 	case len(o.Queries) == 0:
 		return o, term.Misused("winnow search: found no query: name images, paths of the index, or a .npy file")
 	case o.K < 1:
 		return o, term.Misused("--k: found %d, expected at least 1", o.K)
 	}
-	o.Database, err = term.Database(c)
-	return o, err
+	return o, nil
 }
 
 func runSearch(ctx context.Context, p *term.Program, o Options) error {
-	o.Database.Note = p.Note
 	r, err := o.Run(ctx, p.Host(), o.Out)
 	if err != nil {
 		return err

@@ -118,7 +118,12 @@ func AskedRun(c *cli.Context) settings.Asked {
 // RunOptions reads [term.DataFlags]. splits are the only ones whose features are computed, if they must be; none: all.
 func RunOptions(c *cli.Context, splits ...string) (folder.Options, error) {
 	if v := c.String("view"); v != backbone.CenterName && v != folder.MeanView {
-		return folder.Options{}, term.Misused("--view: found %q, expected %s or %s", v, backbone.CenterName, folder.MeanView)
+		return folder.Options{}, term.Misused(
+			"--view: found %q, expected %s or %s",
+			v,
+			backbone.CenterName,
+			folder.MeanView,
+		)
 	}
 	return folder.Options{
 		Last: c.Bool("last"), Manifest: location.At(c.String("manifest")), Features: c.String("features"),

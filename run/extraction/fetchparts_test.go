@@ -1,4 +1,4 @@
-package fetching
+package extraction
 
 import (
 	"errors"
@@ -42,14 +42,14 @@ func TestGetParts(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	part := func(name, content string) source {
-		return source{fetch.File{Size: int64(len(content)), SHA256: models.Sum([]byte(content))}, name,
+	part := func(name, content string) fetchSource {
+		return fetchSource{fetch.File{Size: int64(len(content)), SHA256: models.Sum([]byte(content))}, name,
 			[]string{s.URL + "/m/" + name}}
 	}
 	folder := filepath.Join(t.TempDir(), "deep")
-	two := []source{part("model.onnx", "network"), part("model.onnx_data", "weights")}
+	two := []fetchSource{part("model.onnx", "network"), part("model.onnx_data", "weights")}
 	contents["/m/model.onnx_data"] = "Weights"
-	if err := bringAll(t.Context(), two, folder, Options{}); !errors.As(err, new(*fetch.Unavailable)) {
+	if err := bringAll(t.Context(), two, folder, FetchOptions{}); !errors.As(err, new(*fetch.Unavailable)) {
 		t.Errorf("found %v, expected that a file with another sha256 is refused", err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "model.onnx_data")); err == nil {
@@ -57,7 +57,7 @@ func TestGetParts(t *testing.T) {
 	}
 	contents["/m/model.onnx_data"] = "weights"
 	contents["/m/model.onnx"] = "" // it is there already
-	if err := bringAll(t.Context(), two, folder, Options{}); err != nil {
+	if err := bringAll(t.Context(), two, folder, FetchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"model.onnx": "network", "model.onnx_data": "weights"} {
