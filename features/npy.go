@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -20,9 +19,6 @@ func WriteNPY(w io.Writer, x blas32.General) error {
 
 // NPYHeader returns the header of a float32 array n×d in C order.
 func NPYHeader(rows, cols int) []byte { return encodeNPYHeader("<f4", rows, cols) }
-
-// NPYTextHeader returns the header of an array of n texts of a fixed width in characters, UTF-32 little endian.
-func NPYTextHeader(n, width int) []byte { return encodeNPYHeader("<U"+strconv.Itoa(width), n) }
 
 // EncodeRows writes the values of x as numbers of a type ([Float32] or [Float16]), little endian, without a
 // header.

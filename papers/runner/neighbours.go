@@ -43,9 +43,7 @@ func (r *reproduction) countNeighbourHits(ctx context.Context, o *studies.Outcom
 	if of.Gallery != nil {
 		split = datasets.Query
 	}
-	asked := measure.ExampleOptions{
-		Choice: measure.ChooseAll, Queries: shownQueries, K: shownNearest, MaxMem: eval.DefaultMaxMem / 4,
-	}
+	asked := measure.ExampleOptions{K: shownNearest, MaxMem: eval.DefaultMaxMem / 4}
 	all, err := measure.ExamplesAmong(ctx, d, split, of, asked)
 	if err != nil {
 		return err
@@ -58,7 +56,7 @@ func (r *reproduction) countNeighbourHits(ctx context.Context, o *studies.Outcom
 	if !r.showsNeighbours() {
 		return nil
 	}
-	asked.Choice = measure.ChooseSpread
+	asked.Queries = shownQueries
 	some, err := measure.ExamplesAmong(ctx, d, split, of, asked)
 	for _, q := range some.Queries {
 		shown := studies.Query{Path: q.Path, Class: classnames.Readable(q.Label)}

@@ -25,7 +25,7 @@ import (
 //	path text PRIMARY KEY, model text, digest text, embedding vector(N), label text, split text
 //
 // embedding holds the unit vector, bit by bit; model is the sha256 of what made it, and digest identifies the content
-// of the row. Only rows that the server lacks, or holds with another digest, are sent: the same call continues an upload
+// of the row. Only rows that the server lacks, or holds with another digest, are sent: the call continues an upload
 // that broke off, and repeated it sends nothing. Other columns are left alone.
 type Table struct {
 	Name   string

@@ -2,7 +2,6 @@ package extraction
 
 import (
 	"context"
-	"io/fs"
 	"path/filepath"
 
 	"winnow/backbone"
@@ -107,40 +106,4 @@ func joinedLooks(old, added *features.Store, rows []int) []backbone.Look {
 		}
 	}
 	return looks
-}
-
-const (
-	mostCompared = 64 // pictures that [Others] decodes
-	// otherPicture is the number of differing bits of two hashes above which the pictures are not the same one saved
-	// again ([backbone.Hash])
-	otherPicture = 20
-)
-
-// Others returns, of some images that are both among paths and in a store, those whose pictures in fsys look otherwise
-// than when their vectors were made, and how many were compared: none if the store does not know how they looked.
-func Others(ctx context.Context, store *features.Store, fsys fs.FS, paths []string) (differ []string, compared int,
-	err error) {
-	was := looksIn(store.Dir, store.Sum, store.Rows)
-	var some []string
-	var looked []backbone.Look
-	for _, at := range features.Thinned(features.AllRows(len(paths)), mostCompared) {
-		rows, missing := store.Lookup(paths[at : at+1])
-		if len(missing) == 0 && was[rows[0]] != (backbone.Look{}) {
-			some, looked = append(some, paths[at]), append(looked, was[rows[0]])
-		}
-	}
-	now, err := backbone.Looks(ctx, fsys, some, nil)
-	if err != nil {
-		return nil, 0, err
-	}
-	for i, l := range now {
-		none := backbone.Hash{}
-		if l.Hash == none || looked[i].Hash == none { // unreadable, or without content
-			continue
-		}
-		if compared++; l.Hash.Differ(looked[i].Hash) > otherPicture {
-			differ = append(differ, some[i])
-		}
-	}
-	return differ, compared, nil
 }

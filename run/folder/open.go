@@ -97,11 +97,6 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	if err := r.settleSplits(); err != nil {
 		return nil, err
 	}
-	if s, err := features.Open(cmp.Or(o.Features, r.originalStore())); err == nil { // else told below
-		if err := r.sameImages(ctx, s); err != nil {
-			return nil, err
-		}
-	}
 	if r.Config.Finetune.On() {
 		if err := r.openTuned(ctx); err != nil {
 			return nil, err

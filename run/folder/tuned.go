@@ -110,7 +110,7 @@ func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.He
 	}
 	for _, dir := range made {
 		if s, err := features.Open(dir); err == nil && s.Key.Model == b.SHA256 {
-			if _, missing := s.Lookup(e.Paths); len(missing) == 0 && r.sameImages(ctx, s) == nil {
+			if _, missing := s.Lookup(e.Paths); len(missing) == 0 {
 				r.Host.Note("features of the fine-tuned backbone: %s", dir)
 				return s, nil
 			}
@@ -175,31 +175,6 @@ func (r *Run) pathsOf(splits []string) []string {
 // folder.
 func (r *Run) ImageRoot() location.Source {
 	return imageroot.Resolve(cmp.Or(r.Root, location.At(r.Config.Data.Root)), r.ManifestFile)
-}
-
-// sameImages returns an error if the manifest or root that was named holds other pictures than those that the vectors
-// of a store were made from, under the same names. It looks at some of them, if they can be read.
-func (r *Run) sameImages(ctx context.Context, s *features.Store) error {
-	if r.Options.Manifest.IsZero() && r.Root.IsZero() {
-		return nil
-	}
-	root := r.ImageRoot()
-	fsys, err := imageroot.Open(ctx, root)
-	if err != nil {
-		return nil // the vectors are enough
-	}
-	differ, compared, err := extraction.Others(ctx, s, fsys, r.Manifest.Paths())
-	switch {
-	case err != nil || len(differ) == 0:
-		return err
-	case 2*len(differ) < compared:
-		r.Host.Note("%s: %d of %d pictures compared below %s are not those that the vectors were made from, the first "+
-			"is %s", s.Dir, len(differ), compared, root, differ[0])
-		return nil
-	}
-	return hint.With(fmt.Errorf("%s: the vectors are not of the pictures below %s: %d of %d compared look otherwise, "+
-		"the first is %s", s.Dir, root, len(differ), compared, differ[0]), "make vectors of these images with winnow "+
-		"extract, and name them with %s", config.Key("data.features"))
 }
 
 // FrozenStore returns the features of the backbone before the run, which training is compared with.
