@@ -85,9 +85,6 @@ var rooms = []Room{
 
 	{"backbone", "turns image files into vectors: decode, orient, resize, crop, augment, batch, infer",
 		"backbone/jfif datasets features internal/exif"},
-	{"backbone/checking", "decodes the images of a manifest and reports what stands in the way of training, on one " +
-		"machine or several",
-		"backbone cluster datasets datasets/imageroot datasets/location"},
 	{"backbone/jfif", "decodes JPEG photographs to libjpeg's bits",
 		""},
 	{"backbone/ort", "runs models with ONNX Runtime: sessions, live networks, CPU and CUDA, the fast BLAS; holds " +

@@ -5,7 +5,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/backbone/checking"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/term/termtest"
 	"winnow/datasets"
@@ -43,7 +42,7 @@ func TestOptions(t *testing.T) {
 		Out: "{split}-%03d.tar", ShardSize: 2e6, Seed: 1, Root: location.At("r"),
 		Sources: []importing.Source{auto("a", datasets.Names{})}})
 	becomes(t, checkCommand, "m.csv --strict --json", CheckOptions{JSON: true,
-		Options: checking.Options{Manifest: location.At("m.csv"), Strict: true}})
+		Manifest: location.At("m.csv"), Strict: true})
 	becomes(t, corruptCommand, "m.csv --noise-rate 0.2 --noise human-like --features f --nearest --out n.csv",
 		CorruptOptions{Manifest: location.At("m.csv"), Out: "n.csv", Split: "train", Features: "f", Seed: 1,
 			Noise: run.NoiseSpec{Model: "human-like", Rate: 0.2, Count: datasets.Independent, Similar: 3,

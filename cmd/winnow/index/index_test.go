@@ -17,11 +17,10 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		args []string
 		want Options
 	}{
-		{[]string{"--model", "run", "-o", "ix", "--dtype", "float16", "a.zip", "-"},
-			Options{embedding.Options{Model: "run", Batch: 32}, location.All([]string{"a.zip", "-"}), "ix", false,
-				"float16", false}},
+		{[]string{"--model", "run", "-o", "ix", "a.zip", "-"},
+			Options{embedding.Options{Model: "run", Batch: 32}, location.All([]string{"a.zip", "-"}), "ix", false, false}},
 		{[]string{"--out", "ix", "--add", "--json", "--batch", "5", "photos"}, Options{embedding.Options{Batch: 5},
-			location.All([]string{"photos"}), "ix", true, "float32", true}},
+			location.All([]string{"photos"}), "ix", true, true}},
 	} {
 		got, err := termtest.Asked(t, newIndexCommand, c.args...)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/backbone/checking"
 	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
@@ -18,9 +17,6 @@ type Options struct {
 	Out             location.Source
 	Overwrite, JSON bool
 }
-
-// jobs are the jobs whose parts can be joined.
-var jobs = []cluster.Joiner{checking.Job, extraction.Job}
 
 // Command returns the "winnow join" command.
 func Command() *cli.Command { return newJoinCommand(runJoinParts) }
@@ -53,7 +49,7 @@ func readJoinOptions(c *cli.Context) (Options, error) {
 
 func runJoinParts(ctx context.Context, p *term.Program, o Options) error {
 	at, end := p.Watch("rows")
-	r, err := cluster.Join(ctx, o.Out, jobs, cluster.JoinOptions{Overwrite: o.Overwrite, Progress: at,
+	r, err := cluster.Join(ctx, o.Out, extraction.Job, cluster.JoinOptions{Overwrite: o.Overwrite, Progress: at,
 		Note: p.Note})
 	end()
 	return p.Result(r, o.JSON, err)

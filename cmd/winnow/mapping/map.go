@@ -19,7 +19,6 @@ import (
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/report"
-	"winnow/run/extraction"
 	"winnow/run/folder"
 )
 
@@ -143,7 +142,12 @@ func runMap(ctx context.Context, p *term.Program, o Options) error {
 	if o.Draw.Scores = scores; note != "" {
 		p.Note("%s", note)
 	}
-	r, err := openEmbedding(ctx, o.Dir, o.Run, p.Host())
+	o.Run.Host = p.Host()
+	open := folder.Open
+	if o.Dir == "" {
+		open = func(_ context.Context, _ string, f folder.Options) (*folder.Run, error) { return folder.OpenStore(f) }
+	}
+	r, err := open(ctx, o.Dir, o.Run)
 	if err != nil {
 		return err
 	}
@@ -172,13 +176,4 @@ func runMap(ctx context.Context, p *term.Program, o Options) error {
 		return p.JSON(m)
 	}
 	return m.Print(p.Out)
-}
-
-// openEmbedding opens a run folder or, if dir is "", the store and the manifest that o names.
-func openEmbedding(ctx context.Context, dir string, o folder.Options, h extraction.Host) (*folder.Run, error) {
-	o.Host = h
-	if dir == "" {
-		return folder.OpenStore(o)
-	}
-	return folder.Open(ctx, dir, o)
 }

@@ -42,8 +42,7 @@ func newSearchCommand(call term.Call[Options]) *cli.Command {
 type Options struct {
 	embedding.Search
 	JSON bool
-
-	Out string // file for the answers; "": none
+	Out  string // file for the answers; "": none
 }
 
 func readSearch(c *cli.Context) (o Options, err error) {
