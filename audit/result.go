@@ -13,7 +13,6 @@ import (
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
-	"winnow/train"
 )
 
 // Result is the outcome of an audit.
@@ -52,7 +51,7 @@ func (r *Result) findFindings(ctx context.Context, z features.Set, left *leaveou
 			return nil
 		}
 	}
-	e, err := noiserate.FromSet(ctx, left.Plain(), noiserate.Auto, train.Rand(o.Seed, "noise rate", 0))
+	e, err := noiserate.FromSet(ctx, left.Plain())
 	if err != nil {
 		return err
 	}

@@ -226,3 +226,31 @@ func TestConformance(t *testing.T) {
 		}
 	}
 }
+
+func TestExpUnit(t *testing.T) {
+	for x := -1.1; x <= 1.1; x += 1e-3 {
+		near(t, "e^x", expUnit(x), math.Exp(x), 1e-13, 0)
+	}
+}
+
+// AvgSim with and without centres is one formula (PRISM, eq. 7 = eq. 2), up to rounding.
+func TestCentresChangeNothing(t *testing.T) {
+	w, _ := newWorld(rand.New(rand.NewPCG(7, 7)), 64, 20, 64, 500, 0.3, 0.5)
+	bank := w.bank()
+	nearAll(t, "P", (&AvgSim{}).Score(nil, w.z, bank, false), (&AvgSimDirect{}).Score(nil, w.z, bank, false), 1e-6, 0)
+	nearAll(t, "P", (&AvgSim{}).Score(nil, w.members, bank, true), (&AvgSimDirect{}).Score(nil, w.members, bank, true),
+		1e-6, 0)
+}
+
+// A set larger than one block is scored like its rows one by one.
+func TestBlocksAgreeWithRows(t *testing.T) {
+	w, _ := newWorld(rand.New(rand.NewPCG(8, 8)), 3, 40, 3000, 600, 0.9, 0.2)
+	s, bank := &AvgSimDirect{}, w.bank()
+	got := s.Score(nil, w.z, bank, false)
+	if w.z.Len() <= blockEntries/bank.Len() {
+		t.Fatal("one block is enough: the test tests nothing")
+	}
+	for i := 0; i < w.z.Len(); i += 97 {
+		near(t, "P", s.Score(nil, w.z.Rows([]int{i}), bank, false)[0], got[i], 1e-6, 0)
+	}
+}

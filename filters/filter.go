@@ -174,20 +174,13 @@ func (f *Filter) Config() Config { return f.config }
 // Threshold returns the bar of the last Keep, or -Inf if it kept everything without one.
 func (f *Filter) Threshold() float64 { return f.threshold }
 
-func scaleName(byOdds bool) string {
-	if byOdds {
-		return "log odds"
-	}
-	return "scores"
-}
-
 // State is the memory of a filter between batches, for a checkpoint.
 type State struct {
 	Iteration int
 	Early     bool      // AvgSim judged last, in place of vMF-Sim
 	Window    []float64 // oldest first
 	Seen      []int     // classes seen, in rising order; only without a bank
-	ByOdds    bool      `json:",omitempty"` // the window holds log odds or similarities, for [Quantile]
+	ByOdds    bool      // the window holds log odds or similarities, for [Quantile]
 }
 
 // State returns a copy of the filter's memory.
@@ -207,33 +200,16 @@ func (f *Filter) State() State {
 // SetState makes the filter continue from a saved state. A state that cannot come from a filter of this
 // configuration is an error and changes nothing.
 func (f *Filter) SetState(s State) error {
-	if s.Iteration < 0 {
-		return fmt.Errorf("filters: state: iteration is %d, expected 0 or more", s.Iteration)
-	}
-	if s.Early && f.early == nil {
-		return fmt.Errorf("filters: state: AvgSim judged last, but scorer %q never begins with it", f.entry.Name)
-	}
-	if len(s.Window) > f.config.Window {
-		return fmt.Errorf("filters: state: window holds %d thresholds, expected at most %d", len(s.Window),
-			f.config.Window)
-	}
-	if s.ByOdds != f.byOdds && len(s.Window) > 0 {
-		return fmt.Errorf("filters: state: window holds thresholds of %s, expected those of %s: it was "+
-			"saved by a version "+
-			"of winnow with another threshold %q",
-			scaleName(s.ByOdds), scaleName(f.byOdds), f.config.Threshold)
-	}
-	for i, q := range s.Window {
-		if math.IsNaN(q) || math.IsInf(q, 0) {
-			return fmt.Errorf("filters: state: threshold %d of the window is %v, expected a finite number", i, q)
-		}
-	}
 	seen := make([]bool, len(f.seen))
+	bad := s.Early && f.early == nil || len(s.Window) > f.config.Window || s.ByOdds != f.byOdds
 	for _, k := range s.Seen {
-		if k < 0 || k >= len(seen) {
-			return fmt.Errorf("filters: state: found class %d, expected 0 to %d", k, len(seen)-1)
+		if bad = bad || k < 0 || k >= len(seen); !bad {
+			seen[k] = true
 		}
-		seen[k] = true
+	}
+	if bad {
+		return fmt.Errorf("filters: the state is not of a filter %q with the threshold %q", f.entry.Name,
+			f.config.Threshold)
 	}
 	f.iteration, f.isEarly, f.seen = s.Iteration, s.Early, seen
 	f.setWindow(s.Window)

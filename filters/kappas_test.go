@@ -60,33 +60,6 @@ func TestKappasAreOfTheMembers(t *testing.T) {
 	}
 }
 
-// A filter that is asked for kappas at every step keeps and scores bit for bit like one that never is.
-func TestAskingForKappasChangesNothing(t *testing.T) {
-	a, b := newStream(9, 16, 6, 0.8), newStream(9, 16, 6, 0.8)
-	asked := mustNew(t, a.world, func(c *Config) { c.AvgSimSteps = 3 })
-	alone := mustNew(t, b.world, func(c *Config) { c.AvgSimSteps = 3 })
-	first, second := features.NewBank(60, 16, 6), features.NewBank(60, 16, 6)
-	for i := range 12 {
-		z, _ := a.batch(20, 0.3)
-		w, _ := b.batch(20, 0.3)
-		want := "vmf"
-		if i <= 3 {
-			want = "avgsim"
-		}
-		if got := asked.Judge(); got != want {
-			t.Errorf("step %d: %s judged, expected %s", i, got, want)
-		}
-		asked.Kappas(nil, first)
-		kept, scores := asked.Keep(z, first)
-		keptAlone, scoresAlone := alone.Keep(w, second)
-		asked.Kappas(nil, first)
-		equal(t, i, "kept", kept, keptAlone)
-		equal(t, i, "scores", scores, scoresAlone)
-		first.Push(z.Rows(kept))
-		second.Push(w.Rows(keptAlone))
-	}
-}
-
 // A histogram does not depend on the order or division of the scores, and every score is in its bin.
 func TestHistogram(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))

@@ -9,29 +9,24 @@ import (
 // Initialisations of the weights.
 const (
 	Whiten  = "whiten"  // PCA whitening of the stored training features, without labels
-	Random  = "random"  // He for layers followed by an activation, Glorot for the last
-	Kaiming = "kaiming" // as Random, but the last layer He by its outputs: the released code of PRISM
+	Random  = "random"  // Glorot
+	Kaiming = "kaiming" // He by the outputs: the released code of PRISM
 )
 
 // Inits are the names of all.
 var Inits = []string{Whiten, Random, Kaiming}
 
-// ReLU is the only activation: max(x, 0).
-const ReLU = "relu"
-
-// Config describes a head. Without Hidden it is one linear layer.
+// Config describes a head: one linear layer.
 type Config struct {
-	In         int    `yaml:"in" json:"in"`                 // dimension of the features; 0: taken from the store
-	Out        int    `yaml:"out" json:"out"`               // dimension of the embedding
-	Hidden     []int  `yaml:"hidden" json:"hidden"`         // widths of the hidden layers, first to last
-	Bias       bool   `yaml:"bias" json:"bias"`             // every layer adds a bias
-	Activation string `yaml:"activation" json:"activation"` // after each hidden layer: relu
-	Init       string `yaml:"init" json:"init"`             // one of [Inits]
+	In   int    `yaml:"in" json:"in"`     // dimension of the features; 0: taken from the store
+	Out  int    `yaml:"out" json:"out"`   // dimension of the embedding
+	Bias bool   `yaml:"bias" json:"bias"` // adds a bias
+	Init string `yaml:"init" json:"init"` // one of [Inits]
 }
 
 // Default returns the default head: linear with bias, whitened, 512 dimensions.
 func Default() Config {
-	return Config{Out: 512, Bias: true, Activation: ReLU, Init: Whiten}
+	return Config{Out: 512, Bias: true, Init: Whiten}
 }
 
 // Drawn reports whether the initial weights are random, so that no features are read.
@@ -53,19 +48,8 @@ func (c Config) Validate() error {
 			return fmt.Errorf("head: %s: found %d, expected 1 to %d", w.name, w.n, maxWidth)
 		}
 	}
-	for i, n := range c.Hidden {
-		if n < 1 || n > maxWidth {
-			return fmt.Errorf("head: hidden[%d]: found %d, expected 1 to %d", i, n, maxWidth)
-		}
-	}
-	weights, w := 0, c.layerWidths()
-	for i := range w[:len(w)-1] {
-		if weights += w[i] * w[i+1]; weights > maxWeights {
-			return fmt.Errorf("head: layers %v: more than %d weights", w, maxWeights)
-		}
-	}
-	if c.Activation != ReLU && (c.Activation != "" || len(c.Hidden) > 0) {
-		return fmt.Errorf("head: activation: found %q, expected %q", c.Activation, ReLU)
+	if c.In*c.Out > maxWeights {
+		return fmt.Errorf("head: %d×%d: more than %d weights", c.In, c.Out, maxWeights)
 	}
 	if !slices.Contains(Inits, c.Init) {
 		return fmt.Errorf("head: init: found %q, expected %s", c.Init, strings.Join(Inits, ", "))
@@ -80,20 +64,11 @@ type Shape struct {
 	Cols int    `json:"cols"`
 }
 
-// layerWidths returns In, Hidden..., Out.
-func (c Config) layerWidths() []int {
-	return append(append([]int{c.In}, c.Hidden...), c.Out)
-}
-
 // Shapes lists the parameters in the order of [Head.Params], without allocating any of them.
 func (c Config) Shapes() []Shape {
-	var list []Shape
-	w := c.layerWidths()
-	for i := range w[:len(w)-1] {
-		list = append(list, Shape{fmt.Sprintf("head.%d.weight", i), w[i], w[i+1]})
-		if c.Bias {
-			list = append(list, Shape{fmt.Sprintf("head.%d.bias", i), 1, w[i+1]})
-		}
+	list := []Shape{{"head.0.weight", c.In, c.Out}}
+	if c.Bias {
+		list = append(list, Shape{"head.0.bias", 1, c.Out})
 	}
 	return list
 }

@@ -12,8 +12,7 @@ import (
 	"winnow/features"
 )
 
-// embedBlock is the number of rows embedded at a time: enough for a fast product, few enough for the cache and
-// the memory of hidden layers.
+// embedBlock is the number of rows embedded at a time: enough for a fast product, few enough for the cache.
 const embedBlock = 1024
 
 // Embed maps each row of x to a unit row.
@@ -78,10 +77,6 @@ func (h *Head) embedSource(ctx context.Context, dst blas32.General, of features.
 	}
 	block := min(embedBlock, rows)
 	var scratch []float32
-	var hidden []blas32.General
-	for _, l := range h.layers[:len(h.layers)-1] {
-		hidden = append(hidden, features.NewMatrix(block, l.weight.Cols))
-	}
 	for from := 0; from < rows; from += block {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -91,16 +86,10 @@ func (h *Head) embedSource(ctx context.Context, dst blas32.General, of features.
 		if err != nil {
 			return err
 		}
-		for i, l := range h.layers {
-			out := features.Part(dst, from, n)
-			if i < len(hidden) {
-				out = features.Part(hidden[i], 0, n)
-			}
-			l.applyLayer(out, in)
-			in = out
-		}
+		out := features.Part(dst, from, n)
+		h.applyLinear(out, in)
 		for i := range n {
-			if norm := features.UnitRow(features.Row(in, i), features.Row(in, i)); !isFinite(norm) {
+			if norm := features.UnitRow(features.Row(out, i), features.Row(out, i)); !isFinite(norm) {
 				return &NotFinite{Row: from + i, Norm: norm}
 			}
 		}
@@ -108,23 +97,16 @@ func (h *Head) embedSource(ctx context.Context, dst blas32.General, of features.
 	return nil
 }
 
-// applyLayer overwrites out with the layer's output for the rows of in.
-func (l layer) applyLayer(out, in blas32.General) {
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, in, l.weight.Matrix(), 0, out)
-	if l.bias == nil && !l.relu {
+// applyLinear overwrites out with y for the rows of in.
+func (h *Head) applyLinear(out, in blas32.General) {
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, in, h.weight.Matrix(), 0, out)
+	if h.bias == nil {
 		return
 	}
 	for i := range out.Rows {
 		row := features.Row(out, i)
-		if l.bias != nil {
-			for j, b := range l.bias.Data[:len(row)] {
-				row[j] += b
-			}
-		}
-		if l.relu {
-			for j, v := range row {
-				row[j] = max(v, 0)
-			}
+		for j, b := range h.bias.Data[:len(row)] {
+			row[j] += b
 		}
 	}
 }

@@ -18,17 +18,15 @@ func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 2)) }
 // shapes are the heads that every test of the encoder runs over.
 func shapes() []Config {
 	var list []Config
-	for _, hidden := range [][]int{nil, {9}, {12, 10}} {
-		for _, bias := range []bool{false, true} {
-			for _, start := range []string{Random, Whiten} {
-				list = append(list, Config{In: 7, Out: 4, Hidden: hidden, Bias: bias, Activation: ReLU, Init: start})
-			}
+	for _, bias := range []bool{false, true} {
+		for _, start := range []string{Random, Whiten} {
+			list = append(list, Config{In: 7, Out: 4, Bias: bias, Init: start})
 		}
 	}
 	return list
 }
 
-func name(c Config) string { return fmt.Sprintf("%v bias=%v %s", c.Hidden, c.Bias, c.Init) }
+func name(c Config) string { return fmt.Sprintf("bias=%v %s", c.Bias, c.Init) }
 
 func makeHead(t testing.TB, cfg Config, train features.Set, seed uint64) *Head {
 	t.Helper()
@@ -67,9 +65,6 @@ type slow struct {
 	params [][]float64
 }
 
-// widths are those of all layers, the input first.
-func (s slow) widths() []int { return slices.Concat([]int{s.cfg.In}, s.cfg.Hidden, []int{s.cfg.Out}) }
-
 func slowOf(h *Head) slow {
 	s := slow{cfg: h.Config()}
 	for _, p := range h.Params() {
@@ -82,82 +77,43 @@ func slowOf(h *Head) slow {
 	return s
 }
 
-// forward returns every layer's input, the last output before normalisation, and its normalised form.
-func (s slow) forward(x []float32) (inputs [][]float64, y, z []float64) {
-	widths, at := s.widths(), 0
-	in := make([]float64, len(x))
-	for i, v := range x {
-		in[i] = float64(v)
-	}
-	for l := 0; l+1 < len(widths); l++ {
-		inputs = append(inputs, in)
-		out := make([]float64, widths[l+1])
-		for j := range out {
-			for i, v := range in {
-				out[j] += v * s.params[at][i*len(out)+j]
-			}
-		}
-		at++
-		if s.cfg.Bias {
-			for j := range out {
-				out[j] += s.params[at][j]
-			}
-			at++
-		}
-		if l+2 < len(widths) {
-			for j := range out {
-				out[j] = max(out[j], 0)
-			}
-		}
-		in = out
-	}
+// forward returns the output before normalisation, and its normalised form.
+func (s slow) forward(x []float32) (y, z []float64) {
+	y, z = make([]float64, s.cfg.Out), make([]float64, s.cfg.Out)
 	var norm float64
-	for _, v := range in {
-		norm += v * v
+	for j := range y {
+		for i, v := range x {
+			y[j] += float64(v) * s.params[0][i*len(y)+j]
+		}
+		if s.cfg.Bias {
+			y[j] += s.params[1][j]
+		}
+		norm += y[j] * y[j]
 	}
 	norm = max(math.Sqrt(norm), 1e-12)
-	z = make([]float64, len(in))
-	for j, v := range in {
+	for j, v := range y {
 		z[j] = v / norm
 	}
-	return inputs, in, z
+	return y, z
 }
 
 // backward adds the gradient of ⟨z(x), dz⟩ to grads.
 func (s slow) backward(grads [][]float64, x, dz []float32) {
-	inputs, y, z := s.forward(x)
+	y, z := s.forward(x)
 	var norm, along float64
 	for j := range y {
 		norm += y[j] * y[j]
 		along += z[j] * float64(dz[j])
 	}
 	norm = math.Sqrt(norm)
-	d := make([]float64, len(y))
-	for j := range d {
-		d[j] = (float64(dz[j]) - z[j]*along) / norm
-	}
-	at := len(s.params)
-	for l := len(inputs) - 1; l >= 0; l-- {
+	for j := range y {
+		d := (float64(dz[j]) - z[j]*along) / norm
+		for i, v := range x {
+			grads[0][i*len(y)+j] += float64(v) * d
+		}
 		if s.cfg.Bias {
-			at--
-			for j, v := range d {
-				grads[at][j] += v
-			}
+			grads[1][j] += d
 		}
-		at--
-		back := make([]float64, len(inputs[l]))
-		for i, v := range inputs[l] {
-			for j, g := range d {
-				grads[at][i*len(d)+j] += v * g
-				back[i] += s.params[at][i*len(d)+j] * g
-			}
-		}
-		for i, v := range inputs[l] {
-			if l > 0 && v <= 0 {
-				back[i] = 0
-			}
-		}
-		d = back
 	}
 }
 
@@ -176,7 +132,7 @@ func (s slow) gradient(x, dz blas32.General) [][]float64 {
 func (s slow) value(x, dz blas32.General) float64 {
 	var sum float64
 	for i := range x.Rows {
-		_, _, z := s.forward(features.Row(x, i))
+		_, z := s.forward(features.Row(x, i))
 		for j, g := range features.Row(dz, i) {
 			sum += z[j] * float64(g)
 		}
@@ -209,7 +165,7 @@ func TestGradientAgainstLoops(t *testing.T) {
 				}
 				x, dz := train.Rows(rows).X, randomSet(source(uint64(step)), len(rows), cfg.Out).X
 				for i := range rows {
-					_, _, want := slowOf(h).forward(features.Row(x, i))
+					_, want := slowOf(h).forward(features.Row(x, i))
 					if d := worst(z.Row(i), want); d > 1e-6*4 {
 						t.Errorf("step %d row %d: embedding differs by %.2g", step, i, d)
 					}
@@ -262,12 +218,10 @@ func TestOracleAgainstDifferences(t *testing.T) {
 func TestForwardEqualsEmbed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := Config{
-			In:         rapid.IntRange(1, 70).Draw(t, "in"),
-			Out:        rapid.IntRange(1, 33).Draw(t, "out"),
-			Hidden:     rapid.SliceOfN(rapid.IntRange(1, 40), 0, 2).Draw(t, "hidden"),
-			Bias:       rapid.Bool().Draw(t, "bias"),
-			Activation: ReLU,
-			Init:       rapid.SampledFrom([]string{Whiten, Random}).Draw(t, "init"),
+			In:   rapid.IntRange(1, 70).Draw(t, "in"),
+			Out:  rapid.IntRange(1, 33).Draw(t, "out"),
+			Bias: rapid.Bool().Draw(t, "bias"),
+			Init: rapid.SampledFrom([]string{Whiten, Random}).Draw(t, "init"),
 		}
 		train := randomSet(source(rapid.Uint64().Draw(t, "seed")), 30, cfg.In)
 		h, err := New(t.Context(), cfg, train.X, source(1))

@@ -13,9 +13,8 @@ import (
 
 // graph is a head as a Gorgonia program for a fixed number of rows: forward part, gate, backward part.
 type graph struct {
-	// x is batch×in, the program's own input memory; z is batch×out, and is y for raw rows.
-	x, z   blas32.General
-	dz     blas32.General // batch×out, the gate's output memory
+	x, y   blas32.General // batch×in, the program's own input memory; batch×out
+	dy     blas32.General // batch×out, the gate's output memory
 	gate   *gateOp
 	params []*features.Param
 	grads  gorgonia.Nodes // gradients of params, in order, and of x if requested
@@ -25,9 +24,9 @@ type graph struct {
 	used   int // number of rows of x that the last batch filled
 }
 
-// newGraph builds and compiles the program, with ∂/∂x if wantX, and without the division by the norm if raw.
+// newGraph builds and compiles the program, with ∂/∂x if wantX.
 // Gorgonia panics on a bad graph; newGraph returns that as an error.
-func newGraph(h *Head, batch int, wantX, raw bool) (g *graph, err error) {
+func newGraph(h *Head, batch int, wantX bool) (g *graph, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			g, err = nil, fmt.Errorf("head: building the graph: %v", r)
@@ -35,30 +34,23 @@ func newGraph(h *Head, batch int, wantX, raw bool) (g *graph, err error) {
 	}()
 	shareProducts()
 	b := &builder{g: gorgonia.NewGraph(), batch: batch}
-	g = &graph{params: h.Params(), z: features.NewMatrix(batch, h.cfg.Out)}
+	g = &graph{params: h.Params(), y: features.NewMatrix(batch, h.cfg.Out)}
 	x := b.addInput("x", batch, h.cfg.In, nil)
 	g.x = matrixOf(x)
-	y := x
-	for i, l := range h.layers {
-		y = b.addLayer(i, l, y)
-	}
-	u := y
-	if !raw {
-		u = b.mustNode(emitUnitRows(y))
-	}
-	dz := tensor.New(tensor.WithShape(batch, h.cfg.Out), tensor.Of(tensor.Float32))
-	g.gate = &gateOp{rowOp: rowOp{"gate", 1}, z: g.z, dz: dz}
-	g.dz = blas32.General{Rows: batch, Cols: h.cfg.Out, Stride: h.cfg.Out, Data: floatsOf(dz)}
-	gate := b.mustNode(gorgonia.ApplyOp(g.gate, u))
+	y := b.addLinear(h, x)
+	dy := tensor.New(tensor.WithShape(batch, h.cfg.Out), tensor.Of(tensor.Float32))
+	g.gate = &gateOp{y: g.y, dy: dy}
+	g.dy = blas32.General{Rows: batch, Cols: h.cfg.Out, Stride: h.cfg.Out, Data: floatsOf(dy)}
+	gate := b.mustNode(gorgonia.ApplyOp(g.gate, y))
 	if b.err != nil {
 		return nil, fmt.Errorf("head: building the graph: %w", b.err)
 	}
-	// Backpropagating G from u gives the gradient of ⟨u(W), G⟩ in W with G held constant.
+	// Backpropagating G from y gives the gradient of ⟨y(W), G⟩ in W with G held constant.
 	by := b.weights
 	if wantX {
 		by = append(by, x)
 	}
-	g.grads, err = gorgonia.Backpropagate(gorgonia.Nodes{u}, gorgonia.Nodes{gate}, by)
+	g.grads, err = gorgonia.Backpropagate(gorgonia.Nodes{y}, gorgonia.Nodes{gate}, by)
 	if err != nil {
 		return nil, fmt.Errorf("head: differentiating the graph: %w", err)
 	}
@@ -88,7 +80,7 @@ func (g *graph) clearPadding(n int) {
 	g.used = n
 }
 
-// runForward runs the program up to the gate; z then holds the embeddings.
+// runForward runs the program up to the gate; y then holds the outputs.
 func (g *graph) runForward() error {
 	g.rewind()
 	g.gate.open = false
@@ -99,12 +91,10 @@ func (g *graph) runForward() error {
 	return nil
 }
 
-// runBackward runs the rest of the program; the parameters' Grad then hold their gradients.
-func (g *graph) runBackward(dz blas32.General) error {
-	for i := range dz.Rows {
-		copy(features.Row(g.dz, i), features.Row(dz, i))
-	}
-	clear(g.dz.Data[dz.Rows*g.dz.Stride:])
+// runBackward runs the rest of the program for the gradient in the first n rows of dy; the parameters' Grad then hold
+// their gradients.
+func (g *graph) runBackward(n int) error {
+	clear(g.dy.Data[n*g.dy.Stride:])
 	g.gate.open = true
 	if err := g.run(); err != nil {
 		return fmt.Errorf("head: backward: %w", err)
@@ -121,7 +111,6 @@ type builder struct {
 	batch   int
 	inputs  gorgonia.Nodes
 	weights gorgonia.Nodes
-	ones    *gorgonia.Node // batch×1
 	err     error
 }
 
@@ -150,24 +139,16 @@ func (b *builder) addWeight(p *features.Param) *gorgonia.Node {
 	return n
 }
 
-// addLayer returns relu(x·W + 1·b). The bias is a product with a column of ones, because Gorgonia's broadcasts
-// copy element by element.
-func (b *builder) addLayer(i int, l layer, x *gorgonia.Node) *gorgonia.Node {
-	if b.err != nil {
-		return nil
+// addLinear returns x·W + 1·b. The bias is a product with a column of ones, because Gorgonia's broadcasts copy element
+// by element.
+func (b *builder) addLinear(h *Head, x *gorgonia.Node) *gorgonia.Node {
+	y := b.mustNode(gorgonia.Mul(x, b.addWeight(h.weight)))
+	if h.bias == nil {
+		return y
 	}
-	y := b.mustNode(gorgonia.Mul(x, b.addWeight(l.weight)))
-	if l.bias != nil {
-		if b.ones == nil {
-			b.ones = b.addInput("ones", b.batch, 1, slices.Repeat([]float32{1}, b.batch))
-		}
-		shift := b.mustNode(gorgonia.Mul(b.ones, b.addWeight(l.bias)))
-		y = b.mustNode(gorgonia.Add(y, shift))
-	}
-	if l.relu {
-		y = b.mustNode(gorgonia.Rectify(y))
-	}
-	return y
+	ones := b.addInput("ones", b.batch, 1, slices.Repeat([]float32{1}, b.batch))
+	shift := b.mustNode(gorgonia.Mul(ones, b.addWeight(h.bias)))
+	return b.mustNode(gorgonia.Add(y, shift))
 }
 
 // matrixOf returns a view of a node's value.

@@ -1,11 +1,11 @@
 // Package head turns features into unit embeddings, and gradients of embeddings into gradients of weights.
 //
-//	y = W_k·…·relu(W_0 x + b_0)… + b_k        z = y / max(‖y‖, 1e-12)
+//	y = W x + b        z = y / max(‖y‖, 1e-12)
 //
 // A [Head] is plain numbers: weights are in×out, row-major, so a batch of feature rows times a weight matrix is
 // one product without a transposition. [Head.Embed] runs it through blas32. An [Encoder] trains it: Gorgonia
-// differentiates ⟨u(W), G⟩ for the G = ∂L/∂z that a loss has computed. Only this package imports Gorgonia. It
-// knows neither losses nor filters, and imports only features.
+// differentiates ⟨y(W), G⟩ for the G = ∂L/∂y that follows from what a loss has computed. Only this package imports
+// Gorgonia. It knows neither losses nor filters.
 //
 // The same seed gives the same bits: the initial weights are drawn from the source given to [New], never by
 // Gorgonia, which seeds its initialisers from the clock.
@@ -22,18 +22,12 @@ import (
 	"winnow/features"
 )
 
-// Head is a linear map or a small perceptron with a normalised output. Several goroutines may embed with it at
-// once, but not while it is trained.
+// Head is a linear map with a normalised output. Several goroutines may embed with it at once, but not while it is
+// trained.
 type Head struct {
-	cfg    Config
-	layers []layer
-	rank   int
-}
-
-// layer is one affine map; bias is nil if the head has none.
-type layer struct {
-	weight, bias *features.Param
-	relu         bool
+	cfg          Config
+	weight, bias *features.Param // bias is nil if the head has none
+	rank         int
 }
 
 // New returns a head with initial weights. train are the stored training features. Only whitening reads them,
@@ -64,20 +58,32 @@ func NewWhitened(cfg Config, white *Head, rng *rand.Rand) (*Head, error) {
 	}
 	h := newBlank(cfg)
 	if cfg.Drawn() {
-		h.drawAll(rng)
+		h.drawWeights(rng)
 		return h, nil
 	}
 	if c := white.cfg; c.In != cfg.In || c.Out != cfg.Out || c.Bias != cfg.Bias {
 		return nil, fmt.Errorf("head: whitening: found %d to %d dimensions, expected %d to %d as in the "+
 			"settings", c.In, c.Out, cfg.In, cfg.Out)
 	}
-	l := white.layers[0]
-	w := whitened{weight: l.weight.Matrix(), rank: white.rank}
-	if l.bias != nil {
-		w.bias = l.bias.Data
+	for i, p := range h.Params() {
+		copy(p.Data, white.Params()[i].Data)
 	}
-	h.startWhitened(w, rng)
+	h.rank = white.rank
 	return h, nil
+}
+
+// drawWeights fills the weights at random: Glorot & Bengio (AISTATS 2010), variance 2/(in+out), or, with Kaiming, He et
+// al. (ICCV 2015) by the outputs, 2/out. The bias is zero.
+func (h *Head) drawWeights(rng *rand.Rand) {
+	w := h.weight
+	variance := 2 / float64(w.Rows+w.Cols)
+	if h.cfg.Init == Kaiming {
+		variance = 2 / float64(w.Cols)
+	}
+	scale := math.Sqrt(variance)
+	for i := range w.Data {
+		w.Data[i] = float32(scale * rng.NormFloat64())
+	}
 }
 
 // Restore returns a head with parameter values read from a file, in the order of [Config.Shapes]. The values
@@ -121,19 +127,13 @@ func newBlank(cfg Config) *Head {
 // newSkeleton returns a head whose parameters have names and sizes but no memory.
 func newSkeleton(cfg Config) *Head {
 	h := &Head{cfg: cfg, rank: cfg.Out}
-	shapes := cfg.Shapes()
-	for i := 0; i <= len(cfg.Hidden); i++ {
-		take := func() *features.Param {
-			s := shapes[0]
-			shapes = shapes[1:]
-			return &features.Param{Name: s.Name, Rows: s.Rows, Cols: s.Cols}
+	for i, s := range cfg.Shapes() {
+		p := &features.Param{Name: s.Name, Rows: s.Rows, Cols: s.Cols, NoDecay: i == 1}
+		if i == 0 {
+			h.weight = p
+		} else {
+			h.bias = p
 		}
-		l := layer{weight: take(), relu: i < len(cfg.Hidden)}
-		if cfg.Bias {
-			l.bias = take()
-			l.bias.NoDecay = true
-		}
-		h.layers = append(h.layers, l)
 	}
 	return h
 }
@@ -151,38 +151,19 @@ func (h *Head) Clone() *Head {
 // Config returns the configuration of the head.
 func (h *Head) Config() Config { return h.cfg }
 
-// Params returns the weights and biases, first layer first: head.0.weight (in×out), head.0.bias (1×out), ….
+// Params returns head.0.weight (in×out) and, if there is one, head.0.bias (1×out).
 func (h *Head) Params() []*features.Param {
-	var list []*features.Param
-	for _, l := range h.layers {
-		list = append(list, l.weight)
-		if l.bias != nil {
-			list = append(list, l.bias)
-		}
+	if h.bias == nil {
+		return []*features.Param{h.weight}
 	}
-	return list
+	return []*features.Param{h.weight, h.bias}
 }
 
-// Layer is one affine map as plain data, for export. The output of the last layer is then normalised to unit
-// length.
-type Layer struct {
-	Weight     blas32.General // in×out
-	Bias       []float32      // out values, or nil
-	Activation string         // "relu" or ""
-}
-
-// Layers returns a view of the head's current weights, first layer first.
-func (h *Head) Layers() []Layer {
-	var list []Layer
-	for _, l := range h.layers {
-		out := Layer{Weight: l.weight.Matrix()}
-		if l.bias != nil {
-			out.Bias = l.bias.Data
-		}
-		if l.relu {
-			out.Activation = ReLU
-		}
-		list = append(list, out)
+// Linear returns a view of the head's current weights, in×out, and its bias, nil if it has none. The output is then
+// normalised to unit length.
+func (h *Head) Linear() (weight blas32.General, bias []float32) {
+	if h.bias != nil {
+		bias = h.bias.Data
 	}
-	return list
+	return h.weight.Matrix(), bias
 }

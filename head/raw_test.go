@@ -27,7 +27,7 @@ func TestRawEncoderAgainstLoops(t *testing.T) {
 				}
 				dy := randomSet(rng, len(rows), cfg.Out).X
 				for i, row := range rows {
-					_, y, _ := oracle.forward(train.Row(row))
+					y, _ := oracle.forward(train.Row(row))
 					if far := worst(z.Row(i), y); far > 1e-5 {
 						t.Fatalf("row %d differs from the oracle by %v", row, far)
 					}
@@ -50,13 +50,13 @@ func TestRawEncoderAgainstLoops(t *testing.T) {
 	}
 }
 
-// rawGradient is the gradient of Σ ⟨y, dy⟩ by central differences in float64. y is piecewise linear in each
-// weight, so the differences are exact unless they cross a kink.
+// rawGradient is the gradient of Σ ⟨y, dy⟩ by central differences in float64. y is linear in each weight, so the
+// differences are exact.
 func rawGradient(s slow, x, dy []float32, n int) [][]float64 {
 	in, out := len(x)/n, len(dy)/n
 	value := func() (sum float64) {
 		for i := range n {
-			_, y, _ := s.forward(x[i*in : (i+1)*in])
+			y, _ := s.forward(x[i*in : (i+1)*in])
 			for j, v := range y {
 				sum += v * float64(dy[i*out+j])
 			}

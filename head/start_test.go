@@ -16,13 +16,13 @@ func TestRandomStarts(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum := 0.0
-		for _, v := range h.layers[0].weight.Data {
+		for _, v := range h.weight.Data {
 			sum += float64(v) * float64(v)
 		}
 		if found := sum / (in * out); math.Abs(found-want) > 0.05*want {
 			t.Errorf("%s: variance %.5f, expected %.5f", start, found, want)
 		}
-		for _, v := range h.layers[0].bias.Data {
+		for _, v := range h.bias.Data {
 			if v != 0 {
 				t.Fatalf("%s: found the bias %v, expected 0", start, v)
 			}

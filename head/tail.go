@@ -15,7 +15,9 @@ import (
 type Tail struct {
 	head  *Head
 	graph *graph
-	n     int // number of rows of the last Forward; 0: none
+	raw   bool      // without the normalisation
+	n     int       // number of rows of the last Forward; 0: none
+	norms []float64 // of these rows, unless raw
 }
 
 // NewTail builds the graph once, for batches of at most batch rows.
@@ -29,11 +31,11 @@ func newTail(h *Head, batch int, wantX, raw bool) (*Tail, error) {
 	if batch < 1 {
 		return nil, fmt.Errorf("head: batch: found %d rows, expected at least 1", batch)
 	}
-	g, err := newGraph(h, batch, wantX, raw)
+	g, err := newGraph(h, batch, wantX)
 	if err != nil {
 		return nil, err
 	}
-	return &Tail{head: h, graph: g}, nil
+	return &Tail{head: h, graph: g, raw: raw, norms: make([]float64, batch)}, nil
 }
 
 // X returns the memory for the features of the next Forward: n×In, with n at most the batch of [NewTail].
@@ -51,7 +53,13 @@ func (t *Tail) Forward(n int) (blas32.General, error) {
 		return blas32.General{}, err
 	}
 	t.n = n
-	return features.Part(t.graph.z, 0, n), nil
+	z := features.Part(t.graph.y, 0, n)
+	for i := range n {
+		if !t.raw {
+			t.norms[i] = features.UnitRow(features.Row(z, i), features.Row(z, i))
+		}
+	}
+	return z, nil
 }
 
 // Backward overwrites the gradients of the parameters with those of the loss of the last Forward, given
@@ -71,7 +79,13 @@ func (t *Tail) backProducts(dz blas32.General) error {
 		return fmt.Errorf("head: gradient of the embeddings: found %d×%d, expected %d×%d, once for each Forward",
 			dz.Rows, dz.Cols, n, t.head.cfg.Out)
 	}
-	return t.graph.runBackward(dz)
+	for i := range n {
+		dy := features.Row(t.graph.dy, i)
+		if copy(dy, features.Row(dz, i)); !t.raw {
+			features.UnitRowGrad(dy, features.Row(t.graph.y, i), dy, t.norms[i])
+		}
+	}
+	return t.graph.runBackward(n)
 }
 
 // Close releases the graph.

@@ -27,31 +27,18 @@ func (s slow) slopes(x, dz []float32) []float64 {
 	return out
 }
 
-// forwardMoved is z with x[j] moved by h, computed through the first layer by linearity, so that the step is
-// not lost in float32.
+// forwardMoved is z with x[j] moved by h, computed by linearity, so that the step is not lost in float32.
 func (s slow) forwardMoved(x []float32, j int, h float64) []float64 {
-	widths := s.widths()
-	w := widths[1]
-	shifted := s
-	shifted.cfg.Bias = true
-	shifted.params = nil
-	at := 0
-	for l := 0; l+1 < len(widths); l++ {
-		shifted.params = append(shifted.params, s.params[at])
-		at++
-		bias := make([]float64, widths[l+1])
-		if s.cfg.Bias {
-			copy(bias, s.params[at])
-			at++
-		}
-		if l == 0 {
-			for k := range w {
-				bias[k] += h * s.params[0][j*w+k]
-			}
-		}
-		shifted.params = append(shifted.params, bias)
+	bias := make([]float64, s.cfg.Out)
+	if s.cfg.Bias {
+		copy(bias, s.params[1])
 	}
-	_, _, z := shifted.forward(x)
+	for k := range bias {
+		bias[k] += h * s.params[0][j*len(bias)+k]
+	}
+	shifted := slow{s.cfg, [][]float64{s.params[0], bias}}
+	shifted.cfg.Bias = true
+	_, z := shifted.forward(x)
 	return z
 }
 

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"winnow/features"
-	"winnow/head/leading"
 )
 
 const (
@@ -28,19 +27,12 @@ const (
 	covarianceBlock = 2048
 )
 
-// whitened is the affine map y = weightᵀx + bias of PCA whitening; columns from rank on are zero.
-type whitened struct {
-	weight blas32.General // in×out
-	bias   []float32      // out
-	rank   int
-}
-
-// newWhitening decorrelates the features and gives every direction the same variance, without labels:
+// whitenHead decorrelates the features and gives every direction the same variance, without labels:
 //
 //	y = c · (Λ + εI)^{-1/2} Uᵀ (x - μ),   ε = trace(C)/d
 //
-// with μ the mean of the n rows of x, C their covariance (÷ n), U its out leading eigenvectors (in×out) and Λ
-// their eigenvalues. Without bias nothing can be centred: then μ = 0 and C is the second moment about the
+// with μ the mean of the n rows of x, C their covariance (÷ n), U its leading eigenvectors (in×out) and Λ
+// their eigenvalues. Without a bias nothing can be centred: then μ = 0 and C is the second moment about the
 // origin. The embedding is normalised, so c > 0 changes no result; it gives the weights the root mean square of
 // a Glorot start, √(2/(in+out)), so that a learning rate means the same for any backbone and either start. If
 // the features vary in fewer than out directions (few rows, dead features), the columns from rank on are zero.
@@ -50,37 +42,35 @@ type whitened struct {
 //
 // The sign of an eigenvector is fixed by making its component of largest magnitude positive.
 // Source: Kessy, Lewin & Strimmer, The American Statistician 2018, section 2 (PCA whitening).
-func newWhitening(ctx context.Context, x features.Source, out int, centre bool) (whitened, error) {
+func (h *Head) whitenHead(ctx context.Context, x features.Source) error {
 	n := x.Len()
 	if n < 2 {
-		return whitened{}, fmt.Errorf("head: whitening: found %d training rows, expected at least 2 (or init %q)", n,
-			Random)
+		return fmt.Errorf("head: whitening: found %d training rows, expected at least 2 (or init %q)", n, Random)
 	}
 	mean, err := columnMeans(ctx, x)
 	if err != nil {
-		return whitened{}, err
-	}
-	if !centre {
-		clear(mean)
+		return err
 	}
 	limit := n
-	if centre {
+	if h.bias != nil {
 		limit--
+	} else {
+		clear(mean)
 	}
 	if n < len(mean) {
-		return whiteningOfFew(ctx, x, mean, limit, out)
+		return h.whitenByRows(ctx, x, mean, limit)
 	}
 	cov, err := computeCovariance(ctx, x, mean)
 	if err != nil {
-		return whitened{}, err
+		return err
 	}
-	return whiteningBy(mean, cov, n, limit, out)
+	return h.whitenByMoments(mean, cov, n, limit)
 }
 
-// whiteningOfFew is whitening for fewer rows than features. The matrix X·Xᵀ/n of centred rows has the eigenvalues of
+// whitenByRows is whitenHead for fewer rows than features. The matrix X·Xᵀ/n of centred rows has the eigenvalues of
 // their covariance Xᵀ·X/n and is smaller; Xᵀv/√(nλ) is the eigenvector of the covariance for its eigenvector v. Time
 // n²·d.
-func whiteningOfFew(ctx context.Context, x features.Source, mean []float64, limit, out int) (whitened, error) {
+func (h *Head) whitenByRows(ctx context.Context, x features.Source, mean []float64, limit int) error {
 	n, d := x.Len(), len(mean)
 	rows := mat.NewDense(n, d, nil)
 	err := eachBlock(ctx, x, func(from int, block blas32.General) error {
@@ -93,7 +83,7 @@ func whiteningOfFew(ctx context.Context, x features.Source, mean []float64, limi
 		return nil
 	})
 	if err != nil {
-		return whitened{}, err
+		return err
 	}
 	var product mat.Dense
 	product.Mul(rows, rows.T())
@@ -105,9 +95,9 @@ func whiteningOfFew(ctx context.Context, x features.Source, mean []float64, limi
 	}
 	trace := mat.Trace(gram)
 	if err := checkVariance(trace, n); err != nil {
-		return whitened{}, err
+		return err
 	}
-	values, left := leading.Eigen(gram, min(out, n))
+	values, left := LeadingEigen(gram, min(h.cfg.Out, n))
 	values = values[:rankOf(values, limit)]
 	var vectors mat.Dense
 	vectors.Mul(rows.T(), left.Slice(0, n, 0, len(values)))
@@ -117,18 +107,20 @@ func whiteningOfFew(ctx context.Context, x features.Source, mean []float64, limi
 			vectors.Set(i, k, vectors.At(i, k)/length)
 		}
 	}
-	return scaleVectors(&vectors, values, mean, out, ridge*trace/float64(d)), nil
+	h.scaleVectors(&vectors, values, mean, ridge*trace/float64(d))
+	return nil
 }
 
-// whiteningBy is whitening from the moments of n rows, which vary in at most limit directions.
-func whiteningBy(mean []float64, cov *mat.SymDense, n, limit, out int) (whitened, error) {
+// whitenByMoments is whitenHead from the moments of n rows, which vary in at most limit directions.
+func (h *Head) whitenByMoments(mean []float64, cov *mat.SymDense, n, limit int) error {
 	d := len(mean)
 	trace := mat.Trace(cov)
 	if err := checkVariance(trace, n); err != nil {
-		return whitened{}, err
+		return err
 	}
-	values, vectors := leading.Eigen(cov, min(out, d))
-	return scaleVectors(vectors, values[:rankOf(values, limit)], mean, out, ridge*trace/float64(d)), nil
+	values, vectors := LeadingEigen(cov, min(h.cfg.Out, d))
+	h.scaleVectors(vectors, values[:rankOf(values, limit)], mean, ridge*trace/float64(d))
+	return nil
 }
 
 // checkVariance refuses n rows whose variances add up to this trace where they cannot be whitened.
@@ -161,23 +153,6 @@ func Need(rows, dim, out int) int64 {
 	return 28 * d * d
 }
 
-// WhiteningOf returns the head that whitens n rows with these moments, centred, to at most most dimensions. It
-// is [SelfWhitening] for callers that have the moments of the rows, not the rows.
-func WhiteningOf(mean []float64, covariance *mat.SymDense, n, most int) (*Head, error) {
-	d := len(mean)
-	cfg := Config{In: d, Out: min(most, d, max(n-1, 1)), Bias: true, Init: Whiten}
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	w, err := whiteningBy(mean, covariance, n, n-1, cfg.Out)
-	if err != nil {
-		return nil, err
-	}
-	h := newBlank(cfg)
-	h.startWhitened(w, nil)
-	return h, nil
-}
-
 // Whitening returns the linear head that whitens the rows of x (PCA) to out dimensions of unit length, without
 // labels or training. If centre is true, it subtracts their mean first.
 func Whitening(ctx context.Context, x features.Source, out int, centre bool) (*Head, error) {
@@ -185,13 +160,8 @@ func Whitening(ctx context.Context, x features.Source, out int, centre bool) (*H
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	w, err := newWhitening(ctx, x, out, centre)
-	if err != nil {
-		return nil, err
-	}
 	h := newBlank(cfg)
-	h.startWhitened(w, nil)
-	return h, nil
+	return h, h.whitenHead(ctx, x)
 }
 
 // Widest is the largest dimension to which features are whitened before labels are judged.
@@ -213,7 +183,7 @@ func SelfWhitening(ctx context.Context, set features.Source, most int) (*Head, e
 }
 
 // scaleVectors divides the eigenvectors by √(λ+ε), fixes their signs and the common scale, and derives the bias.
-func scaleVectors(vectors *mat.Dense, values, mean []float64, out int, eps float64) whitened {
+func (h *Head) scaleVectors(vectors *mat.Dense, values, mean []float64, eps float64) {
 	in, rank := len(mean), len(values)
 	columns := make([]float64, rank) // factor of each column
 	var square float64
@@ -221,7 +191,7 @@ func scaleVectors(vectors *mat.Dense, values, mean []float64, out int, eps float
 		columns[k] = 1 / math.Sqrt(values[k]+eps)
 		square += columns[k] * columns[k] // the column had unit length
 	}
-	common := math.Sqrt(2/float64(in+out)) / math.Sqrt(square/float64(in*rank))
+	common := math.Sqrt(2/float64(in+h.cfg.Out)) / math.Sqrt(square/float64(in*rank))
 	for k := range columns {
 		var peak float64
 		for i := range in {
@@ -231,20 +201,21 @@ func scaleVectors(vectors *mat.Dense, values, mean []float64, out int, eps float
 		}
 		columns[k] *= math.Copysign(common, peak)
 	}
-	w := whitened{weight: features.NewMatrix(in, out), bias: make([]float32, out), rank: rank}
+	h.rank = rank
 	offset := make([]float64, rank)
 	for i := range in {
-		row := features.Row(w.weight, i)
+		row := features.Row(h.weight.Matrix(), i)
 		for k, factor := range columns {
 			v := vectors.At(i, k) * factor
 			row[k] = float32(v)
 			offset[k] -= mean[i] * v
 		}
 	}
-	for k, v := range offset {
-		w.bias[k] = float32(v)
+	if h.bias != nil {
+		for k, v := range offset {
+			h.bias.Data[k] = float32(v)
+		}
 	}
-	return w
 }
 
 // columnMeans returns the mean of the rows. A value that is not finite is an error that names its row.

@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"winnow/features"
-	"winnow/head/leading"
 )
 
 // spectrum draws n rows whose covariance has the eigenvalues 1, 2^-power, 3^-power, … in rotated axes, around a
@@ -57,13 +56,9 @@ func rotation(rng *rand.Rand, d int) blas32.General {
 
 // outputs are y = Wᵀx + b before normalisation.
 func outputs(h *Head, x blas32.General) blas32.General {
-	in := x
-	for _, l := range h.layers {
-		out := features.NewMatrix(x.Rows, l.weight.Cols)
-		l.applyLayer(out, in)
-		in = out
-	}
-	return in
+	out := features.NewMatrix(x.Rows, h.cfg.Out)
+	h.applyLinear(out, x)
+	return out
 }
 
 // covarianceOf computes the covariance by a plain loop in float64, about the mean or about zero.
@@ -106,84 +101,49 @@ func identityError(c *mat.SymDense, eigen []float64, eps float64) float64 {
 }
 
 func TestWhitenedCovariance(t *testing.T) {
-	for _, hidden := range [][]int{nil, {40}, {33, 50}} {
-		for _, bias := range []bool{true, false} {
-			cfg := Config{In: 24, Out: 16, Hidden: hidden, Bias: bias, Activation: ReLU, Init: Whiten}
-			t.Run(name(cfg), func(t *testing.T) {
-				train := spectrum(source(1), 400, cfg.In, 1)
-				h, err := New(t.Context(), cfg, train.X, source(2))
-				if err != nil {
-					t.Fatal(err)
-				}
-				raw := covarianceOf(train.X, bias)
-				values, _ := leading.Eigen(raw, cfg.In)
-				var trace float64
-				for _, v := range values {
-					trace += v
-				}
-				y := outputs(h, train.X)
-				if d := identityError(covarianceOf(y, bias), values, ridge*trace/float64(cfg.In)); d > 1e-4 {
-					t.Errorf("covariance of the whitened features is %.2g from the identity", d)
-				}
-				// The twin: one direction a tenth too long must be detected.
-				w := h.layers[len(h.layers)-1].weight
-				for i := range w.Rows {
-					w.Data[i*w.Cols+3] *= 1.1
-				}
-				if d := identityError(covarianceOf(outputs(h, train.X), bias), values,
-					ridge*trace/float64(cfg.In)); d < 1e-2 {
-					t.Errorf("a spoiled whitening passed: %.2g", d)
-				}
-			})
-		}
-	}
-}
-
-// A wide enough perceptron starts as the linear whitened head.
-func TestPerceptronStartsLinear(t *testing.T) {
-	train := spectrum(source(1), 400, 24, 1)
-	linear, err := New(t.Context(), Config{In: 24, Out: 8, Bias: true, Init: Whiten}, train.X, source(2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := linear.Embed(train.X)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, hidden := range [][]int{{16}, {40}, {17, 30, 16}} {
-		h, err := New(t.Context(), Config{In: 24, Out: 8, Hidden: hidden, Bias: true, Activation: ReLU, Init: Whiten},
-			train.X, source(2))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := h.Embed(train.X)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, v := range want.Data {
-			if math.Abs(float64(v-got.Data[i])) > 1e-5 {
-				t.Fatalf("hidden %v: value %d is %v, linear %v", hidden, i, got.Data[i], v)
+	for _, bias := range []bool{true, false} {
+		cfg := Config{In: 24, Out: 16, Bias: bias, Init: Whiten}
+		t.Run(name(cfg), func(t *testing.T) {
+			train := spectrum(source(1), 400, cfg.In, 1)
+			h, err := New(t.Context(), cfg, train.X, source(2))
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if h.rank != 8 {
-			t.Errorf("hidden %v: rank %d, expected 8", hidden, h.rank)
-		}
+			raw := covarianceOf(train.X, bias)
+			values, _ := LeadingEigen(raw, cfg.In)
+			var trace float64
+			for _, v := range values {
+				trace += v
+			}
+			y := outputs(h, train.X)
+			if d := identityError(covarianceOf(y, bias), values, ridge*trace/float64(cfg.In)); d > 1e-4 {
+				t.Errorf("covariance of the whitened features is %.2g from the identity", d)
+			}
+			// The twin: one direction a tenth too long must be detected.
+			w := h.weight
+			for i := range w.Rows {
+				w.Data[i*w.Cols+3] *= 1.1
+			}
+			if d := identityError(covarianceOf(outputs(h, train.X), bias), values,
+				ridge*trace/float64(cfg.In)); d < 1e-2 {
+				t.Errorf("a spoiled whitening passed: %.2g", d)
+			}
+		})
 	}
 }
 
 func TestRank(t *testing.T) {
 	for _, c := range []struct {
-		what              string
-		n, d, out, hidden int
-		bias              bool
-		rank              int
-		dead              int // features that are always zero
+		what      string
+		n, d, out int
+		bias      bool
+		rank      int
+		dead      int // features that are always zero
 	}{
-		{"fewer rows than directions", 10, 24, 16, 0, true, 9, 0},
-		{"fewer rows, no bias", 10, 24, 16, 0, false, 10, 0},
-		{"dead features", 200, 24, 20, 0, true, 14, 10},
-		{"more outputs than inputs", 200, 24, 40, 0, true, 24, 0},
-		{"narrow hidden layer", 200, 24, 16, 11, true, 5, 0},
+		{"fewer rows than directions", 10, 24, 16, true, 9, 0},
+		{"fewer rows, no bias", 10, 24, 16, false, 10, 0},
+		{"dead features", 200, 24, 20, true, 14, 10},
+		{"more outputs than inputs", 200, 24, 40, true, 24, 0},
 	} {
 		train := randomSet(source(1), c.n, c.d)
 		for i := range train.X.Data {
@@ -191,10 +151,7 @@ func TestRank(t *testing.T) {
 				train.X.Data[i] = 0
 			}
 		}
-		cfg := Config{In: c.d, Out: c.out, Bias: c.bias, Activation: ReLU, Init: Whiten}
-		if c.hidden > 0 {
-			cfg.Hidden = []int{c.hidden}
-		}
+		cfg := Config{In: c.d, Out: c.out, Bias: c.bias, Init: Whiten}
 		h, err := New(t.Context(), cfg, train.X, source(2))
 		if err != nil {
 			t.Fatalf("%s: %v", c.what, err)
@@ -353,40 +310,6 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// The head from moments equals the one from the rows that have them.
-func TestWhiteningOf(t *testing.T) {
-	x := spectrum(rand.New(rand.NewPCG(8, 8)), 400, 12, 1)
-	mean, err := columnMeans(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cov, err := computeCovariance(t.Context(), x, mean)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := WhiteningOf(mean, cov, 400, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := SelfWhitening(t.Context(), x, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, p := range want.Params() {
-		for j, v := range p.Data {
-			if v != got.Params()[i].Data[j] {
-				t.Fatalf("%s, value %d: found %v, expected %v", p.Name, j, got.Params()[i].Data[j], v)
-			}
-		}
-	}
-	if got.Config().Out != 8 || got.rank != want.rank {
-		t.Errorf("%+v of rank %d", got.Config(), got.rank)
-	}
-	if _, err := WhiteningOf(mean, mat.NewSymDense(12, nil), 400, 8); err == nil {
-		t.Error("rows that are all equal were whitened")
-	}
-}
-
 // Fewer rows than features are whitened as their covariance says.
 func TestWhiteningOfFewRows(t *testing.T) {
 	for _, n := range []int{2, 9, 39} {
@@ -400,8 +323,8 @@ func TestWhiteningOfFewRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := min(16, n-1)
-		want, err := WhiteningOf(mean, cov, n, out)
-		if err != nil {
+		want := newBlank(Config{In: 40, Out: out, Bias: true, Init: Whiten})
+		if err := want.whitenByMoments(mean, cov, n, n-1); err != nil {
 			t.Fatal(err)
 		}
 		got, err := SelfWhitening(t.Context(), x, out)
@@ -411,13 +334,10 @@ func TestWhiteningOfFewRows(t *testing.T) {
 		if got.rank != want.rank || got.rank != out {
 			t.Errorf("%d rows: rank %d, by the covariance %d, expected %d", n, got.rank, want.rank, out)
 		}
-		for i, p := range want.Params() {
-			for j, v := range p.Data {
-				// the covariance is of products in float32
-				if d := math.Abs(float64(v - got.Params()[i].Data[j])); !(d < 2e-4) {
-					t.Fatalf("%d rows: %s, value %d: found %v, by the covariance %v", n, p.Name, j,
-						got.Params()[i].Data[j], v)
-				}
+		for j, v := range want.weight.Data {
+			// the covariance is of products in float32
+			if d := math.Abs(float64(v - got.Params()[0].Data[j])); !(d < 2e-4) {
+				t.Fatalf("%d rows: value %d: found %v, by the covariance %v", n, j, got.Params()[0].Data[j], v)
 			}
 		}
 	}

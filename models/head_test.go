@@ -23,9 +23,9 @@ import (
 var sampleMeta = HeadMeta{ModelSHA256: "ab12", Output: "pool", Preprocessing: `{"crop":224}`, ConfigSHA256: "cd34",
 	Winnow: "test", Seed: 1<<63 + 7}
 
-func sampleHead(t testing.TB, hidden []int) *head.Head {
+func sampleHead(t testing.TB) *head.Head {
 	t.Helper()
-	cfg := head.Config{In: 5, Out: 3, Hidden: hidden, Bias: true, Activation: head.ReLU, Init: head.Random}
+	cfg := head.Config{In: 5, Out: 3, Bias: true, Init: head.Random}
 	h, err := head.New(t.Context(), cfg, blas32.General{}, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		t.Fatal(err)
@@ -33,10 +33,10 @@ func sampleHead(t testing.TB, hidden []int) *head.Head {
 	return h
 }
 
-func sampleFile(t testing.TB, hidden []int) []byte {
+func sampleFile(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := encodeHead(&b, sampleHead(t, hidden), sampleMeta); err != nil {
+	if err := encodeHead(&b, sampleHead(t), sampleMeta); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -51,7 +51,7 @@ func sealed(body []byte) []byte {
 // withHeader returns a file with a modified header and the right checksum.
 func withHeader(t testing.TB, change func(*headHeader)) []byte {
 	t.Helper()
-	data := sampleFile(t, nil)
+	data := sampleFile(t)
 	length := binary.LittleEndian.Uint32(data[len(headMagic)+4:])
 	payload := data[headPrefix+int(length) : len(data)-sha256.Size]
 	var header headHeader
@@ -69,30 +69,28 @@ func withHeader(t testing.TB, change func(*headHeader)) []byte {
 }
 
 func TestHeadRoundTrip(t *testing.T) {
-	for _, hidden := range [][]int{nil, {7}, {7, 4}} {
-		want := sampleHead(t, hidden)
-		path := filepath.Join(t.TempDir(), "head.bin")
-		if err := WriteHead(path, want, sampleMeta); err != nil {
-			t.Fatal(err)
-		}
-		got, meta, err := ReadHead(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(sampleMeta, meta); diff != "" {
-			t.Error(diff)
-		}
-		if diff := cmp.Diff(want.Config(), got.Config()); diff != "" {
-			t.Error(diff)
-		}
-		if diff := cmp.Diff(want.Params(), got.Params()); diff != "" {
-			t.Error(diff)
-		}
+	want := sampleHead(t)
+	path := filepath.Join(t.TempDir(), "head.bin")
+	if err := WriteHead(path, want, sampleMeta); err != nil {
+		t.Fatal(err)
+	}
+	got, meta, err := ReadHead(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(sampleMeta, meta); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(want.Config(), got.Config()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(want.Params(), got.Params()); diff != "" {
+		t.Error(diff)
 	}
 }
 
 func TestHeadTruncated(t *testing.T) {
-	data := sampleFile(t, []int{7})
+	data := sampleFile(t)
 	for n := range len(data) {
 		_, _, err := decodeHead(data[:n])
 		want := ErrHeadDamaged
@@ -109,7 +107,7 @@ func TestHeadTruncated(t *testing.T) {
 }
 
 func TestHeadFlipped(t *testing.T) {
-	data := sampleFile(t, nil)
+	data := sampleFile(t)
 	for i := range data {
 		for bit := range 8 {
 			bad := slices.Clone(data)
@@ -130,9 +128,9 @@ func TestHeadFlipped(t *testing.T) {
 
 // Files that are complete, with the right checksum, and still wrong.
 func TestHeadContradicts(t *testing.T) {
-	huge := slices.Clone(sampleFile(t, nil))
+	huge := slices.Clone(sampleFile(t))
 	binary.LittleEndian.PutUint32(huge[len(headMagic)+4:], 1<<31)
-	nan := slices.Clone(sampleFile(t, nil))
+	nan := slices.Clone(sampleFile(t))
 	copy(nan[len(nan)-sha256.Size-4:], []byte{0, 0, 0xc0, 0x7f})
 	for what, c := range map[string]struct {
 		data []byte
@@ -159,7 +157,7 @@ func TestHeadContradicts(t *testing.T) {
 func TestWriteHeadKeepsOld(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "head.bin")
-	if err := WriteHead(path, sampleHead(t, nil), sampleMeta); err != nil {
+	if err := WriteHead(path, sampleHead(t), sampleMeta); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.ReadFile(path)
@@ -168,7 +166,7 @@ func TestWriteHeadKeepsOld(t *testing.T) {
 	}
 	tooLong := sampleMeta
 	tooLong.Output = strings.Repeat("x", maxHeader)
-	if err := WriteHead(path, sampleHead(t, nil), tooLong); err == nil {
+	if err := WriteHead(path, sampleHead(t), tooLong); err == nil {
 		t.Error("a header over the limit was written")
 	}
 	after, err := os.ReadFile(path)
@@ -187,10 +185,8 @@ func TestWriteHeadKeepsOld(t *testing.T) {
 // first; without that nothing after it would be reached.
 func FuzzReadHead(f *testing.F) {
 	f.Add([]byte{})
-	for _, hidden := range [][]int{nil, {2}} {
-		data := sampleFile(f, hidden)
-		f.Add(data[:len(data)-sha256.Size])
-	}
+	data := sampleFile(f)
+	f.Add(data[:len(data)-sha256.Size])
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var h *head.Head
 		var meta HeadMeta

@@ -56,14 +56,8 @@ func Join(p *Prepared, h *head.Head, about map[string]string) (*Joined, error) {
 
 // layersOf converts a head to graph layers; both store weights in×out.
 func layersOf(h *head.Head) []graph.Layer {
-	var list []graph.Layer
-	for _, l := range h.Layers() {
-		list = append(list, graph.Layer{
-			In: l.Weight.Rows, Out: l.Weight.Cols, Weight: l.Weight.Data, InByOut: true, Bias: l.Bias,
-			ReLU: l.Activation == head.ReLU,
-		})
-	}
-	return list
+	w, bias := h.Linear()
+	return []graph.Layer{{In: w.Rows, Out: w.Cols, Weight: w.Data, InByOut: true, Bias: bias}}
 }
 
 // withProperties returns a copy of list with the properties of about set, in the order of their keys.

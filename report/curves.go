@@ -53,7 +53,6 @@ var (
 	thresholdOf  = func(m train.Metric) *float64 { return m.Threshold }
 	rateOf       = func(m train.Metric) *float64 { return m.LR }
 	normOf       = func(m train.Metric) *float64 { return m.GradientNorm }
-	pullOf       = func(m train.Metric) *float64 { return m.Pull }
 )
 
 // pairLossOf finds the loss per pair: the loss itself in steps where it is the same.
@@ -112,7 +111,6 @@ func newLevelLine(name string, tone int, at *float64, x []float64) chart.Line {
 // drawOtherCurves returns the charts of one run's training that are not among the readable ones.
 func (c *Course) drawOtherCurves() (list []chart.Drawing) {
 	losses := []chart.Line{c.newCurveLine("loss", 0, true, lossOf)}
-	pulls := []chart.Line{c.newCurveLine("all terms", 0, true, pullOf)}
 	terms := map[string]bool{}
 	for _, m := range c.metrics {
 		for name := range m.Terms {
@@ -121,14 +119,7 @@ func (c *Course) drawOtherCurves() (list []chart.Drawing) {
 	}
 	for i, name := range slices.Sorted(maps.Keys(terms)) {
 		loss := termOf(name, func(m train.Metric) map[string]float64 { return m.Terms })
-		pull := termOf(name, func(m train.Metric) map[string]float64 { return m.Pulls })
-		losses, pulls = append(
-			losses,
-			c.newCurveLine(name, i+1, true, loss),
-		), append(
-			pulls,
-			c.newCurveLine(name, i+1, true, pull),
-		)
+		losses = append(losses, c.newCurveLine(name, i+1, true, loss))
 	}
 	list = append(list,
 		drawnIfAny(chart.Frame{Title: "Training loss and its terms (smoothed)", Y: "loss"}, losses...)...)
@@ -140,8 +131,7 @@ func (c *Course) drawOtherCurves() (list []chart.Drawing) {
 	list = append(list, c.rangeCurves()...)
 	list = append(list, drawnIfAny(chart.Frame{Title: "Length of the gradient (smoothed)", Y: "length"},
 		c.newCurveLine("gradient", 0, true, normOf))...)
-	pull := chart.Frame{Title: "Length of the loss terms' gradients at the embedding (smoothed)", Y: "length"}
-	return append(list, drawnIfAny(pull, pulls...)...)
+	return list
 }
 
 // filterCurves returns the charts of one run's filter: the share that it kept, then the others, with the spread of its

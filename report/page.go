@@ -170,7 +170,7 @@ func (r *Run) trainedFacts() []page.Fact {
 		add("backbone", "%s, fine-tuned: %d weights", f.Backbone, len(f.TunedWeights))
 	}
 	in, out := r.Head.Config().In, r.Head.Config().Out
-	add("head", "%d values → %d%s", in, out, hiddenText(r.Head.Config().Hidden))
+	add("head", "%d values → %d, linear", in, out)
 	add("length", "%d steps of %d planned, %d an epoch", r.lastStep(), f.Steps, f.StepsPerEpoch)
 	if r.Result != nil {
 		add("kept", "%s", r.stateText())
@@ -199,13 +199,6 @@ func shaText(sum string) string {
 		return ""
 	}
 	return fmt.Sprintf(" (sha256 %.12s…)", sum)
-}
-
-func hiddenText(hidden []int) string {
-	if len(hidden) == 0 {
-		return ", linear"
-	}
-	return fmt.Sprintf(", hidden layers of %v", hidden)
 }
 
 // describeCourse shows how the training went.

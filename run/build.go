@@ -21,12 +21,12 @@ import (
 func (r *Training) buildConfig() error {
 	cfg, epoch, classes := r.Config, r.Epoch, len(r.Data.Classes)
 	r.loop = train.Config{
-		Sampler: r.sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip, StepIdle: cfg.StepIdle,
+		Sampler: r.sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip,
 		ValidateEvery: max(cfg.Validation.Every.In(epoch), 1), CheckpointEvery: cfg.Checkpoint.In(epoch),
 		LogEvery: cfg.LogEvery, DiagnoseEvery: cfg.Diagnostics.Every.In(epoch),
 		Identity: r.listIdentity(), Clock: r.clock, Now: time.Now,
 	}
-	r.loop.Trusted, r.loop.Named = r.Data.Trusted, r.imageOf
+	r.loop.Trusted = r.Data.Trusted
 	if r.Data.Validation.Len() > 0 {
 		r.loop.Patience = cfg.Validation.Patience
 	}
@@ -52,12 +52,6 @@ func (r *Training) buildConfig() error {
 		r.loop.Filter = filter
 	}
 	return nil
-}
-
-// imageOf returns the path of a training row, and its given label.
-func (r *Training) imageOf(row int) (path, label string) {
-	set := r.Data.Train
-	return r.Data.Paths[set.IDs[row]], r.Data.Classes[set.Labels[row]]
 }
 
 // buildGroups returns a group with its own solver for each of head, losses and backbone. The parameters of an encoder
@@ -123,7 +117,7 @@ func (r *Training) listIdentity() map[string]string {
 		"diagnostics.every", "validation.hold_out"}
 	unused := map[string]bool{
 		"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(),
-		"paper_variant": !cfg.PaperVariant, "sampler.balance": cfg.Sampler.IsUsual(),
+		"paper_variant": !cfg.PaperVariant,
 		"sampler.views": cfg.Sampler.Views <= 1, "finetune.refit": cfg.Finetune.Refit.N == 0,
 	}
 	maps.DeleteFunc(id, func(key, _ string) bool {

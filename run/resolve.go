@@ -347,7 +347,7 @@ func (r *Training) screenLabels(ctx context.Context) error {
 
 // findNoise estimates the share of wrong labels if the configuration asks for it.
 func (r *Training) findNoise(ctx context.Context) (err error) {
-	if r.Noise, err = resolveRate(ctx, &r.Config, r.Data, 0); err == nil && r.Noise != nil {
+	if r.Noise, err = resolveRate(ctx, &r.Config, r.Data, enoughImages); err == nil && r.Noise != nil {
 		r.options.Note("estimated from the features%s: about %s of the labels are wrong", r.Noise.Asked(), r.Noise)
 	}
 	return err

@@ -79,10 +79,6 @@ func (r *Training) tellPlan() {
 	if cfg.Sampler.Variant != config.Shuffle && cfg.Sampler.Classes > len(r.Data.Classes) {
 		note("batches of %d classes: %d are asked for, and there are no more", len(r.Data.Classes), cfg.Sampler.Classes)
 	}
-	if b := cfg.Sampler; !b.IsUsual() && b.Variant != config.Uniform {
-		note("classes come by size to the power %v: an epoch of %d batches has every image, those of small classes "+
-			"more than once", b.Balance, plan.Epoch)
-	}
 	if cfg.Method != config.Metric {
 		note("%s", describeMethod(cfg, r.Data.Views()))
 	}

@@ -1,6 +1,12 @@
 package train
 
 import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -10,167 +16,181 @@ import (
 	"winnow/filters"
 	"winnow/filters/selfpaced"
 	"winnow/internal/atomicfile"
-	"winnow/train/archive"
+	"winnow/internal/regular"
 )
 
-// CheckpointFile is the name of the checkpoint in a run's folder.
+// CheckpointFile is the name of the checkpoint in a run's folder: the head of a checkpoint in JSON and its numbers, as
+// values of encoding/gob, and then the SHA-256 of these bytes.
 const CheckpointFile = "checkpoint.winnow"
 
-// state is everything that the next step depends on, apart from Config. It is the header of an archive; long
-// lists are empty there and stored as arrays. Random sources have no state (see [Rand]).
-type state struct {
-	Identity   map[string]string   `json:"identity"`
-	Progress   Progress            `json:"progress"`
-	Params     []paramShape        `json:"params"`
-	State      []paramShape        `json:"state"`
-	LossParams []paramShape        `json:"loss_params"`
-	HasBest    bool                `json:"has_best"`
-	Groups     []groupState        `json:"groups"`
-	Bank       *features.BankState `json:"bank"`
-	Filter     *filters.State      `json:"filter"`
-	Judged     []judged            `json:"judged,omitempty"` // since the last diagnosis
-	SelfPaced  *selfpaced.State    `json:"selfpaced,omitempty"`
-	Lines      map[string]lineSum  `json:"lines,omitempty"` // of the files of lines in the run's folder
+// checkpointFormat changes when older checkpoints cannot be read any more.
+const checkpointFormat = 3
+
+// checkpoint is everything that the next step depends on, apart from Config. Random sources have no state (see [Rand]).
+// One that was captured is a view: nothing of the size of the weights is copied, and it is written before the next
+// step.
+type checkpoint struct {
+	checkpointHead
+	lists   [][]float32          // of the encoder, its state and the losses' parameters, then of the best state
+	solvers [][]ParamState       // of each group
+	bank    []features.BankState // none or one
 }
 
-// groupState is a group with the memory of its solver.
-type groupState struct {
-	Name   string      `json:"name"`
-	Params []string    `json:"params"`
-	Start  int         `json:"start"`
-	Stop   int         `json:"stop,omitempty"`
-	Solver SolverState `json:"solver"`
+// checkpointHead is the part of a checkpoint that is JSON, in which maps are in order.
+type checkpointHead struct {
+	Format    int               `json:"format"`
+	Identity  map[string]string `json:"identity"`
+	Progress  Progress          `json:"progress"`
+	Filter    *filters.State    `json:"filter"`
+	Judged    []judged          `json:"judged,omitempty"` // since the last diagnosis
+	SelfPaced *selfpaced.State  `json:"selfpaced,omitempty"`
+
+	Lists   int          `json:"lists"`
+	Solvers []solverHead `json:"solvers"`
+	Banks   int          `json:"banks"`
 }
 
-// sameGroup reports whether both groups step the same parameters in the same steps.
-func (g groupState) sameGroup(o groupState) bool {
-	return g.Name == o.Name && g.Start == o.Start && g.Stop == o.Stop && slices.Equal(g.Params, o.Params)
+// solverHead is a solver and the number of parameters that it remembers.
+type solverHead struct {
+	Name   string `json:"name"`
+	Params int    `json:"params"`
 }
 
-// describeGroup returns a group without its solver's memory.
-func (g *group) describeGroup() groupState {
-	s := groupState{Name: g.Name, Start: g.Start, Stop: g.Stop}
-	for _, p := range g.Params {
-		s.Params = append(s.Params, p.Name)
+// captureState returns the current state.
+func (t *Trainer) captureState() checkpoint {
+	var c checkpoint
+	c.Format, c.Identity, c.Progress = checkpointFormat, t.Identity, t.progress
+	for _, p := range t.learnedParams() {
+		c.lists = append(c.lists, p.Data)
 	}
-	return s
-}
-
-type paramShape struct {
-	Name string `json:"name"`
-	Rows int    `json:"rows"`
-	Cols int    `json:"cols"`
-}
-
-func paramShapes(params []*features.Param) []paramShape {
-	list := make([]paramShape, len(params))
-	for i, p := range params {
-		list[i] = paramShape{p.Name, p.Rows, p.Cols}
+	c.lists = append(c.lists, t.best...)
+	for i := range t.groups {
+		s := t.groups[i].Solver.State()
+		c.solvers = append(c.solvers, s.Params)
+		c.Solvers = append(c.Solvers, solverHead{s.Solver, len(s.Params)})
 	}
-	return list
+	if t.Bank != nil {
+		c.bank = []features.BankState{t.Bank.State()}
+	}
+	if t.Filter != nil {
+		c.Filter, c.Judged = new(t.Filter.State()), t.judged
+	}
+	if t.SelfPaced != nil {
+		c.SelfPaced = new(t.SelfPaced.Weights.State())
+	}
+	c.Lists, c.Banks = len(c.lists), len(c.bank)
+	return c
+}
+
+// learnedParams returns the encoder's parameters and state and the losses' parameters.
+func (t *Trainer) learnedParams() []*features.Param {
+	return slices.Concat(t.params, t.state, t.objective.params)
 }
 
 // writeCheckpoint replaces the checkpoint. The old one stays until the new one is complete.
-func (t *Trainer) writeCheckpoint(lines map[string]lineSum) error {
-	s, arrays := t.captureState()
+func (t *Trainer) writeCheckpoint() error {
+	c := t.captureState()
+	var err error
 	for i := range t.groups {
-		if p := t.groups[i].placed; p != nil && p.err != nil {
-			return fmt.Errorf("train: %s: step %d: %w", CheckpointFile, t.progress.Step, p.err)
+		if p := t.groups[i].placed; p != nil {
+			err = errors.Join(err, p.err)
 		}
 	}
-	s.Lines = lines
-	path := filepath.Join(t.Dir, CheckpointFile)
-	err := atomicfile.Write(path, func(w io.Writer) error { return archive.Write(w, s, arrays) })
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(t.Dir, CheckpointFile), c.writeState)
+	}
 	if err != nil {
 		return fmt.Errorf("train: %s: step %d: %w", CheckpointFile, t.progress.Step, err)
 	}
 	return nil
 }
 
-// captureState returns the state. The arrays are views, including the solvers' memory: nothing of the size of the
-// weights is copied, and everything must be written before the next step.
-func (t *Trainer) captureState() (state, []archive.Array) {
-	s := state{Identity: t.Identity, Progress: t.progress, Params: paramShapes(t.params), State: paramShapes(t.state),
-		LossParams: paramShapes(t.objective.params), HasBest: t.best != nil}
-	var arrays []archive.Array
-	for _, part := range []struct {
-		name   string
-		params []*features.Param
-	}{{"param", t.params}, {"state", t.state}, {"loss_param", t.objective.params}} {
-		for i, p := range part.params {
-			arrays = append(arrays, archive.Float32s(fmt.Sprintf("%s/%d", part.name, i), p.Data))
+// writeState writes the checkpoint, one list after another.
+func (c checkpoint) writeState(w io.Writer) error {
+	head, err := json.Marshal(c.checkpointHead)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	values := gob.NewEncoder(io.MultiWriter(w, sum))
+	err = values.Encode(head)
+	for _, list := range c.lists {
+		err = errors.Join(err, values.Encode(list))
+	}
+	for _, s := range slices.Concat(c.solvers...) {
+		err = errors.Join(err, values.Encode(s))
+	}
+	for _, b := range c.bank {
+		err = errors.Join(err, values.Encode(b))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(sum.Sum(nil))
+	return err
+}
+
+// readCheckpoint reads a checkpoint file. It verifies the whole file before it uses any part.
+func readCheckpoint(path string) (c checkpoint, err error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return c, fmt.Errorf("train: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return c, fmt.Errorf("train: %w", err)
+	}
+	body := io.NewSectionReader(f, 0, max(info.Size()-sha256.Size, 0))
+	found, expected := sha256.New(), make([]byte, sha256.Size)
+	if _, err = io.Copy(found, body); err == nil {
+		_, err = f.ReadAt(expected, body.Size())
+	}
+	switch {
+	case err == nil && !bytes.Equal(found.Sum(nil), expected):
+		err = errors.New("checksum differs: the file is cut short or damaged")
+	case err == nil:
+		err = c.readState(io.NewSectionReader(f, 0, body.Size()))
+	}
+	if err != nil {
+		return c, &CheckpointError{Path: path, Err: err}
+	}
+	return c, nil
+}
+
+// readState reads what writeState has written, without the sum.
+func (c *checkpoint) readState(r io.Reader) error {
+	values := gob.NewDecoder(bufio.NewReader(r))
+	var head []byte
+	err := values.Decode(&head)
+	if err == nil {
+		err = json.Unmarshal(head, &c.checkpointHead)
+	}
+	if err == nil && c.Format != checkpointFormat {
+		err = fmt.Errorf("format is %d, expected %d", c.Format, checkpointFormat)
+	}
+	if err == nil {
+		c.lists, err = decodeValues[[]float32](values, c.Lists)
+	}
+	for i := 0; err == nil && i < len(c.Solvers); i++ {
+		var s []ParamState
+		s, err = decodeValues[ParamState](values, c.Solvers[i].Params)
+		c.solvers = append(c.solvers, s)
+	}
+	if err == nil {
+		c.bank, err = decodeValues[features.BankState](values, c.Banks)
+	}
+	return err
+}
+
+// decodeValues reads n values.
+func decodeValues[T any](from *gob.Decoder, n int) (list []T, err error) {
+	for range n {
+		var v T
+		if err = from.Decode(&v); err != nil {
+			return nil, err
 		}
+		list = append(list, v)
 	}
-	for i, v := range t.best {
-		arrays = append(arrays, archive.Float32s(fmt.Sprintf("best/%d", i), v))
-	}
-	for i := range t.groups {
-		g := t.groups[i].describeGroup()
-		g.Solver, arrays = detachBuffers("solver/"+g.Name, t.groups[i].Solver.State(), arrays)
-		s.Groups = append(s.Groups, g)
-	}
-	s.Bank, arrays = detachBank("bank", t.Bank, arrays)
-	if t.Filter != nil {
-		f := t.Filter.State()
-		s.Filter = &f
-		s.Judged = t.judged
-	}
-	if t.SelfPaced != nil {
-		w := t.SelfPaced.Weights.State()
-		arrays = append(arrays, archive.Float64s("selfpaced/weights", w.Weights))
-		w.Weights = nil
-		s.SelfPaced = &w
-	}
-	return s, arrays
-}
-
-// detachBank moves a bank's members and sums into arrays named after it; nil stays nil.
-func detachBank(name string, bank *features.Bank, arrays []archive.Array) (*features.BankState, []archive.Array) {
-	if bank == nil {
-		return nil, arrays
-	}
-	b := bank.State()
-	arrays = append(arrays, archive.Ints(name+"/labels", b.Labels), archive.Ints(name+"/ids", b.IDs),
-		archive.Float32s(name+"/x", b.X),
-		archive.Float64s(name+"/sums", b.Sums), archive.Ints(name+"/changes", b.Changes))
-	b.Labels, b.IDs, b.X, b.Sums, b.Changes = nil, nil, nil, nil, nil
-	return &b, arrays
-}
-
-// attachBank undoes detachBank.
-func attachBank(name string, bank *features.Bank, s *features.BankState, arrays map[string]archive.Array) error {
-	if s == nil {
-		return nil
-	}
-	b := *s
-	b.Labels, b.IDs, b.X = arrays[name+"/labels"].Ints, arrays[name+"/ids"].Ints, arrays[name+"/x"].F32
-	b.Sums, b.Changes = arrays[name+"/sums"].F64, arrays[name+"/changes"].Ints
-	return bank.SetState(b)
-}
-
-// detachBuffers moves a solver's buffers into arrays named after their position.
-func detachBuffers(name string, s SolverState, arrays []archive.Array) (SolverState, []archive.Array) {
-	params := slices.Clone(s.Params)
-	for i := range params {
-		for j, b := range params[i].Buffers {
-			arrays = append(arrays, archive.Float32s(fmt.Sprintf("%s/%d/%d", name, i, j), b))
-		}
-		params[i].Buffers = nil
-	}
-	s.Params = params
-	return s, arrays
-}
-
-// attachBuffers undoes detach.
-func attachBuffers(name string, s SolverState, arrays map[string]archive.Array) SolverState {
-	for i := range s.Params {
-		for j := 0; ; j++ {
-			a, ok := arrays[fmt.Sprintf("%s/%d/%d", name, i, j)]
-			if !ok {
-				break
-			}
-			s.Params[i].Buffers = append(s.Params[i].Buffers, a.F32)
-		}
-	}
-	return s
+	return list, nil
 }

@@ -35,40 +35,6 @@ type judged struct {
 	NothingKnown int               `json:"nothing_known"`
 	Scores       filters.Histogram `json:"scores"`
 	Threshold    *Thresholds       `json:"threshold,omitempty"` // of the steps that had one
-	// Dropped are some of the rows that were dropped, those with the lowest scores, lowest first.
-	Dropped []Dropped `json:"dropped,omitempty"`
-}
-
-// Dropped is a row whose label the filter dropped.
-type Dropped struct {
-	Row   int     `json:"row"`   // of the training set
-	Score float64 `json:"score"` // the lowest since the previous diagnosis
-	Path  string  `json:"path,omitempty"`
-	Label string  `json:"label,omitempty"`
-}
-
-// mostDropped is the largest number of dropped rows in a diagnosis.
-const mostDropped = 24
-
-// addDropped adds a dropped row if its score is among the lowest.
-func (j *judged) addDropped(row int, score float64) {
-	if i := slices.IndexFunc(j.Dropped, func(d Dropped) bool { return d.Row == row }); i >= 0 {
-		if score >= j.Dropped[i].Score {
-			return
-		}
-		j.Dropped = slices.Delete(j.Dropped, i, i+1)
-	}
-	at, _ := slices.BinarySearchFunc(j.Dropped, score, func(d Dropped, score float64) int {
-		if d.Score <= score { // behind those with the same score
-			return -1
-		}
-		return 1
-	})
-	if at == mostDropped {
-		return
-	}
-	j.Dropped = slices.Insert(j.Dropped, at, Dropped{Row: row, Score: score})
-	j.Dropped = j.Dropped[:min(len(j.Dropped), mostDropped)]
 }
 
 // Thresholds summarises those of several steps.
@@ -134,20 +100,12 @@ func (t *Trainer) noteStep(s *Step) {
 	}
 	j := &t.judged[n-1]
 	j.Steps, j.Rows, j.Kept = j.Steps+1, j.Rows+len(s.Scores), j.Kept+len(s.Kept)
-	kept := s.Kept
 	for i, v := range s.Scores {
-		dropped := len(kept) == 0 || kept[0] != i
-		if !dropped {
-			kept = kept[1:]
-		}
-		switch {
-		case s.Unjudged[i]:
+		if s.Unjudged[i] {
 			j.NothingKnown++
-			continue
-		case dropped:
-			j.addDropped(s.rows[i], v)
+		} else {
+			j.Scores.Add(v)
 		}
-		j.Scores.Add(v)
 	}
 	if !s.HasThreshold {
 		return
@@ -173,11 +131,6 @@ func (t *Trainer) writeDiagnosis() error {
 	for i := range d.Judged {
 		j := &d.Judged[i]
 		j.KeptShare = float64(j.Kept) / float64(max(j.Rows, 1))
-		for k := range j.Dropped {
-			if t.Named != nil {
-				j.Dropped[k].Path, j.Dropped[k].Label = t.Named(j.Dropped[k].Row)
-			}
-		}
 	}
 	t.kappas = t.Filter.Kappas(t.kappas, t.Bank)
 	d.Kappa = spreadOf(t.kappas)

@@ -46,7 +46,7 @@ func TestFullDiskKeepsTheOldCheckpoint(t *testing.T) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 4096, Max: old.Max}); err != nil {
 		t.Fatal(err)
 	}
-	err := tr.writeCheckpoint(nil)
+	err := tr.writeCheckpoint()
 	if e := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); e != nil {
 		t.Fatal(e)
 	}
@@ -72,7 +72,7 @@ func TestFullDiskStopsTheMetrics(t *testing.T) {
 		t.Skip("no /dev/full here: ", err)
 	}
 	defer f.Close()
-	m := &metrics{lines: newLineFile(MetricsFile, f)}
+	m := &metrics{lines: &lineFile{MetricsFile, f}}
 	tr := b.trainer(t)
 	fact, err := tr.trainStep()
 	if err != nil {

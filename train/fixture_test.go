@@ -229,12 +229,10 @@ func must[T any](v T, err error) T {
 
 func clone(s Step) Step {
 	s.Terms = append([]float64(nil), s.Terms...)
-	s.Pulls = append([]float64(nil), s.Pulls...)
 	s.IDs = append([]int(nil), s.IDs...)
 	s.Kept = append([]int(nil), s.Kept...)
 	s.Scores = append([]float64(nil), s.Scores...)
 	s.Unjudged = append([]bool(nil), s.Unjudged...)
-	s.rows = append([]int(nil), s.rows...)
 	return s
 }
 

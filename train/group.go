@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"winnow/features"
@@ -40,7 +39,6 @@ type group struct {
 	losses  []*features.Param // the losses' parameters
 	placed  *placedSolver     // steps the encoder's parameters where they lie; nil: in Go's memory
 	squares []float64         // sums of the squares of the encoder's gradients: of each parameter, or of all if placed
-	idle    bool              // [Config].StepIdle
 	moved   []*features.Param // those moved by the last step that was not skipped
 }
 
@@ -85,17 +83,16 @@ func (g *group) squareGradients(int) error {
 	return nil
 }
 
-// stepGroup moves the group's parameters in a step (from 1) in which it runs: all of them if idle, otherwise only
-// those whose gradient asks for it, because momentum and weight decay would move the others too. The parameters
-// of an encoder move together or not at all; each parameter of a loss may rest by itself when only other losses
-// had something to learn.
+// stepGroup moves the group's parameters in a step (from 1) in which it runs: only those whose gradient asks for it,
+// because momentum and weight decay would move the others too. The parameters of an encoder move together or not at
+// all; each parameter of a loss may rest by itself when only other losses had something to learn.
 func (g *group) stepGroup(step int) error {
 	g.moved = g.moved[:0]
-	if g.idle || g.placed != nil && g.squares[0] > 0 || g.placed == nil && slices.ContainsFunc(g.encoder, isPulled) {
+	if g.placed != nil && g.squares[0] > 0 || g.placed == nil && slices.ContainsFunc(g.encoder, isPulled) {
 		g.moved = append(g.moved, g.encoder...)
 	}
 	for _, p := range g.losses {
-		if g.idle || isPulled(p) {
+		if isPulled(p) {
 			g.moved = append(g.moved, p)
 		}
 	}
@@ -138,31 +135,29 @@ func (g *group) putInPlace(place features.Place) error {
 }
 
 // newGroups checks that every parameter is in exactly one group.
-func newGroups(list []Group, encoder, losses []*features.Param, place features.Place, steps int, idle bool) (
-	[]group, error) {
-	where := map[*features.Param]string{}
+func newGroups(list []Group, encoder, losses []*features.Param, place features.Place, steps int) ([]group, error) {
+	left := map[*features.Param]bool{}
 	for _, p := range slices.Concat(encoder, losses) {
-		where[p] = ""
+		left[p] = true
 	}
 	groups := make([]group, len(list))
 	for i, g := range list {
 		g.Start = cmp.Or(g.Start, 1)
-		if err := g.checkGroup(list[:i], steps); err != nil {
-			return nil, err
+		if g.Solver == nil || g.Start < 1 || g.Start > steps || g.Stop != 0 && (g.Stop < g.Start || g.Stop > steps) {
+			return nil, fmt.Errorf("train: group %q: found steps %d to %d, expected a solver and steps of the %d of "+
+				"the run", g.Name, g.Start, g.Stop, steps)
 		}
+		if g.Schedule.Beta1 > 0 && !hasBeta1(g.Solver) {
+			return nil, fmt.Errorf("train: group %q: its schedule changes beta1, which its solver does not have: "+
+				"expected adam or adamw", g.Name)
+		}
+		groups[i] = group{Group: g}
 		for _, p := range g.Params {
-			switch other, known := where[p]; {
-			case !known:
-				return nil, fmt.Errorf("train: group %q holds the parameter %q, which neither the "+
-					"encoder nor a loss has", g.Name, p.Name)
-			case other != "":
-				return nil, fmt.Errorf("train: parameter %q is in the groups %q and %q, expected one", p.Name,
-					other, g.Name)
+			if !left[p] {
+				return nil, fmt.Errorf("train: group %q: parameter %q is in another group, too, or in neither encoder "+
+					"nor loss", g.Name, p.Name)
 			}
-			where[p] = g.Name
-		}
-		groups[i] = group{Group: g, idle: idle}
-		for _, p := range g.Params {
+			left[p] = false
 			if slices.Contains(encoder, p) {
 				groups[i].encoder = append(groups[i].encoder, p)
 			} else {
@@ -174,36 +169,11 @@ func newGroups(list []Group, encoder, losses []*features.Param, place features.P
 		}
 	}
 	for _, p := range slices.Concat(encoder, losses) {
-		if where[p] == "" {
+		if left[p] {
 			return nil, fmt.Errorf("train: parameter %q is in no group, so no solver would step it", p.Name)
 		}
 	}
 	return groups, nil
-}
-
-// checkGroup validates a group by itself and against those before it.
-func (g Group) checkGroup(before []Group, steps int) error {
-	names := []string{BackboneGroup, HeadGroup, PeerGroup, PeerBackboneGroup, LossGroup}
-	switch {
-	case !slices.Contains(names, g.Name):
-		return fmt.Errorf("train: group %q is unknown: known are %s", g.Name, strings.Join(names, ", "))
-	case slices.ContainsFunc(before, func(o Group) bool { return o.Name == g.Name }):
-		return fmt.Errorf("train: two groups are named %q, expected different names", g.Name)
-	case g.Solver == nil:
-		return fmt.Errorf("train: group %q has no solver", g.Name)
-	case len(g.Params) == 0:
-		return fmt.Errorf("train: group %q has no parameters", g.Name)
-	case g.Start < 1 || g.Start > steps:
-		return fmt.Errorf("train: group %q starts at step %d, expected one of the %d steps of the run", g.Name,
-			g.Start, steps)
-	case g.Stop != 0 && (g.Stop < g.Start || g.Stop > steps):
-		return fmt.Errorf("train: group %q stops after step %d, expected one from its first, %d, to the last, %d, or 0",
-			g.Name, g.Stop, g.Start, steps)
-	case g.Schedule.Beta1 > 0 && !hasBeta1(g.Solver):
-		return fmt.Errorf("train: group %q: its schedule changes beta1, which its solver does not have: "+
-			"expected adam or adamw", g.Name)
-	}
-	return nil
 }
 
 // clipGradients scales the gradients of all encoder parameters that a step moves by a common factor, so that their

@@ -284,33 +284,3 @@ func TestBackboneRateIsInTheMetrics(t *testing.T) {
 		}
 	}
 }
-
-func TestResumeRefusesAnotherGrouping(t *testing.T) {
-	dir := t.TempDir()
-	b, _ := newDeepBed(t, dir, nil)
-	must(b.trainer(t).Run(context.Background()))
-	for want, change := range map[string]func(*Config){
-		`group 0 is "backbone" of 1 parameters from step 14, expected "head" of 2 from step 1`: func(c *Config) {
-			c.Groups = []Group{{Name: HeadGroup, Params: c.Encoder.Params(), Solver: c.Groups[1].Solver,
-				Schedule: c.Groups[1].Schedule}, c.Groups[2]}
-		},
-		`group 0 is "backbone" of 1 parameters from step 14, expected "head" of 1 from step 1`: func(c *Config) {
-			c.Groups[0], c.Groups[1] = c.Groups[1], c.Groups[0]
-		},
-		`group 0 is "backbone" of 1 parameters from step 14, expected "backbone" of 1 from step 9`: func(c *Config) {
-			c.Groups[0].Start = 9
-		},
-		`found the state of "adam", expected "sgd"`: func(c *Config) {
-			c.Groups[0].Solver = must(NewSolver(DefaultSolver("sgd")))
-		},
-	} {
-		other, d := newDeepBed(t, dir, change)
-		before := slices.Clone(d.b.Data)
-		if _, err := other.trainer(t).Resume(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected …%s…", err, want)
-		}
-		if !slices.Equal(before, d.b.Data) {
-			t.Errorf("%s: refused, and the weights changed", want)
-		}
-	}
-}

@@ -59,14 +59,6 @@ func (j *journal) syncJournal() error {
 	return j.diagnostics.syncLines()
 }
 
-func (j *journal) journalSums() map[string]lineSum {
-	sums := map[string]lineSum{MetricsFile: j.lines.sum}
-	if j.diagnostics != nil {
-		sums[DiagnosticsFile] = j.diagnostics.sum
-	}
-	return sums
-}
-
 func (j *journal) closeJournal() error {
 	if j.diagnostics == nil {
 		return j.metrics.closeMetrics()

@@ -1,12 +1,10 @@
 package train
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -20,90 +18,50 @@ import (
 type lineFile struct {
 	name string
 	file *os.File
-	w    *bufio.Writer
-	sum  lineSum
 }
 
-// lineSum is the length of a file of lines and the CRC-32C of its bytes.
-type lineSum struct {
-	Bytes int64  `json:"bytes"`
-	CRC   uint32 `json:"crc32c"`
-}
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// sumAppended returns the sum of a file to which text is appended.
-func (s lineSum) sumAppended(text []byte) lineSum {
-	return lineSum{s.Bytes + int64(len(text)), crc32.Update(s.CRC, castagnoli, text)}
-}
-
-// checkLinePrefix compares the beginning of a file with its sum.
-func (s lineSum) checkLinePrefix(path string) error {
-	data, err := regular.ReadFile(path, regular.Most)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if int64(len(data)) < s.Bytes {
-		return fmt.Errorf("%d bytes, expected at least %d as %s says", len(data), s.Bytes, CheckpointFile)
-	}
-	if found := (lineSum{}).sumAppended(data[:s.Bytes]); found != s {
-		return fmt.Errorf("has changed since it was written: its checksum is %08x, %s says %08x", found.CRC,
-			CheckpointFile, s.CRC)
-	}
-	return nil
-}
-
-func newLineFile(name string, f *os.File) *lineFile {
-	return &lineFile{name: name, file: f, w: bufio.NewWriter(f)}
-}
-
-// openLines opens a file in dir for appending. It removes the lines that keep rejects, which were written after
-// the state that the run continues from. A line that keep cannot read is an error and changes nothing.
+// openLines opens a file in dir for appending. It removes an incomplete last line and the lines that keep rejects,
+// which were written after the state that the run continues from. A line that keep cannot read is an error and changes
+// nothing.
 func openLines(dir, name string, keep func(line []byte) (bool, error)) (*lineFile, error) {
 	path := filepath.Join(dir, name)
-	sum, err := cutLines(path, name, keep)
-	if err != nil {
+	if err := cutLines(path, keep); err != nil {
 		return nil, err
 	}
 	f, err := regular.OpenOwn(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("train: %s: %w", name, err)
 	}
-	l := newLineFile(name, f)
-	l.sum = sum
-	return l, nil
+	return &lineFile{name, f}, nil
 }
 
-// cutLines also removes an incomplete last line. It returns the sum of what stays.
-func cutLines(path, name string, keep func(line []byte) (bool, error)) (sum lineSum, err error) {
+func cutLines(path string, keep func(line []byte) (bool, error)) error {
 	data, err := regular.ReadFile(path, regular.Most)
 	if errors.Is(err, fs.ErrNotExist) {
-		return sum, nil
+		return nil
 	}
 	if err != nil {
-		return sum, fmt.Errorf("train: %s: %w", name, err)
+		return fmt.Errorf("train: %w", err)
 	}
 	var kept bytes.Buffer
-	for number := 1; len(data) > 0; number++ {
-		end := bytes.IndexByte(data, '\n')
-		if end < 0 {
+	for number := 1; ; number++ {
+		line, rest, whole := bytes.Cut(data, []byte("\n"))
+		if !whole {
 			break
 		}
-		stays, err := keep(data[:end])
+		stays, err := keep(line)
 		if err != nil {
-			return sum, fmt.Errorf("train: %s:%d: %w", path, number, err)
+			return fmt.Errorf("train: %s:%d: %w", path, number, err)
 		}
 		if stays {
-			kept.Write(data[:end+1])
+			kept.Write(data[:len(line)+1])
 		}
-		data = data[end+1:]
+		data = rest
 	}
-	sum = sum.sumAppended(kept.Bytes())
-	err = atomicfile.Write(path, func(w io.Writer) error { _, err := kept.WriteTo(w); return err })
-	if err != nil {
-		return sum, fmt.Errorf("train: %s: %w", name, err)
+	if err := atomicfile.Write(path, func(w io.Writer) error { _, err := kept.WriteTo(w); return err }); err != nil {
+		return fmt.Errorf("train: %w", err)
 	}
-	return sum, nil
+	return nil
 }
 
 // putLine writes one line.
@@ -112,12 +70,9 @@ func (l *lineFile) putLine(step int, v any) error {
 	if err != nil {
 		return fmt.Errorf("train: %s: step %d: %w", l.name, step, err)
 	}
-	text = append(text, '\n')
-	l.w.Write(text) // the writer stores the error and Flush returns it
-	if err := l.w.Flush(); err != nil {
+	if _, err := l.file.Write(append(text, '\n')); err != nil {
 		return fmt.Errorf("train: %s: step %d: %w", l.name, step, err)
 	}
-	l.sum = l.sum.sumAppended(text)
 	return nil
 }
 
@@ -188,7 +143,3 @@ func (t *Tail[T]) Read() ([]T, error) {
 
 // ReadMetrics returns the metrics of the run in dir in the order written, or none if there are none.
 func ReadMetrics(dir string) ([]Metric, error) { return MetricsOf(dir).Read() }
-
-// ReadDiagnostics returns the diagnostics of the run in dir, or none if the run had no filter or did not
-// diagnose it. It ignores an incomplete last line, left by a killed run.
-func ReadDiagnostics(dir string) ([]Diagnosis, error) { return DiagnosesOf(dir).Read() }

@@ -31,14 +31,11 @@ type Metric struct {
 	KeptShare    *float64           `json:"kept_share,omitempty"`
 	Threshold    *float64           `json:"threshold,omitempty"`
 	GradientNorm *float64           `json:"gradient_norm,omitempty"`
-	// Pulls are the lengths of the terms' weighted gradients at the embedding, if there are several terms.
-	Pulls      map[string]float64 `json:"pulls,omitempty"`
-	Pull       *float64           `json:"pull,omitempty"` // length of their sum
-	Bank       int                `json:"bank,omitempty"`
-	Skipped    bool               `json:"skipped,omitempty"`
-	Validation *float64           `json:"validation,omitempty"`
-	Best       *bool              `json:"best,omitempty"`
-	Weights    *selfpaced.Round   `json:"selfpaced,omitempty"`
+	Bank         int                `json:"bank,omitempty"`
+	Skipped      bool               `json:"skipped,omitempty"`
+	Validation   *float64           `json:"validation,omitempty"`
+	Best         *bool              `json:"best,omitempty"`
+	Weights      *selfpaced.Round   `json:"selfpaced,omitempty"`
 }
 
 // metrics writes metrics.jsonl and TensorBoard events.
@@ -101,11 +98,6 @@ func (m *metrics) writeStep(s *Step) error {
 		for i, v := range s.Terms {
 			l.Terms[m.terms[i]] = v
 			values = append(values, newScalar("loss/"+m.terms[i], v))
-		}
-		l.Pull, l.Pulls = &s.Pull, make(map[string]float64, len(s.Pulls))
-		for i, v := range s.Pulls {
-			l.Pulls[m.terms[i]] = v
-			values = append(values, newScalar("pull/"+m.terms[i], v))
 		}
 	}
 	if s.LossLR > 0 {

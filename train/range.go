@@ -23,7 +23,7 @@ func Rising(from, to float64, steps int) Schedule {
 func Probe(ctx context.Context, cfg Config) (losses []float64, err error) {
 	t, err := New(Config{Encoder: cfg.Encoder, Sampler: cfg.Sampler, Terms: cfg.Terms, Filter: cfg.Filter,
 		Bank: cfg.Bank, Steps: cfg.Steps,
-		Groups: cfg.Groups, Clip: cfg.Clip, StepIdle: cfg.StepIdle, Clock: cfg.Clock})
+		Groups: cfg.Groups, Clip: cfg.Clip, Clock: cfg.Clock})
 	if err != nil {
 		return nil, err
 	}

@@ -197,7 +197,7 @@ func (t *Trainer) saveCheckpoint() error {
 	if err := t.journal.syncJournal(); err != nil {
 		return err
 	}
-	return t.writeCheckpoint(t.journal.journalSums())
+	return t.writeCheckpoint()
 }
 
 // saveInterrupted saves the run and returns the reason. It reports a cancellation only if the run was saved.

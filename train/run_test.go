@@ -112,84 +112,74 @@ func TestIdleStepsAreSkipped(t *testing.T) {
 		clear(grad.Data[:grad.Rows*grad.Cols])
 		return 0
 	})
-	for _, stepIdle := range []bool{false, true} {
-		b := newBed(t, "", func(c *Config) {
-			decay := DefaultSolver("adamw") // weight decay alone would move the weights
-			c.Terms, c.StepIdle, c.Steps = []Term{{Name: "idle", Loss: idle, Weight: 1}}, stepIdle, 3
-			c.Groups, c.Filter = oneGroup(c.Encoder, decay, c.Groups[0].Schedule), nil
-		})
-		before := slices.Clone(b.encoder.w.Data)
-		result, err := b.trainer(t).Run(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if same := slices.Equal(before, b.encoder.w.Data); same == stepIdle {
-			t.Errorf("StepIdle %v: weights unchanged %v", stepIdle, same)
-		}
-		if result.Idle != 3 {
-			t.Errorf("StepIdle %v: %d idle steps, expected 3", stepIdle, result.Idle)
-		}
-		if b.facts[0].Skipped == stepIdle || (b.encoder.backs == 0) == stepIdle {
-			t.Errorf("StepIdle %v: skipped %v, %d backward passes", stepIdle, b.facts[0].Skipped, b.encoder.backs)
-		}
-		if b.cfg.Bank.Len() == 0 {
-			t.Error("an idle step still remembers what it saw")
-		}
+	b := newBed(t, "", func(c *Config) {
+		decay := DefaultSolver("adamw") // weight decay alone would move the weights
+		c.Terms, c.Steps = []Term{{Name: "idle", Loss: idle, Weight: 1}}, 3
+		c.Groups, c.Filter = oneGroup(c.Encoder, decay, c.Groups[0].Schedule), nil
+	})
+	before := slices.Clone(b.encoder.w.Data)
+	result, err := b.trainer(t).Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(before, b.encoder.w.Data) || result.Idle != 3 || !b.facts[0].Skipped || b.encoder.backs != 0 {
+		t.Errorf("%d idle steps, expected 3; %d backward passes", result.Idle, b.encoder.backs)
+	}
+	if b.cfg.Bank.Len() == 0 {
+		t.Error("an idle step still remembers what it saw")
 	}
 }
 
 // What no gradient moves rests, although momentum and weight decay would move it: an encoder while only the
 // losses' own parameters learn, and a loss's own parameter while another loss has something to learn.
 func TestWhatNoGradientMovesRests(t *testing.T) {
-	for _, stepIdle := range []bool{false, true} {
-		a, c := features.NewParam("a", 1, 20), features.NewParam("c", 1, 20)
-		for i := range a.Data {
-			a.Data[i], c.Data[i] = 1, 2
+	a, c := features.NewParam("a", 1, 20), features.NewParam("c", 1, 20)
+	for i := range a.Data {
+		a.Data[i], c.Data[i] = 1, 2
+	}
+	step := 0
+	pulls := map[string][]int{"z": {1, 2, 3, 5}, "a": {1, 2, 4}, "c": {1, 3, 4}} // in the steps 1 … 6
+	loss := func(grad *blas32.General, _ features.Set, _ *features.Set) float64 {
+		step++
+		clear(grad.Data[:grad.Rows*grad.Cols])
+		if slices.Contains(pulls["z"], step) {
+			grad.Data[0], grad.Data[1] = 1, -1
 		}
-		step := 0
-		pulls := map[string][]int{"z": {1, 2, 3, 5}, "a": {1, 2, 4}, "c": {1, 3, 4}} // in the steps 1 … 6
-		loss := func(grad *blas32.General, _ features.Set, _ *features.Set) float64 {
-			step++
-			clear(grad.Data[:grad.Rows*grad.Cols])
-			if slices.Contains(pulls["z"], step) {
-				grad.Data[0], grad.Data[1] = 1, -1
-			}
-			for name, p := range map[string]*features.Param{"a": a, "c": c} {
-				clear(p.Grad)
-				if slices.Contains(pulls[name], step) {
-					p.Grad[7] = 1
-				}
-			}
-			return 1
-		}
-		b := newBed(t, "", func(cfg *Config) {
-			heavy := SolverConfig{Name: "sgd", Momentum: 0.9, WeightDecay: 0.1}
-			group := func(name string, params []*features.Param) Group {
-				return Group{Name: name, Params: params, Solver: must(NewSolver(heavy)),
-					Schedule: must(NewSchedule(ScheduleConfig{}, 0.1, 6, 3))}
-			}
-			cfg.Terms = []Term{{Name: "fake", Loss: fakeLoss(loss), Weight: 1, Params: []*features.Param{a, c}}}
-			cfg.Groups = []Group{group(HeadGroup, cfg.Encoder.Params()), group(LossGroup, cfg.Terms[0].Params)}
-			cfg.Filter, cfg.Validate, cfg.StepIdle, cfg.Steps = nil, nil, stepIdle, 6
-		})
-		tr := b.trainer(t)
-		for n := 1; n <= 6; n++ {
-			before := map[string][]float32{"z": slices.Clone(b.encoder.w.Data), "a": slices.Clone(a.Data),
-				"c": slices.Clone(c.Data)}
-			f := must(tr.trainStep())
-			for name, now := range map[string][]float32{"z": b.encoder.w.Data, "a": a.Data, "c": c.Data} {
-				moved, want := !slices.Equal(before[name], now), stepIdle || slices.Contains(pulls[name], n)
-				if moved != want {
-					t.Errorf("StepIdle %v, step %d: %s moved: %v, expected %v", stepIdle, n, name, moved, want)
-				}
-			}
-			if lr, want := f.LossLR > 0, stepIdle || n < 5; lr != want {
-				t.Errorf("StepIdle %v, step %d: rate of the losses %v", stepIdle, n, f.LossLR)
+		for name, p := range map[string]*features.Param{"a": a, "c": c} {
+			clear(p.Grad)
+			if slices.Contains(pulls[name], step) {
+				p.Grad[7] = 1
 			}
 		}
-		if tr.progress.Idle != 1 {
-			t.Errorf("StepIdle %v: %d idle steps, expected the last alone", stepIdle, tr.progress.Idle)
+		return 1
+	}
+	b := newBed(t, "", func(cfg *Config) {
+		heavy := SolverConfig{Name: "sgd", Momentum: 0.9, WeightDecay: 0.1}
+		group := func(name string, params []*features.Param) Group {
+			return Group{Name: name, Params: params, Solver: must(NewSolver(heavy)),
+				Schedule: must(NewSchedule(ScheduleConfig{}, 0.1, 6, 3))}
 		}
+		cfg.Terms = []Term{{Name: "fake", Loss: fakeLoss(loss), Weight: 1, Params: []*features.Param{a, c}}}
+		cfg.Groups = []Group{group(HeadGroup, cfg.Encoder.Params()), group(LossGroup, cfg.Terms[0].Params)}
+		cfg.Filter, cfg.Validate, cfg.Steps = nil, nil, 6
+	})
+	tr := b.trainer(t)
+	for n := 1; n <= 6; n++ {
+		before := map[string][]float32{"z": slices.Clone(b.encoder.w.Data), "a": slices.Clone(a.Data),
+			"c": slices.Clone(c.Data)}
+		f := must(tr.trainStep())
+		for name, now := range map[string][]float32{"z": b.encoder.w.Data, "a": a.Data, "c": c.Data} {
+			moved, want := !slices.Equal(before[name], now), slices.Contains(pulls[name], n)
+			if moved != want {
+				t.Errorf("step %d: %s moved: %v, expected %v", n, name, moved, want)
+			}
+		}
+		if lr, want := f.LossLR > 0, n < 5; lr != want {
+			t.Errorf("step %d: rate of the losses %v", n, f.LossLR)
+		}
+	}
+	if tr.progress.Idle != 1 {
+		t.Errorf("%d idle steps, expected the last alone", tr.progress.Idle)
 	}
 }
 
@@ -254,7 +244,8 @@ func TestNonFiniteStops(t *testing.T) {
 		if len(bad.IDs) == 0 || c.count > 0 && len(bad.IDs) != c.count || bad.IDs[0] < 1000 {
 			t.Errorf("%s: samples %v", c.name, bad.IDs)
 		}
-		if s, _, err := readArchive[state](read(t, dir, CheckpointFile)); err != nil || s.Progress.Step != 9 {
+		s, err := readCheckpoint(filepath.Join(dir, CheckpointFile))
+		if err != nil || s.Progress.Step != 9 {
 			t.Errorf("%s: checkpoint of step %d, %v; expected the last good one, of step 9", c.name,
 				s.Progress.Step, err)
 		}

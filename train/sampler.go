@@ -12,7 +12,7 @@ import (
 // batch: 0 or more, or all of them if there are fewer.
 type Sampling interface {
 	checkSampling() (unlabelled int, err error)
-	buildSampling(s *Sampler) error // called once the rows of s are known
+	buildSampling(s *Sampler) // called once the rows of s are known
 }
 
 // Sampler draws batches. An epoch is a pure function of (seed, number of the epoch), and always has the same
@@ -33,17 +33,10 @@ type Sampling interface {
 //     another epoch: like a DataLoader with shuffle and drop_last. (Classifiers are usually trained on batches
 //     that ignore classes.)
 //
-// A balance b below 1 repeats small classes in groups and shuffle: an epoch has the rows of the largest class
-// as often as before, and m·(n/m)^b rows instead of n of a class of n, where the largest class has m. Every row
-// is in an epoch at least as often as without it, and the epoch is longer. With 1 every row occurs once; with 0
-// every class occurs as often as the largest. uniform draws a class with probability proportional to n^b, and
-// its epoch has the same number of batches.
-//
 // K rows of one class repeat a row only if the class has fewer than K; then every row of it is taken before one
 // is repeated.
 //
-// A Sampler takes 4 bytes per row and, while an epoch is drawn, up to 4 more for each row that the epoch
-// visits; batches are made on demand.
+// A Sampler takes 4 bytes per row and, while an epoch is drawn, up to 4 more; batches are made on demand.
 //
 // groups follows the sampler released with PRISM and XBM. That one ends an epoch when fewer than P classes
 // remain, and so leaves out rows; this one does not. uniform is MPerClassSampler of pytorch-metric-learning
@@ -53,7 +46,6 @@ type Sampler struct {
 	rows    [][]int32
 	classes bool // rows are grouped by class
 	p, k    int
-	balance float64
 	// starts an epoch; the result returns the labelled rows of one batch after another
 	draw    func(rng *rand.Rand) func() []int
 	seed    uint64
@@ -80,9 +72,7 @@ func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
 		return nil, fmt.Errorf("train: sampler: none of %d rows has a label", len(labels))
 	}
 	s := &Sampler{rows: rows, classes: true, seed: seed, views: 1}
-	if err := how.buildSampling(s); err != nil {
-		return nil, err
-	}
+	how.buildSampling(s)
 	if unlabelled > 0 {
 		if s.free = rowsWithout(labels); len(s.free) == 0 {
 			return nil, fmt.Errorf("train: sampler: unlabelled: found %d per batch, expected 0: every row has "+
@@ -91,41 +81,6 @@ func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
 		s.u = min(unlabelled, len(s.free))
 	}
 	return s, nil
-}
-
-func checkBalance(b *float64) error {
-	if b != nil && !(*b >= 0 && *b <= 1) {
-		return fmt.Errorf("train: sampler: balance %v, expected a power of the classes' sizes from 0 (all equally "+
-			"often) to 1 (by size)", *b)
-	}
-	return nil
-}
-
-// groupVisits returns how many groups of k rows an epoch has of each class, by the balance.
-func (s *Sampler) groupVisits(k int) []int {
-	largest := len(slices.MaxFunc(s.rows, func(a, b []int32) int { return len(a) - len(b) }))
-	most := float64((largest + k - 1) / k)
-	visits := make([]int, len(s.rows))
-	for c, rows := range s.rows {
-		visits[c] = (len(rows) + k - 1) / k
-		if s.balance < 1 {
-			visits[c] = max(visits[c], int(math.Round(most*math.Pow(float64(len(rows))/float64(largest), s.balance))))
-		}
-	}
-	return visits
-}
-
-// maxEpoch limits the rows of an epoch with repeated rows, which are listed in memory.
-const maxEpoch = 1 << 26
-
-// checkEpochLength returns an error if an epoch of this many rows is too long.
-func (s *Sampler) checkEpochLength(rows int) error {
-	if n := s.batches * s.p * s.k; s.balance < 1 && n > maxEpoch && n > 4*rows {
-		return fmt.Errorf("train: sampler: balance %v makes an epoch of %d rows from %d, because small classes are "+
-			"repeated: expected at most %d: take a larger balance, or uniform batches", s.balance, n,
-			rows, maxEpoch)
-	}
-	return nil
 }
 
 // ShowViews makes batches list each drawn row n times: all rows once, then all of them again. It is for an

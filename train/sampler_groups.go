@@ -14,29 +14,25 @@ type Groups struct {
 	Classes    int // P; if there are fewer: all of them; 0: 16
 	Images     int // K; 0: 4
 	Unlabelled int
-	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 1
 }
 
 func (g Groups) checkSampling() (unlabelled int, err error) {
 	if g.Classes < 0 || g.Images < 0 {
 		err = fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", g.Classes, g.Images)
 	}
-	return g.Unlabelled, cmp.Or(err, checkBalance(g.Balance))
+	return g.Unlabelled, err
 }
 
 // buildSampling sets an epoch to ⌈groups/P⌉ batches, or to the number of groups of the largest class if that is more,
 // because a batch has a class at most once.
-func (g Groups) buildSampling(s *Sampler) error {
-	s.p, s.k, s.draw, s.balance = min(cmp.Or(g.Classes, 16), len(s.rows)), cmp.Or(g.Images, 4), s.groupBatches, 1
-	if g.Balance != nil {
-		s.balance = *g.Balance
-	}
-	total, largest, rows := 0, 0, 0
-	for c, n := range s.groupVisits(s.k) {
-		total, largest, rows = total+n, max(largest, n), rows+len(s.rows[c])
+func (g Groups) buildSampling(s *Sampler) {
+	s.p, s.k, s.draw = min(cmp.Or(g.Classes, 16), len(s.rows)), cmp.Or(g.Images, 4), s.groupBatches
+	total, largest := 0, 0
+	for _, rows := range s.rows {
+		n := (len(rows) + s.k - 1) / s.k
+		total, largest = total+n, max(largest, n)
 	}
 	s.batches = max((total+s.p-1)/s.p, largest)
-	return s.checkEpochLength(rows)
 }
 
 // groupBatches distributes the groups over the batches. A class with as many groups left as there are batches left
@@ -46,16 +42,17 @@ func (s *Sampler) groupBatches(rng *rand.Rand) func() []int {
 	queues, left := s.classQueues(rng)
 	batches := s.batches // left
 	chosen := make([]int, 0, s.p)
-	rest := features.AllRows(len(s.rows))
+	rest, open := features.AllRows(len(s.rows)), make([]int, len(s.rows))
 	taken := make([]bool, len(s.rows))
 	return func() []int {
-		chosen = s.chooseClasses(chosen[:0], left, batches, rng)
+		copy(open, left)
+		chosen = s.chooseClasses(chosen[:0], open, batches, rng)
 		batches--
 		batch := make([]int, 0, s.Images())
 		for _, c := range chosen {
 			batch = appendRows(batch, queues[c][:s.k])
 			queues[c] = queues[c][s.k:]
-			left.changeWeight(c, -1)
+			left[c]--
 			taken[c] = true
 		}
 		for i := 0; len(batch) < s.countDrawnRows(); i++ { // fewer than P classes have groups left
@@ -72,49 +69,32 @@ func (s *Sampler) groupBatches(rng *rand.Rand) func() []int {
 	}
 }
 
-// classQueues returns the rows of each class, K at a time, as parts of one array, and their numbers of groups.
-func (s *Sampler) classQueues(rng *rand.Rand) ([][]int32, *weights) {
-	visits, all := s.groupVisits(s.k), 0
-	for _, n := range visits {
-		all += n * s.k
-	}
-	queues, left, flat := make([][]int32, len(s.rows)), newWeights(len(s.rows)), make([]int32, all)
-	var scratch []int32
-	for c, n := range visits {
-		queues[c], flat = flat[:n*s.k:n*s.k], flat[n*s.k:]
-		for done := 0; done < n*s.k; {
-			scratch = s.cutQueue(scratch[:0], c, rng)
-			done += copy(queues[c][done:], scratch)
-		}
-		left.changeWeight(c, n)
+// classQueues returns the rows of each class, K at a time, and their numbers of groups.
+func (s *Sampler) classQueues(rng *rand.Rand) (queues [][]int32, left []int) {
+	queues, left = make([][]int32, len(s.rows)), make([]int, len(s.rows))
+	for c, rows := range s.rows {
+		left[c] = (len(rows) + s.k - 1) / s.k
+		queues[c] = s.cutQueue(make([]int32, 0, left[c]*s.k), c, rng)
 	}
 	return queues, left
 }
 
-// chooseClasses appends at most P distinct classes with groups left.
-func (s *Sampler) chooseClasses(chosen []int, left *weights, batchesLeft int, rng *rand.Rand) []int {
-	for c, n := range left.of {
-		if n == batchesLeft {
+// chooseClasses appends at most P distinct classes with groups left, which open lists; it changes open.
+func (s *Sampler) chooseClasses(chosen, open []int, batchesLeft int, rng *rand.Rand) []int {
+	total := 0
+	for c, n := range open {
+		if total += n; n == batchesLeft {
 			chosen = append(chosen, c)
+			total, open[c] = total-n, 0
 		}
 	}
-	for _, c := range chosen { // removed during the draw, restored at the end
-		left.changeWeight(c, -batchesLeft)
-	}
-	forced := len(chosen)
-	var held []int
-	for len(chosen) < s.p && left.total > 0 {
-		c := left.findPosition(rng.IntN(left.total))
+	for len(chosen) < s.p && total > 0 {
+		x, c := rng.IntN(total), 0
+		for ; x >= open[c]; c++ {
+			x -= open[c]
+		}
 		chosen = append(chosen, c)
-		held = append(held, left.of[c])
-		left.changeWeight(c, -left.of[c])
-	}
-	for i, c := range chosen {
-		if i < forced {
-			left.changeWeight(c, batchesLeft)
-		} else {
-			left.changeWeight(c, held[i-forced])
-		}
+		total, open[c] = total-open[c], 0
 	}
 	return chosen
 }
@@ -132,4 +112,60 @@ func (s *Sampler) cutQueue(rows []int32, class int, rng *rand.Rand) []int32 {
 	}
 	others := slices.Clone(rows[:len(rows)-rest]) // without those of the group being filled
 	return append(rows, chooseFirst(others, s.k-rest, rng)...)
+}
+
+// Uniform draws P classes with K rows each, all classes equally likely.
+type Uniform struct {
+	Classes    int // P; if there are fewer: all of them; 0: 16
+	Images     int // K; 0: 4
+	Unlabelled int
+}
+
+func (u Uniform) checkSampling() (unlabelled int, err error) { return Groups(u).checkSampling() }
+
+func (u Uniform) buildSampling(s *Sampler) {
+	s.p, s.k, s.draw = min(cmp.Or(u.Classes, 16), len(s.rows)), cmp.Or(u.Images, 4), s.uniformBatches
+	s.batches = (countRows(s.rows) + s.p*s.k - 1) / (s.p * s.k)
+}
+
+func (s *Sampler) uniformBatches(rng *rand.Rand) func() []int {
+	order := features.AllRows(len(s.rows))
+	return func() []int {
+		batch := make([]int, 0, s.Images())
+		for _, c := range chooseFirst(order, s.p, rng) {
+			batch = s.appendSome(batch, c, rng)
+		}
+		return batch
+	}
+}
+
+// Shuffle draws rows regardless of class.
+type Shuffle struct {
+	Rows       int // per batch; if there are fewer: all of them; 0: 128
+	Unlabelled int
+}
+
+func (h Shuffle) checkSampling() (unlabelled int, err error) {
+	if h.Rows < 0 {
+		err = fmt.Errorf("train: sampler: batches of %d rows, expected at least 1", h.Rows)
+	}
+	return h.Unlabelled, err
+}
+
+func (h Shuffle) buildSampling(s *Sampler) {
+	all := countRows(s.rows)
+	s.classes, s.p, s.k, s.draw = false, 1, min(cmp.Or(h.Rows, 128), all), s.shuffledBatches
+	s.rows = [][]int32{slices.Concat(s.rows...)}
+	slices.Sort(s.rows[0])
+	s.batches = all / s.k
+}
+
+func (s *Sampler) shuffledBatches(rng *rand.Rand) func() []int {
+	order := slices.Clone(s.rows[0])
+	shuffleList(order, rng)
+	return func() []int {
+		batch := appendRows(make([]int, 0, s.Images()), order[:s.k])
+		order = order[s.k:]
+		return batch
+	}
 }

@@ -2,10 +2,7 @@ package train
 
 import (
 	"fmt"
-	"hash/crc32"
-	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -190,24 +187,6 @@ func byClass(grouped bool, classes, images int) Sampling {
 	return Uniform{Classes: classes, Images: images}
 }
 
-func TestWeightsFindsInProportion(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		want := rapid.SliceOfN(rapid.IntRange(0, 5), 1, 20).Draw(t, "weights")
-		w := newWeights(len(want))
-		for i, n := range want {
-			w.changeWeight(i, n+1)
-			w.changeWeight(i, -1)
-		}
-		got := make([]int, len(want))
-		for x := range w.total {
-			got[w.findPosition(x)]++
-		}
-		if !cmp.Equal(got, want) {
-			t.Fatalf("found %v, expected %v", got, want)
-		}
-	})
-}
-
 func TestRandIsAFunctionOfItsArguments(t *testing.T) {
 	base := Rand(1, "sampler", 2).Uint64()
 	if Rand(1, "sampler", 2).Uint64() != base {
@@ -252,144 +231,6 @@ func TestSamplerEach(t *testing.T) {
 			if each := slices.Collect(s.Each(4)); len(each) != s.Batches() || !cmp.Equal(each, s.Epoch(4)) {
 				t.Errorf("%T: %v, expected %v", how, each, s.Epoch(4))
 			}
-		}
-	}
-}
-
-// With a balance every row is in the epoch, and classes occur as often as the power says.
-func TestSamplerBalance(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		sizes := rapid.SliceOfN(rapid.IntRange(1, 40), 1, 10).Draw(t, "class sizes")
-		var labels []int
-		for class, n := range sizes {
-			for range n {
-				labels = append(labels, class)
-			}
-		}
-		labels = append(labels, -1)
-		p, k, b := rapid.IntRange(1, 6).Draw(t, "P"), rapid.IntRange(1, 5).Draw(t, "K"),
-			rapid.Float64Range(0, 1).Draw(t, "balance")
-		for _, how := range []Sampling{Groups{Classes: p, Images: k, Balance: &b},
-			Uniform{Classes: p, Images: k, Balance: &b}, Shuffle{Rows: p * k, Balance: &b}} {
-			s, err := NewSampler(how, labels, 7)
-			if err != nil {
-				t.Fatal(err)
-			}
-			epoch := s.Epoch(3)
-			if !cmp.Equal(s.Epoch(3), epoch) {
-				t.Fatalf("%T: the same epoch drawn again differs", how)
-			}
-			if _, any := how.(Shuffle); !any {
-				_, grouped := how.(Groups)
-				if wrong := checkEpoch(epoch, labels, p, k, s.Batches(), grouped); wrong != "" {
-					t.Fatalf("%T: %s", how, wrong)
-				}
-				continue
-			}
-			seen, left := make([]int, len(labels)), 0
-			for _, batch := range epoch {
-				for _, row := range batch {
-					seen[row]++
-				}
-			}
-			for _, n := range sizes {
-				most := slices.Max(sizes)
-				left += max(n, int(math.Round(float64(most)*math.Pow(float64(n)/float64(most), b))))
-			}
-			for _, n := range seen {
-				left -= n
-			}
-			if seen[len(labels)-1] > 0 || left < 0 || left >= s.Size() {
-				t.Fatalf("shuffle leaves out %d rows of an epoch, batches of %d", left, s.Size())
-			}
-		}
-	})
-}
-
-// The share of the batches' places that classes of 4, 20 and 100 rows take.
-func TestBalanceShares(t *testing.T) {
-	var labels []int
-	for class, n := range []int{4, 20, 100} {
-		for range n {
-			labels = append(labels, class)
-		}
-	}
-	for _, c := range []struct {
-		how  func(b *float64) Sampling
-		b    float64
-		want [3]float64
-	}{
-		{func(b *float64) Sampling { return Groups{Classes: 1, Images: 4, Balance: b} }, 0,
-			[3]float64{1. / 3, 1. / 3, 1. / 3}},
-		{func(b *float64) Sampling { return Groups{Classes: 1, Images: 4, Balance: b} }, 0.5,
-			[3]float64{5. / 41, 11. / 41, 25. / 41}},
-		{func(b *float64) Sampling { return Groups{Classes: 1, Images: 4, Balance: b} }, 1,
-			[3]float64{1. / 31, 5. / 31, 25. / 31}},
-		{func(b *float64) Sampling { return Uniform{Classes: 1, Images: 4, Balance: b} }, 0,
-			[3]float64{1. / 3, 1. / 3, 1. / 3}},
-		{func(b *float64) Sampling { return Uniform{Classes: 1, Images: 4, Balance: b} }, 1,
-			[3]float64{4. / 124, 20. / 124, 100. / 124}},
-		{func(b *float64) Sampling { return Shuffle{Rows: 2, Balance: b} }, 0, [3]float64{1. / 3, 1. / 3, 1. / 3}},
-		{func(b *float64) Sampling { return Shuffle{Rows: 2, Balance: b} }, 0.5,
-			[3]float64{20. / 165, 45. / 165, 100. / 165}},
-	} {
-		s, err := NewSampler(c.how(&c.b), labels, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got [3]float64
-		all := 0.0
-		for e := range 200 {
-			for _, batch := range s.Epoch(e) {
-				for _, row := range batch {
-					got[labels[row]]++
-					all++
-				}
-			}
-		}
-		for class := range got {
-			if share := got[class] / all; math.Abs(share-c.want[class]) > 0.02 {
-				t.Errorf("%T at %v: class %d takes %.3f of the places, expected %.3f", c.how(nil), c.b, class, share,
-					c.want[class])
-			}
-		}
-	}
-}
-
-// Without a balance, a variant uses its default, bit for bit as before balances existed.
-func TestUsualBalance(t *testing.T) {
-	labels := make([]int, 90)
-	for i := range labels {
-		labels[i] = i * i % 11 % 7
-	}
-	for _, c := range []struct {
-		none, usual Sampling
-		sum         uint32
-	}{
-		{Groups{Classes: 3, Images: 4}, Groups{Classes: 3, Images: 4, Balance: new(1.0)}, 0xc91ef7fc},
-		{Uniform{Classes: 3, Images: 4}, Uniform{Classes: 3, Images: 4, Balance: new(0.0)}, 0xc92131f3},
-		{Shuffle{Rows: 16}, Shuffle{Rows: 16, Balance: new(1.0)}, 0x37764fe1},
-	} {
-		none, _ := NewSampler(c.none, labels, 5)
-		usual, _ := NewSampler(c.usual, labels, 5)
-		sum := crc32.ChecksumIEEE(fmt.Append(nil, none.Epoch(0), none.Epoch(9)))
-		if !cmp.Equal(none.Epoch(2), usual.Epoch(2)) || sum != c.sum {
-			t.Errorf("%T: checksum %#x, expected %#x, and the same with its usual balance", c.none, sum, c.sum)
-		}
-	}
-}
-
-// A class that occurs as often as one a million times larger would make an epoch too long for memory.
-func TestBalanceBoundsTheEpoch(t *testing.T) {
-	labels := make([]int, 200_000)
-	for i := range 1000 {
-		labels[i] = i + 1
-	}
-	for _, how := range []Sampling{Groups{Classes: 2, Images: 2, Balance: new(0.0)},
-		Shuffle{Rows: 4, Balance: new(0.0)}} {
-		if _, err := NewSampler(how, labels, 1); err == nil ||
-			!strings.Contains(err.Error(), "makes an epoch of 1991") {
-			t.Errorf("%T: %v", how, err)
 		}
 	}
 }

@@ -299,7 +299,7 @@ func TestPacedRunRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*Config){
-		"only one of checkpoint and run has self-paced weights": func(c *Config) { c.SelfPaced = nil },
+		"does not fit this training": func(c *Config) { c.SelfPaced = nil },
 		"selfpaced: state: 180 weights, expected 179": func(c *Config) {
 			set := c.Encoder.(*linear).set
 			c.SelfPaced.Weights = must(selfpaced.New(selfpaced.Default(), set.Rows(upTo(set.Len()-1))))

@@ -101,40 +101,22 @@ func (s *solver) State() SolverState {
 	return out
 }
 
-// SetState validates its input: a state comes from a file.
+// SetState copies a state. One that does not fit the solver or the parameters is an error and changes nothing.
 func (s *solver) SetState(state SolverState, params []*features.Param) error {
-	if state.Solver != s.cfg.Name {
-		return fmt.Errorf("train: solver state: found the state of %q, expected %q", state.Solver, s.cfg.Name)
-	}
-	sizes := make(map[string]int, len(params))
-	for _, p := range params {
-		sizes[p.Name] = len(p.Data)
-	}
 	slots := make(map[string]*solverSlot, len(state.Params))
 	for _, p := range state.Params {
-		size, ok := sizes[p.Name]
-		if !ok || slots[p.Name] != nil {
-			return fmt.Errorf("train: solver state: found parameter %q (unknown or twice), expected one of %d "+
-				"parameters once each", p.Name, len(params))
+		at := slices.IndexFunc(params, func(q *features.Param) bool { return q.Name == p.Name })
+		if at < 0 || state.Solver != s.cfg.Name || len(p.Buffers) != len(s.cfg.bufferNames()) {
+			return errMisfit
 		}
-		if want := s.cfg.bufferNames(); len(p.Buffers) != len(want) || p.Steps < 0 {
-			return fmt.Errorf("train: solver state: %s: found %d buffers after %d steps, expected %v", p.Name,
-				len(p.Buffers), p.Steps, want)
-		}
-		mem := &solverSlot{steps: p.Steps, buffers: make([][]float32, len(p.Buffers))}
+		slot := newSolverSlot(len(p.Buffers), len(params[at].Data))
+		slot.steps = p.Steps
 		for i, b := range p.Buffers {
-			if len(b) != size {
-				return fmt.Errorf(
-					"train: solver state: %s: %s has %d numbers, expected %d",
-					p.Name,
-					s.cfg.bufferNames()[i],
-					len(b),
-					size,
-				)
+			if copy(slot.buffers[i], b); len(b) != len(params[at].Data) {
+				return errMisfit
 			}
-			mem.buffers[i] = append([]float32(nil), b...)
 		}
-		slots[p.Name] = mem
+		slots[p.Name] = slot
 	}
 	s.slots = slots
 	return nil

@@ -2,18 +2,14 @@ package train
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 
 	"winnow/internal/catalog"
 )
 
-// SolverConfig names a solver and its settings, with torch's meaning. A setting that the solver does not have
-// must be zero or its default, so that a misplaced one is an error and not ignored. Start from [DefaultSolver]:
-// zero means zero.
+// SolverConfig names a solver and its settings, with torch's meaning. A setting that the solver does not have is
+// ignored. Start from [DefaultSolver]: zero means zero.
 type SolverConfig struct {
 	Name string `yaml:"name" json:"name"` // sgd | adam | adamw | rmsprop
 	// initial rate of the schedule; Step receives the rate of its step
@@ -74,14 +70,6 @@ func (r LearningRate) String() string {
 	return strconv.FormatFloat(r.Value, 'g', -1, 64)
 }
 
-// solvers lists the settings of each solver besides lr and weight_decay.
-var solvers = map[string][]string{
-	"sgd":     {"momentum", "dampening", "nesterov"},
-	"adam":    {"beta1", "beta2", "amsgrad", "eps"},
-	"adamw":   {"beta1", "beta2", "amsgrad", "eps"},
-	"rmsprop": {"alpha", "momentum", "centered", "eps"},
-}
-
 // DefaultSolver returns torch's defaults. It does not check the name; validate does. (torch has no default rate
 // for sgd: 0.01 here.)
 func DefaultSolver(name string) SolverConfig {
@@ -96,67 +84,29 @@ func DefaultSolver(name string) SolverConfig {
 }
 
 // HasBeta1 reports whether the configured solver has a β₁.
-func (c SolverConfig) HasBeta1() bool { return slices.Contains(solvers[c.Name], "beta1") }
+func (c SolverConfig) HasBeta1() bool { return c.Name == "adam" || c.Name == "adamw" }
 
 // validateSolver returns an error for the first invalid setting, in one line.
 func (c SolverConfig) validateSolver() error {
-	if err := catalog.Check("train: solver", c.Name, slices.Sorted(maps.Keys(solvers))...); err != nil {
+	if err := catalog.Check("train: solver", c.Name, "adam", "adamw", "rmsprop", "sgd"); err != nil {
 		return err
 	}
-	if _, given := c.LR.Given(); !given {
-		return fmt.Errorf("train: solver %s: lr: found %s, expected a number", c.Name, c.LR)
+	check := catalog.Checker{Where: "train: solver " + c.Name}
+	_, given := c.LR.Given()
+	check.That(given && c.LR.Value >= 0 && c.LR.Value <= 1e6, "lr", c.LR, "a number from 0")
+	check.That(c.WeightDecay >= 0 && c.WeightDecay <= 1e6, "weight_decay", c.WeightDecay, "a number from 0")
+	check.That(c.Dampening >= 0 && c.Dampening <= 1, "dampening", c.Dampening, "a share from 0 to 1")
+	check.That(c.Eps >= 0 && c.Eps <= 1 && (c.Name == "sgd" || c.Eps > 0), "eps", c.Eps,
+		"a number above 0, at most 1 (start from DefaultSolver: an all-zero gradient would give 0/0)")
+	for _, s := range []struct {
+		name  string
+		value float64
+	}{{"momentum", c.Momentum}, {"beta1", c.Beta1}, {"beta2", c.Beta2}, {"alpha", c.Alpha}} {
+		check.That(s.value >= 0 && s.value < 1, s.name, s.value, "a number from 0 to below 1")
 	}
-	has := solvers[c.Name]
-	for _, s := range c.solverSettings() {
-		mine := s.everywhere || slices.Contains(has, s.name)
-		if !mine && s.value != 0 && s.value != s.otherwise {
-			return fmt.Errorf("train: solver %s: setting %q is unknown: known are lr, weight_decay, %s", c.Name, s.name,
-				strings.Join(has, ", "))
-		}
-		if mine && !(s.value >= 0 && s.value <= s.most) {
-			return fmt.Errorf("train: solver %s: %s: found %v, expected a number from 0 to %.4g", c.Name, s.name,
-				s.value, s.most)
-		}
-	}
-	if c.Nesterov && (c.Momentum == 0 || c.Dampening != 0) {
-		return fmt.Errorf("train: solver %s: nesterov: found momentum %v and dampening %v, expected a momentum "+
-			"and no dampening", c.Name, c.Momentum, c.Dampening)
-	}
-	if c.Name != "sgd" && c.Eps == 0 {
-		return fmt.Errorf("train: solver %s: eps: found 0, expected more (start from DefaultSolver: an all-zero "+
-			"gradient would give 0/0)", c.Name)
-	}
-	return nil
-}
-
-type solverSetting struct {
-	name        string
-	value, most float64
-	otherwise   float64 // the default, which a solver without this setting may have
-	everywhere  bool
-}
-
-func (c SolverConfig) solverSettings() []solverSetting {
-	one := func(b bool) float64 {
-		if b {
-			return 1
-		}
-		return 0
-	}
-	below1 := math.Nextafter(1, 0)
-	return []solverSetting{
-		{name: "lr", value: c.LR.Value, most: 1e6, everywhere: true},
-		{name: "weight_decay", value: c.WeightDecay, most: 1e6, everywhere: true},
-		{name: "momentum", value: c.Momentum, most: below1},
-		{name: "dampening", value: c.Dampening, most: 1},
-		{name: "nesterov", value: one(c.Nesterov), most: 1},
-		{name: "beta1", value: c.Beta1, most: below1, otherwise: 0.9},
-		{name: "beta2", value: c.Beta2, most: below1, otherwise: 0.999},
-		{name: "amsgrad", value: one(c.AMSGrad), most: 1},
-		{name: "alpha", value: c.Alpha, most: below1, otherwise: 0.99},
-		{name: "centered", value: one(c.Centered), most: 1},
-		{name: "eps", value: c.Eps, most: 1, otherwise: 1e-8},
-	}
+	check.That(!c.Nesterov || c.Momentum > 0 && c.Dampening == 0, "nesterov", c.Nesterov,
+		"a momentum and no dampening with it")
+	return check.Err
 }
 
 // bufferNames names the values that the solver keeps for every weight, in the order of [ParamState].

@@ -113,7 +113,6 @@ func (s *placedSolver) SetState(state SolverState, params []*features.Param) err
 		s.steps = 0
 		return nil
 	}
-	steps := -1
 	for i, name := range s.bufferVectors() {
 		from := slicesLike(params)
 		for j, p := range params {
@@ -125,14 +124,9 @@ func (s *placedSolver) SetState(state SolverState, params []*features.Param) err
 			return err
 		}
 	}
-	for _, slot := range check.slots {
-		if steps >= 0 && slot.steps != steps || len(check.slots) != len(params) {
-			return fmt.Errorf("train: solver state: parameters took different numbers of steps, expected one number " +
-				"for weights that are trained together")
-		}
-		steps = slot.steps
+	for _, slot := range check.slots { // weights that are trained together have taken as many steps
+		s.steps = slot.steps
 	}
-	s.steps = steps
 	return nil
 }
 

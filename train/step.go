@@ -17,8 +17,7 @@ func (t *Trainer) trainStep() (*Step, error) {
 	rows := t.nextBatch()
 	t.Clock.step = t.progress.Step + 1
 	f := &t.fact
-	*f = Step{Epoch: t.epoch + 1, Number: t.progress.Step + 1, Terms: t.objective.values, Pulls: t.objective.pulls,
-		rows: rows}
+	*f = Step{Epoch: t.epoch + 1, Number: t.progress.Step + 1, Terms: t.objective.values}
 	f.LR = t.rateOf(HeadGroup)
 	t.announceNext()
 	z, err := t.Encoder.Forward(rows)
@@ -36,14 +35,14 @@ func (t *Trainer) trainStep() (*Step, error) {
 	t.dKept = features.Resize(t.dKept, seen.Len(), z.Dim())
 	var active bool
 	f.Loss, active = t.objective.evalObjective(t.dKept, seen, kept.Len(), t.Bank, f.Number)
-	f.Pull, f.PairLoss = t.objective.pull, t.objective.even
+	f.PairLoss = t.objective.even
 	if !isFiniteLoss(f.Loss) {
 		return nil, t.nonFinite("loss", f.Loss, seen.IDs)
 	}
 	if bad := badRows(t.dKept, seen.IDs); len(bad) > 0 {
 		return nil, t.nonFinite("the loss's gradient", math.NaN(), bad)
 	}
-	f.Skipped = !active && !t.StepIdle
+	f.Skipped = !active
 	if t.held && t.chooser == nil && !f.Skipped {
 		err = t.descendNoting(z, seen, kept)
 	} else {

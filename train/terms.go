@@ -35,15 +35,13 @@ type Chooser interface {
 type objective struct {
 	terms  []Term
 	values []float64 // of the last eval, before weighting
-	pulls  []float64 // of the last eval: the lengths of the terms' weighted gradients
-	pull   float64   // length of their sum
 	even   float64   // of the last eval: the value with each sum over pairs divided by their number
 	one    []float32 // scratch for the gradient of one term
 	params []*features.Param
 }
 
 func newObjective(terms []Term) *objective {
-	o := &objective{terms: terms, values: make([]float64, len(terms)), pulls: make([]float64, len(terms))}
+	o := &objective{terms: terms, values: make([]float64, len(terms))}
 	for _, t := range terms {
 		o.params = append(o.params, t.Params...)
 	}
@@ -62,7 +60,7 @@ func (o *objective) evalObjective(
 		o.one = make([]float32, need)
 	}
 	for i, t := range o.terms {
-		o.values[i], o.pulls[i] = 0, 0
+		o.values[i] = 0
 		ref, ready := t.termReference(bank, step)
 		if !ready || labelled == 0 {
 			for _, p := range t.Params {
@@ -80,13 +78,11 @@ func (o *objective) evalObjective(
 		o.even += t.Weight * o.values[i] / t.termPairs(seen.Len(), ref)
 		n := one.Rows * one.Cols
 		addScaledRow(t.Weight, one.Data[:n], grad.Data[:n])
-		o.pulls[i] = t.Weight * math.Sqrt(sumSquares(one.Data[:n]))
 		for _, p := range t.Params {
 			scaleVector(t.Weight, p.Grad)
 			active = active || !allZero(p.Grad)
 		}
 	}
-	o.pull = math.Sqrt(sumSquares(grad.Data[:grad.Rows*grad.Cols]))
 	return value, active || !allZero(grad.Data[:grad.Rows*grad.Cols])
 }
 

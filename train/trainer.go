@@ -32,8 +32,7 @@ type Config struct {
 	Groups []Group // each parameter of the encoder and the losses is in exactly one group
 	// Clip is the largest common norm of the gradient of all encoder parameters in running groups, which is
 	// scaled down to it; 0: no limit.
-	Clip     float64
-	StepIdle bool // also step parameters that no gradient moves: momentum and weight decay then continue
+	Clip float64
 
 	Validate      func(context.Context) (score float64, err error) // larger is better; nil: none
 	ValidateEvery int                                              // steps; also before the first and after the last
@@ -44,15 +43,13 @@ type Config struct {
 	// a checkpoint. Without validation the last state is the best.
 	SaveHead func(best bool) error
 
-	Dir             string // of the metrics, the event files and the checkpoint; "": nothing is written
-	CheckpointEvery int    // steps; 0: only when the run ends or is interrupted
-	LogEvery        int    // steps; 0 means 1
-	DiagnoseEvery   int    // steps between two diagnoses of the filter; 0: none
-	// Named returns the image of a training row and the label that it was given, for diagnoses; may be nil.
-	Named    func(row int) (path, label string)
-	Identity map[string]string // resolved settings: a checkpoint of a run with other settings is rejected
-	Now      func() time.Time  // for the event files
-	Clock    *Clock            // told every step, for components that draw at random; may be nil
+	Dir             string            // of the metrics, the event files and the checkpoint; "": nothing is written
+	CheckpointEvery int               // steps; 0: only when the run ends or is interrupted
+	LogEvery        int               // steps; 0 means 1
+	DiagnoseEvery   int               // steps between two diagnoses of the filter; 0: none
+	Identity        map[string]string // resolved settings: a checkpoint of a run with other settings is rejected
+	Now             func() time.Time  // for the event files
+	Clock           *Clock            // told every step, for components that draw at random; may be nil
 
 	Observe Observer // may be nil
 }
@@ -65,8 +62,6 @@ type Step struct {
 	// comparable while the memory bank fills. It is Loss if no term sums over pairs.
 	PairLoss float64
 	Terms    []float64 // before weighting, in the order of Config.Terms
-	Pulls    []float64 // ‖weight·∂term/∂z‖ of each term, in the same order: its pull on the embedding
-	Pull     float64   // ‖∂loss/∂z‖ of all; for two terms p and q, (Pull² - p² - q²)/2pq is their cosine
 	IDs      []int     // of the rows of the batch
 	// Kept lists positions in the batch, rising: those that the filter kept, or that a Chooser chose.
 	Kept   []int
@@ -84,8 +79,6 @@ type Step struct {
 	GradientNorm float64 // of the encoder's parameters that the step moves, before clipping
 	Bank         int     // members after the step
 	Skipped      bool    // no term was active and the solver did not step
-
-	rows []int // of the training set, in the order of IDs
 }
 
 // KeptShare returns the share of the batch that was kept.
@@ -195,7 +188,7 @@ func New(cfg Config) (*Trainer, error) {
 	if p, ok := cfg.Encoder.(Placed); ok {
 		t.place = p.Place()
 	}
-	t.groups, err = newGroups(cfg.Groups, t.params, t.objective.params, t.place, t.Steps, t.StepIdle)
+	t.groups, err = newGroups(cfg.Groups, t.params, t.objective.params, t.place, t.Steps)
 	if !slices.ContainsFunc(t.groups, func(g group) bool { return g.placed != nil }) {
 		t.place = nil
 	}

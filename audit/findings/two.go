@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"winnow/filters/detectors"
+	"winnow/filters"
 	"winnow/filters/leaveout"
 )
 
@@ -92,7 +92,7 @@ func compareTwoSides(s *leaveout.Set, sides [2][]int) float64 {
 // apart, and the position of their middle.
 func fitGroupLine(s *leaveout.Set, members []int) (line []float64, middle float64, ok bool) {
 	along := longestAxis(s, members)
-	cut, ok := detectors.TwoMeans(along)
+	cut, ok := filters.TwoMeans(along)
 	if !ok {
 		return nil, 0, false
 	}

@@ -53,7 +53,7 @@ func TestAuditRateOnly(t *testing.T) {
 			e.High < e.Rate || r.Images != 320 || r.True == nil || math.Abs(*r.True-truth) > 1e-12 {
 			t.Errorf("%+v, the truth is %v", r, truth)
 		}
-		stdout := rateOnly(manifest, "--scorer", noiserate.Ranks)
+		stdout := rateOnly(manifest)
 		if !strings.HasPrefix(stdout, "wrong labels: about ") || !strings.Contains(stdout, "by the true labels") ||
 			strings.Count(stdout, "\n") != 2 {
 			t.Errorf("found %s", stdout)

@@ -29,7 +29,7 @@ func TestTrainMethods(t *testing.T) {
 	for method, more := range map[string][]string{
 		peers.CoTeaching:            {"--set", "peers.gradual=4 epochs"},
 		peers.CoTeachingPlus:        {"--set", "peers.warm_up=6 epochs"},
-		peers.CoTeachingTemperature: {"--init", "random", "--hidden", "40"},
+		peers.CoTeachingTemperature: nil,
 		peers.FCorrection:           {"--set", "peers.transition=estimated", "--set", "peers.first_stage=3 epochs"},
 		peers.CrossEntropy:          {"--set", "sampler.variant=groups", "--batch", "8x4"},
 	} {

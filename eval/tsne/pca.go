@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"winnow/features"
-	"winnow/head/leading"
+	"winnow/head"
 )
 
 // Components holds the coordinates of rows along their first two principal directions.
@@ -58,7 +58,7 @@ func PCA(x blas32.General) (Components, error) {
 	if total == 0 {
 		return c, nil
 	}
-	values, vectors := leading.Eigen(cov, min(2, x.Cols))
+	values, vectors := head.LeadingEigen(cov, min(2, x.Cols))
 	axes := [2][]float64{1: make([]float64, x.Cols)}
 	for k, v := range values {
 		c.Variance[k] = max(0, v)

@@ -32,7 +32,6 @@ type Set struct {
 
 	voice   []int // of each image, the image that counts for it, itself if alone; Mute: none; nil: each for itself
 	parts   [][]Part
-	lengths []float64      // of the images' vectors in the sums; nil: all are 1
 	sums    []float64      // one row of length d per column: Σ r z
 	weight  []float64      // Σ r of each column
 	squares []float64      // Σ r²
@@ -233,16 +232,15 @@ func (s *Set) Among(ctx context.Context, from, to, step int, do func(i, y int, r
 		out := features.Products(&scratch, part, s.centres)
 		for b := range n {
 			i := from + b*step
-			length := s.sumLength(i)
 			for k, v := range features.Row(out, b) {
 				row[k] = 0
 				if s.weight[k] >= least {
-					row[k] = float64(v) * s.norms[k] / s.weight[k] * length
+					row[k] = float64(v) * s.norms[k] / s.weight[k]
 				}
 			}
-			x := Left{Square: length * length, Spread: s.total, Parts: s.parts[i]}
+			x := Left{Square: 1, Spread: s.total, Parts: s.parts[i]}
 			for _, p := range x.Parts {
-				row[p.Column] = s.meanProduct(i, p.Column) * length
+				row[p.Column] = s.meanProduct(i, p.Column)
 				x.Spread -= p.Weight * x.Square
 			}
 			s.means.Compare(row, x, work)
@@ -262,14 +260,6 @@ func (s *Set) meanProduct(i, column int) (v float64) {
 		v += sum[j] * float64(x)
 	}
 	return v / s.weight[column]
-}
-
-// sumLength returns the length of the vector of image i in the sums.
-func (s *Set) sumLength(i int) float64 {
-	if s.lengths == nil {
-		return 1
-	}
-	return s.lengths[i]
 }
 
 // Spread holds what a class's concentration is estimated from: the length of the mean of its images, weighted

@@ -4,8 +4,8 @@
 // Every image is left out of its own judgement: it is compared with the means of the classes without it, s_ik, as
 // package leaveout has it.
 //
-// Three methods turn these similarities into a rate ([Methods]). Each gives every image an amount v_i, and the
-// estimate is the mean amount; the rate of a class is the mean over the class.
+// Every image then gets the probability that its label is wrong ([Estimate.Wrong]); the rate of a class is the mean
+// over the class.
 //
 // The package sees given labels only and imports only features and filters/leaveout. Products are float32,
 // decisions float64.
@@ -15,153 +15,118 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 
 	"winnow/features"
 	"winnow/filters/leaveout"
-	"winnow/internal/catalog"
 )
 
-// The estimation methods. Likelihood is the most accurate for labels flipped at random, also on fine-grained
-// photographs, where Ranks finds too many. Confident is useful only if mistakes go to similar classes and there
-// are few classes.
-const (
-	Likelihood = "likelihood"
-	Ranks      = "ranks"
-	Confident  = "confident"
-)
-
-// Auto is the method used when none is named.
-const Auto = Likelihood
-
-// Methods lists the methods in display order.
-func Methods() []string { return []string{Likelihood, Ranks, Confident} }
-
-// Caution returns a remark on the reliability of a method, to be printed after its estimate, or "" for an
-// unknown name.
-func Caution(method string) string {
-	switch method {
-	case Likelihood:
-		return "; it finds few or none of the systematic mistakes, such as one class taken for another"
-	case Ranks:
-		return "; too many where classes are hard to tell apart"
-	case Confident:
-		return "; far too many where classes are many or hard to tell apart"
-	}
-	return ""
-}
+// Likelihood names the method of an [Estimate]. It finds few or none of the systematic mistakes, such as one class
+// taken for another.
+const Likelihood = "likelihood"
 
 // Most is the largest estimate: a filter that drops more has nothing left to compare with.
 const Most = 0.95
 
 // Estimate is an estimated rate of wrong labels.
 type Estimate struct {
-	Method    string
+	Method    string    // Likelihood, or the scorer of an audit that replaced it
 	Rate      float64   // in [0, Most]
-	Low, High float64   // a 95 % interval: that of Likelihood, else the middle of resampled images
+	Low, High float64   // a 95 % interval
 	Judged    int       // images with a label that another image shares
 	Classes   []float64 // the rate of each class by its ID, NaN if none of its images is judged; much noisier
 	ClassLow  []float64 // its 95 % interval, NaN likewise
 	ClassHigh []float64
-	Wrong     []float64 // by Likelihood: the probability that each judged image's label is wrong
-	Doubt     float64   // by Likelihood: how many would be wrong if labels said nothing beyond the similarities
+	Wrong     []float64 // the probability that each judged image's label is wrong
+	Doubt     float64   // how many would be wrong if labels said nothing beyond the similarities
 }
-
-// resamples is the number of resampled image sets behind an interval.
-const resamples = 400
 
 // NewEstimate estimates the rate of wrong labels of z. Rows with a negative label have none and are left out.
 // Rows need not have unit length. Whitened features work best, because the directions of raw ones are nearly
-// all the same. rng draws the resampling. Time O(n·C·d).
-func NewEstimate(ctx context.Context, z features.Set, classes int, method string, rng *rand.Rand) (Estimate, error) {
+// all the same. Time O(n·C·d).
+func NewEstimate(ctx context.Context, z features.Set, classes int) (Estimate, error) {
 	s, err := leaveout.New(z, classes)
 	if err != nil {
-		return Estimate{Method: method}, fmt.Errorf("noise rate: %w", err)
+		return Estimate{Method: Likelihood}, fmt.Errorf("noise rate: %w", err)
 	}
-	return FromSet(ctx, s, method, rng)
+	return FromSet(ctx, s)
 }
 
 // FromSet is [NewEstimate] for images that are already compared with classes; each image must have a share of 1
-// in its given class.
-func FromSet(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand) (Estimate, error) {
-	e := Estimate{Method: method}
-	if err := catalog.Check("noise rate: method", method, Methods()...); err != nil {
-		return e, err
-	}
-	f, err := estimateBy(ctx, s, method, rng)
+// in its given class. It finds the share ρ of wrong labels that maximises the likelihood of the given labels, if
+// mistakes go to all classes alike ([Calibrate]). A hard image does not count as a wrong label: it fits its class as
+// badly as β allows.
+//
+// The interval is the profile of the likelihood, widened on both sides by the difference from the rate by ranks
+// (rankAmount), which makes other assumptions: chance is not the only possible error. If mistakes go to similar classes
+// it finds too few of them: it takes them for classes that look alike. The doubt, the mean of 1 - P(y|x) by
+// similarities alone, counts all of them: it is the share of wrong labels if a given label and the true one are
+// independent given the image.
+func FromSet(ctx context.Context, s *leaveout.Set) (Estimate, error) {
+	e := Estimate{Method: Likelihood, Judged: s.Z.Len()}
+	c, err := Calibrate(ctx, s)
 	if err != nil {
 		return e, fmt.Errorf("noise rate: %w", err)
 	}
-	return e.completeEstimate(f, s.Z.Labels, len(s.Column)), nil
-}
-
-// Dealt lists the methods that use each row on its own, so that rows can be processed separately and passed to
-// [FromSaid].
-func Dealt() []string { return []string{Likelihood, Ranks} }
-
-// FromSaid is FromSet for rows that were processed separately. classes is the number of label values, columns
-// the number of classes compared with.
-func FromSaid(
-	ctx context.Context, said Said, labels []int, classes, columns int, method string, rng *rand.Rand,
-) (Estimate, error) {
-	e := Estimate{Method: method}
-	if err := catalog.Check("noise rate: method", method, Dealt()...); err != nil {
-		return e, err
-	}
-	if method == Likelihood {
-		said.Given = slices.Clone(said.Given)
-		return e.completeEstimate(said.estimateLikelihood(columns), labels, classes), nil
-	}
-	f, err := averageAmounts(ctx, said.Ranked, rng)
+	p, above := make([]float64, s.Z.Len()), 0.0 // P(y|x)
+	err = s.Each(ctx, func(i, y int, row []float64) {
+		p[i] = c.givenProbability(y, row)
+		above += rankAmount(y, row)
+	})
 	if err != nil {
 		return e, fmt.Errorf("noise rate: %w", err)
 	}
-	return e.completeEstimate(f, labels, classes), nil
-}
-
-// completeEstimate completes the estimate from what was found for rows with these labels.
-func (e Estimate) completeEstimate(f found, labels []int, classes int) Estimate {
-	e.Judged, e.Rate, e.Low, e.High = len(f.amounts), f.rate, f.low, f.high
-	if e.Method == Likelihood {
-		e.Wrong, e.Doubt = f.amounts, f.doubt
+	classes := len(s.Classes)
+	e.Rate, _ = maximizeRho(p, classes)
+	e.Low, e.High = profileBounds(e.Rate, p, classes)
+	apart := math.Abs(above/float64(len(p)) - e.Rate)
+	e.Low, e.High = math.Max(e.Low-apart, 0), math.Min(e.High+apart, Most)
+	e.Doubt = 1 - meanAmount(p)
+	for i, v := range p {
+		wrong := e.Rate * (1 - v) / float64(classes-1)
+		p[i] = wrong / (wrong + (1-e.Rate)*v)
 	}
-	e.Classes = byClass(f.amounts, labels, classes)
-	e.ClassLow, e.ClassHigh = classIntervals(e.Classes, f.amounts, labels)
-	return e
-}
-
-// found is the result of a method: each judged image's amount, and the rate with its interval.
-type found struct {
-	amounts         []float64
-	rate, low, high float64
-	doubt           float64 // of Likelihood
-}
-
-func estimateBy(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand) (f found, err error) {
-	switch method {
-	case Likelihood:
-		return likelihoodRate(ctx, s)
-	case Ranks:
-		f.amounts, err = compareRanks(ctx, s)
-	default:
-		f.amounts, err = confidentJoint(ctx, s)
+	if e.Rate <= leastRho {
+		e.Rate = 0
 	}
-	if err != nil {
-		return f, err
+	e.Wrong = p
+	e.Classes = meanByClass(p, s.Z.Labels, len(s.Column))
+	e.ClassLow, e.ClassHigh = classIntervals(e.Classes, s.Z.Labels)
+	return e, nil
+}
+
+// givenProbability returns the probability of the given label, column y, by the similarities.
+func (c Calibration) givenProbability(y int, row []float64) float64 {
+	var rivals float64
+	for k, t := range row {
+		if k != y {
+			rivals += math.Exp(math.Min(c.Beta*(t-row[y]), 700))
+		}
 	}
-	return averageAmounts(ctx, f.amounts, rng)
+	return 1 / (1 + rivals)
 }
 
-// averageAmounts returns the mean of amounts, with an interval from resampling.
-func averageAmounts(ctx context.Context, amounts []float64, rng *rand.Rand) (f found, err error) {
-	f.amounts, f.rate = amounts, clampRate(meanAmount(amounts))
-	f.low, f.high, err = resampleInterval(ctx, amounts, rng)
-	return f, err
+// rankAmount compares the rank of the given class, column y, with that expected by chance. Sort the C classes by
+// falling similarity: a right label ranks in the upper half even for a hard image, while a label drawn at random from
+// the wrong ones has every rank but the right label's with equal probability. So twice the share of labels in
+// the lower half is the share of wrong ones:
+//
+//	R = P(r_i > h)·(C - 1)/(C - h),   h = ⌈C/2⌉,   r_i = 1 + #{k: s_ik > s_iy}
+//
+// rankAmount returns (C-1)/(C-h) if the column ranks in the lower half, else 0; the mean of these is R.
+// Source: ours; Storey, "A direct approach to false discovery rates", JRSS B 2002, section 3, for the estimate.
+func rankAmount(y int, row []float64) float64 {
+	c := len(row)
+	half, above := (c+1)/2, 0
+	for _, t := range row {
+		if t > row[y] {
+			above++
+		}
+	}
+	if above+1 > half {
+		return float64(c-1) / float64(c-half)
+	}
+	return 0
 }
-
-// clampRate limits a rate to 0 … Most.
-func clampRate(rate float64) float64 { return math.Min(math.Max(rate, 0), Most) }
 
 func meanAmount(x []float64) float64 {
 	var sum float64
@@ -171,63 +136,38 @@ func meanAmount(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// resampleInterval returns the middle 95 % of the means of resampled amounts.
-func resampleInterval(ctx context.Context, amounts []float64, rng *rand.Rand) (low, high float64, err error) {
-	means := make([]float64, resamples)
-	for r := range means {
-		if err := ctx.Err(); err != nil {
-			return 0, 0, err
-		}
-		var sum float64
-		for range amounts {
-			sum += amounts[rng.IntN(len(amounts))]
-		}
-		means[r] = clampRate(sum / float64(len(amounts)))
-	}
-	slices.Sort(means)
-	return means[resamples/40], means[resamples-1-resamples/40], nil
-}
-
-// byClass returns the mean amount of each class, limited to [0, 1].
-func byClass(amounts []float64, labels []int, classes int) []float64 {
+// meanByClass returns the mean amount of each class.
+func meanByClass(amounts []float64, labels []int, classes int) []float64 {
 	rates, n := make([]float64, classes), make([]float64, classes)
 	for i, y := range labels {
 		rates[y] += amounts[i]
 		n[y]++
 	}
 	for k := range rates {
-		rates[k] = math.Min(math.Max(rates[k]/n[k], 0), 1) // 0/0 stays NaN
-		if n[k] == 0 {
-			rates[k] = math.NaN()
-		}
+		rates[k] /= n[k] // 0/0 is NaN
 	}
 	return rates
 }
 
 // classIntervals returns Wilson's 95 % intervals for the rates of classes: in a small class some labels may be
-// wrong even if none looks wrong. An amount counts as a fraction of the largest amount, or of 1 if that is
-// larger.
+// wrong even if none looks wrong.
 //
 //	(p + z²/2n ± z √(p(1-p)/n + z²/4n²))/(1 + z²/n),   z = 1.96
 //
 // Source: Wilson, "Probable inference", JASA 1927.
-func classIntervals(rates, amounts []float64, labels []int) (low, high []float64) {
+func classIntervals(rates []float64, labels []int) (low, high []float64) {
 	const z = 1.96
-	most := math.Max(1, slices.Max(amounts))
 	count := make([]float64, len(rates))
 	for _, y := range labels {
 		count[y]++
 	}
 	low, high = make([]float64, len(rates)), make([]float64, len(rates))
-	for k, rate := range rates {
-		n, p := count[k], rate/most
+	for k, p := range rates {
+		n := count[k]
 		middle := p + z*z/(2*n)
 		half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-		low[k] = math.Max(most*(middle-half)/(1+z*z/n), 0)
-		high[k] = math.Min(most*(middle+half)/(1+z*z/n), 1)
-		if math.IsNaN(rate) {
-			low[k], high[k] = rate, rate
-		}
+		low[k] = math.Max((middle-half)/(1+z*z/n), 0) // NaN stays NaN
+		high[k] = math.Min((middle+half)/(1+z*z/n), 1)
 	}
 	return low, high
 }

@@ -24,15 +24,6 @@ import (
 	"winnow/internal/catalog"
 )
 
-// How a coordinate moves along its gradient G = ∂L/∂w.
-const (
-	// w ← clip(w - γ·N_c·G): G contains the factor 1/N_c, so a plain γ would hardly move large classes
-	StepScaled = "scaled"
-	// StepExact goes to the minimum along the coordinate, w ← clip(w - N_c²/(2μ)·G), or to 0 or 1 if there is
-	// no curvature.
-	StepExact = "exact"
-)
-
 // Config holds the settings of the weights. [Default] follows the paper where it states them, and METHODS
 // elsewhere.
 type Config struct {
@@ -50,9 +41,10 @@ type Config struct {
 	Growth    float64 `yaml:"growth" json:"growth"`         // c ≥ 1, factor of λ from round to round
 	LambdaMax float64 `yaml:"lambda_max" json:"lambda_max"` // λ∞ > 0
 
-	Step    string  `yaml:"step" json:"step"`     // scaled or exact
-	Printed bool    `yaml:"-" json:"-"`           // scaled: w ← clip(w - γ·G), as Algorithm 3 prints it
-	Rate    float64 `yaml:"rate" json:"rate"`     // γ > 0; not used by exact
+	// Printed steps are w ← clip(w - γ·G), as Algorithm 3 prints them. The others are w ← clip(w - γ·N_c·G): G = ∂L/∂w
+	// contains the factor 1/N_c, so a plain γ would hardly move large classes.
+	Printed bool    `yaml:"-" json:"-"`
+	Rate    float64 `yaml:"rate" json:"rate"`     // γ > 0
 	Visits  int     `yaml:"visits" json:"visits"` // how often a round visits every sample, in random order
 	// Classes is P, the number of other classes drawn for a gradient; 0 (with PerClass 0): all samples of all
 	// classes.
@@ -66,7 +58,7 @@ type Config struct {
 
 // Default returns the paper's settings where it states them; λ∞ = μ = 3 is the middle of its range [1, 5].
 //
-// Gradients are complete: sums over classes make them twenty times as fast as drawn ones (BenchmarkVisit), and
+// Gradients are complete: sums over classes make them twenty times as fast as drawn ones, and
 // their steps need not be small. With P = K = 5, γ = 0.5 and 2 visits the noise of the draws hides the
 // differences between samples: on 8 clusters of 50 with 30 % wrong labels the weights then separate wrong from
 // right labels with an AUROC of 0.52 to 0.55; with these defaults it is 0.99 (drawn, with γ = 0.05 and 20
@@ -84,7 +76,7 @@ func Default() Config {
 	return Config{
 		Alpha: 2, Beta: 50, Base: 1, Mu: 3,
 		Start: 0.6, Growth: 1.1, LambdaMax: 3,
-		Step: StepScaled, Rate: 0.1, Visits: 20,
+		Rate: 0.1, Visits: 20,
 		Complete: 50_000, References: 4096,
 	}
 }
@@ -94,9 +86,6 @@ const steepest = 600
 
 // Check returns an error for settings out of range. Each test is written so that NaN fails it.
 func (c Config) Check() error {
-	if err := catalog.Check("selfpaced: step", c.Step, StepScaled, StepExact); err != nil {
-		return err
-	}
 	base := max(c.Base, -c.Base)
 	limit := fmt.Sprintf("above 0 and at most %.4g", steepest/(1+base))
 	check := catalog.Checker{Where: "selfpaced"}

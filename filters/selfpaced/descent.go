@@ -8,8 +8,8 @@ import (
 // descent is Algorithm 3: it moves one coordinate at a time, against a gradient over a few samples drawn.
 type descent struct {
 	*problem
-	step     step
-	rate     float64
+	rate     float64 // γ
+	printed  bool
 	classes  int // P; 0: complete gradients
 	perClass int // K
 
@@ -65,37 +65,11 @@ func skipNumber(v, left int) int {
 
 // moveWeight moves the weight of a one step against its gradient and clips it to [0, 1].
 func (d *descent) moveWeight(a int, g parts) {
-	d.setWeight(a, min(1, max(0, d.step(d, d.w[a], d.classSize(a), d.weightSlope(g)))))
-}
-
-// step returns the new weight, before clipping, of a sample with weight w in a class of n, whose gradient is
-// slope/n.
-type step func(d *descent, w, n, slope float64) float64
-
-func (c Config) stepConfig() step {
-	switch {
-	case c.Step == StepExact:
-		return exactStep
-	case c.Printed:
-		return printedStep
+	step := d.rate * d.weightSlope(g)
+	if d.printed {
+		step /= d.classSize(a)
 	}
-	return scaledStep
-}
-
-func scaledStep(d *descent, w, _, slope float64) float64  { return w - d.rate*slope }
-func printedStep(d *descent, w, n, slope float64) float64 { return w - d.rate*slope/n }
-
-// exactStep goes to the minimum; the curvature is 2μ/N_c².
-func exactStep(d *descent, w, n, slope float64) float64 {
-	switch {
-	case d.mu > 0 && len(d.members) > 1:
-		return w - n*slope/(2*d.mu)
-	case slope > 0:
-		return 0
-	case slope < 0:
-		return 1
-	}
-	return w
+	d.setWeight(a, min(1, max(0, d.w[a]-step)))
 }
 
 // ceilShare returns ⌈share·n⌉, treating a product that is an integer up to rounding as that integer.

@@ -109,7 +109,7 @@ func goldenAlgorithm3(t *testing.T, c reference.Case) {
 	g := newGrouping(c.Ints(t, "labels"))
 	w := c.Floats(t, "weights")
 	p := newProblem(g, Losses{c.Floats(t, "xi_pos"), c.Floats(t, "xi_neg")}, c.Param("lam", 0), c.Param("mu", 0), w)
-	d := descent{problem: p, step: printedStep, rate: c.Param("gamma", 0)}
+	d := descent{problem: p, rate: c.Param("gamma", 0), printed: true}
 	var steps []struct {
 		Coordinate   int     `json:"coordinate"`
 		Same         []int   `json:"same_class"`

@@ -19,12 +19,6 @@ import (
 // Source: BSPML eq. 3, with sums over the whole training set as eq. 6 means them.
 type Losses struct{ Pos, Neg []float64 }
 
-// LossesOf returns the losses of a training set as [Weights.Update] computes them: complete, or sampled with
-// rng if there are more samples than c.Complete.
-func LossesOf(c Config, z features.Set, rng *rand.Rand) Losses {
-	return newGrouping(z.Labels).computeLosses(c, z, rng)
-}
-
 func (g grouping) computeLosses(c Config, z features.Set, rng *rand.Rand) Losses {
 	if z.Len() <= c.Complete {
 		return completeLosses(c, z.X, g)

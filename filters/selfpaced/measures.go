@@ -1,10 +1,6 @@
 package selfpaced
 
-import (
-	"cmp"
-	"math"
-	"slices"
-)
+import "math"
 
 // Spread returns MAW and SDAW: the mean over classes of their mean weight, and its population standard
 // deviation. Classes are the labels that occur. Source: BSPML eq. 14.
@@ -55,33 +51,3 @@ func hardObjective(w []float64, l Losses, lambda float64) float64 {
 
 // nextLambda returns λ of the next round, min(c·λ, λ∞). Source: BSPML algorithm 1, line 5.
 func nextLambda(lambda, growth, most float64) float64 { return min(growth*lambda, most) }
-
-// Ranking returns the rank of every sample, 0 for the most suspect. A lower weight ranks first. Among equal
-// weights (many are 0 or 1) a sample ranks first if its ξ⁺+ξ⁻ is higher above the mean of its class, because
-// losses of different classes are not comparable. Samples that are equal in both share a rank.
-func Ranking(labels []int, w []float64, l Losses) []float64 {
-	order, above := make([]int, len(w)), make([]float64, len(w))
-	for i := range above {
-		above[i] = l.Pos[i] + l.Neg[i]
-	}
-	g := newGrouping(labels)
-	means := classMeans(g.members, above)
-	for i, class := range g.class {
-		above[i] -= means[class]
-	}
-	for i := range order {
-		order[i] = i
-	}
-	before := func(a, b int) int {
-		return cmp.Or(cmp.Compare(w[a], w[b]), cmp.Compare(above[b], above[a]))
-	}
-	slices.SortStableFunc(order, before)
-	places := make([]float64, len(w))
-	for k := 1; k < len(order); k++ {
-		places[order[k]] = places[order[k-1]]
-		if before(order[k-1], order[k]) != 0 {
-			places[order[k]]++
-		}
-	}
-	return places
-}

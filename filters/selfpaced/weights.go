@@ -2,7 +2,6 @@ package selfpaced
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -99,7 +98,7 @@ func (w *Weights) descendWeights(l Losses, rng *rand.Rand) (before, after float6
 	}
 	p := newProblem(w.groups, l, w.lambda, c.Mu, w.w)
 	before = p.computeObjective()
-	d := descent{problem: p, step: c.stepConfig(), rate: c.Rate, classes: c.Classes, perClass: c.PerClass}
+	d := descent{problem: p, rate: c.Rate, printed: c.Printed, classes: c.Classes, perClass: c.PerClass}
 	for range c.Visits {
 		d.visitWeights(rng)
 	}
@@ -126,14 +125,8 @@ func (w *Weights) checkUpdate(z features.Set) error {
 		return fmt.Errorf("selfpaced: embeddings of %d rows, expected the %d of the training set with their "+
 			"labels, in order", z.Len(), len(w.w))
 	}
-	for i := range z.Len() {
-		norm := 0.0
-		for _, v := range z.Row(i) {
-			norm += float64(v) * float64(v)
-		}
-		if !(math.Abs(norm-1) < 1e-2) {
-			return fmt.Errorf("selfpaced: row %d has the squared norm %v, expected a unit vector", i, norm)
-		}
+	if !features.UnitRows(z.X) {
+		return fmt.Errorf("selfpaced: found embeddings of another length than 1")
 	}
 	return nil
 }
@@ -173,14 +166,6 @@ func (w *Weights) State() State { return State{w.All(), w.lambda, w.rounds} }
 func (w *Weights) SetState(s State) error {
 	if len(s.Weights) != len(w.w) {
 		return fmt.Errorf("selfpaced: state: %d weights, expected %d", len(s.Weights), len(w.w))
-	}
-	for i, v := range s.Weights {
-		if !(v >= 0 && v <= 1) {
-			return fmt.Errorf("selfpaced: state: weight %d is %v, expected 0 to 1", i, v)
-		}
-	}
-	if !(s.Lambda >= 0 && s.Lambda <= most) || s.Rounds < 0 {
-		return fmt.Errorf("selfpaced: state: lambda %v after %d rounds, expected 0 or more of both", s.Lambda, s.Rounds)
 	}
 	copy(w.w, s.Weights)
 	w.lambda, w.rounds = s.Lambda, s.Rounds

@@ -53,20 +53,15 @@ var rooms = []Room{
 		"features"},
 
 	{"head", "turns features into unit embeddings and their gradients into gradients of weights; holds Gorgonia",
-		"features head/leading"},
-	{"head/leading", "finds the largest eigenvalues of a symmetric matrix and their vectors",
-		"internal/eigen"},
+		"features internal/eigen"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"features internal/spread"},
 	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
-		"eval features head/leading"},
+		"eval features head"},
 
 	{"filters", "judges during training which given labels look right",
 		"features"},
-	{"filters/detectors", "judges the labels of a whole set as Sel-CL (votes of neighbours) and TCL (class centres, " +
-		"mixture) do",
-		"eval features internal/spread"},
 	{"filters/leaveout", "compares every image with every class, the image itself left out of what it is compared with",
 		"features"},
 	{"filters/noiserate", "estimates how many given labels of a whole set are wrong",
@@ -76,12 +71,11 @@ var rooms = []Room{
 
 	{"train", "runs the loop: sampler, terms, solvers, schedules, checkpoints, observers",
 		"backbone/graph features filters filters/selfpaced head internal/spread " +
-			"internal/tfevents losses train/archive"},
-	{"train/archive", "writes and reads a state and arrays of numbers in one checked file", ""},
+			"internal/tfevents losses"},
 	{"train/peers", "trains classifiers under noise: Co-teaching and its relatives, F-correction",
 		"features head losses train"},
 	{"train/selective", "trains with Sel-CL and TCL, on frozen features or a backbone that learns too",
-		"features filters/detectors head train"},
+		"eval features filters head internal/spread train"},
 
 	{"backbone", "turns image files into vectors: decode, orient, resize, crop, augment, batch, infer",
 		"backbone/jfif datasets features internal/exif"},
@@ -112,7 +106,7 @@ var rooms = []Room{
 	{"audit/crossfit", "judges labels with heads trained on the spot, none of them on what it judges",
 		"audit/judges features filters/leaveout filters/noiserate head losses train"},
 	{"audit/findings", "finds strangers, copies with other labels, and classes that look like one or like two",
-		"eval features filters filters/detectors filters/leaveout internal/spread"},
+		"eval features filters filters/leaveout internal/spread"},
 	{"audit/learn", "learns from people's decisions which labels are wrong, and chooses what to show next",
 		"audit/suspects eval features head"},
 	{"audit/suspects", "reads and writes the table of judged images: CSV and JSON",

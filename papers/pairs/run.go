@@ -71,7 +71,7 @@ func (r Result) JSON(w io.Writer) error { return text.JSON(w, r) }
 // under the given labels and under symmetric noise.
 func Run(ctx context.Context, o Options) (Result, error) {
 	o.Data.Host = o.Data.Host.Complete()
-	o.Sampler = config.Sampler{Variant: config.Shuffle, Rows: 512, Balance: 1}
+	o.Sampler = config.Sampler{Variant: config.Shuffle, Rows: 512}
 	t, err := OpenBatches(ctx, o.BatchOptions)
 	if err != nil {
 		return Result{}, err

@@ -27,7 +27,7 @@ type Skew struct {
 // on stored features in batches of 12 classes with 5 images each.
 func MeasureSkew(ctx context.Context, o SkewOptions) (Skew, error) {
 	o.Data.Host = o.Data.Host.Complete()
-	o.Sampler = config.Sampler{Variant: config.Groups, Classes: 12, Images: 5, Balance: 1}
+	o.Sampler = config.Sampler{Variant: config.Groups, Classes: 12, Images: 5}
 	t, err := OpenBatches(ctx, o.BatchOptions)
 	if err != nil {
 		return Skew{}, err

@@ -31,9 +31,8 @@ type Run struct {
 	BackboneSolver   train.SolverConfig `yaml:"backbone_solver"`   // of the backbone's trained weights
 	BackboneSchedule Schedule           `yaml:"backbone_schedule"` // starts at finetune.start
 
-	Clip       float64    `yaml:"clip"`      // largest norm of the gradient of head and backbone together; 0: none
-	StepIdle   bool       `yaml:"step_idle"` // also step the solver if no loss was active
-	Screen     string     `yaml:"screen"`    // judge of audits; labels that it calls wrong are left out; or none
+	Clip       float64    `yaml:"clip"`   // largest norm of the gradient of head and backbone together; 0: none
+	Screen     string     `yaml:"screen"` // judge of audits; labels that it calls wrong are left out; or none
 	Validation Validation `yaml:"validation"`
 	Checkpoint Span       `yaml:"checkpoint"` // interval; 0: only at the end and when stopped
 	LogEvery   int        `yaml:"log_every"`  // steps between two lines of metrics

@@ -39,7 +39,6 @@ seed: 7
 data: {manifest: cub.csv, root: images, features: "store 1"}
 head:
   out: 64
-  hidden: [512, 256]
 losses:
   - name: soft_triple
     settings: {margin: 1e-2, centers: 5}
@@ -62,7 +61,6 @@ loss_solver: {name: sgd, momentum: 0.9}
 validation:
   patience: 3
 checkpoint: 200 steps
-step_idle: true
 finetune: {weights: layer4, batch_norm: train, momentum: 0.95, start: 1 epoch, cache_limit: 512 MiB, augment: flip}
 backbone_solver: {name: sgd, lr: 1e-3}
 backbone_schedule: {warm_up: 5 steps}
@@ -71,7 +69,7 @@ backbone_schedule: {warm_up: 5 steps}
 	want := config.Default()
 	want.Seed = 7
 	want.Data = config.Data{Manifest: "cub.csv", Features: "store 1"}
-	want.Head.Out, want.Head.Hidden = 64, []int{512, 256}
+	want.Head.Out = 64
 	want.Losses = []config.Loss{
 		{Name: "soft_triple", Weight: 1, Against: "batch", Settings: map[string]any{"margin": 0.01, "centers": 3}},
 		{Name: "contrastive", Weight: 2, Against: "bank", Start: config.Epochs(2)},
@@ -86,7 +84,7 @@ backbone_schedule: {warm_up: 5 steps}
 	want.LossSolver.Momentum = 0.9
 	want.Validation.Patience = 3
 	want.Checkpoint = config.Steps(200)
-	want.StepIdle, want.Screen = true, config.NoScreen
+	want.Screen = config.NoScreen
 	want.Sampler.Images = 2
 	want.Finetune = config.Finetune{Weights: "layer4", BatchNorm: "train", Momentum: 0.95, Start: config.Epochs(1),
 		CacheLimit: 512 << 20, Augment: "flip", Loss: config.GivenLoss}
@@ -165,7 +163,7 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 			"config: run.yaml:1:1: unknown key seeds (did you mean \"seed\"?): known here are " +
 				"backbone_schedule, backbone_solver, bank, checkpoint, clip, data, diagnostics, filter, " +
 				"finetune, head, length, log_every, loss_schedule, loss_solver, losses, method, paper_variant, " +
-				"peers, sampler, schedule, screen, seed, selective, selfpaced, solver, step_idle, validation"},
+				"peers, sampler, schedule, screen, seed, selective, selfpaced, solver, validation"},
 		{"filter:\n  avgsim_steps: 3\n",
 			"config: run.yaml:2:3: unknown key filter.avgsim_steps: known here are avgsim, denominator, fixed, " +
 				"kappa, rate, scorer, threshold, warm_up, window"},
@@ -175,7 +173,6 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 		{"head: {out: 1.5}", `config: run.yaml:1:13: head.out: found "1.5", expected an integer`},
 		{"head: {out: [1]}", "config: run.yaml:1:13: head.out: found a list, expected one value"},
 		{"head: 5", `config: run.yaml:1:7: head: found "5", expected keys and values`},
-		{"head: {hidden: 5}", `config: run.yaml:1:16: head.hidden: found "5", expected a list`},
 		{"head: {bias: yes}", `config: run.yaml:1:14: head.bias: found "yes", expected true or false`},
 		{"seed: -1", `config: run.yaml:1:7: seed: found "-1", expected an integer from 0 to 2^64-1`},
 		{"solver: {eps: '0.1'}",
@@ -279,7 +276,7 @@ func TestValidateNamesTheKey(t *testing.T) {
 
 func TestMarshalReadsBackTheSame(t *testing.T) {
 	c := parseText(t, "data: {manifest: 'a: b', root: '007', features: \"x#\\ty\"}\nlength: 0.5 epochs\n"+
-		"head: {hidden: [3]}\nsolver: {lr: 1e-9, eps: 1e-30}\nschedule: {milestones: [1 epoch, 5 steps]}\n")
+		"head: {out: 3}\nsolver: {lr: 1e-9, eps: 1e-30}\nschedule: {milestones: [1 epoch, 5 steps]}\n")
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +307,7 @@ func must(b []byte, err error) []byte {
 
 func TestFlattenSeesEveryChange(t *testing.T) {
 	base := config.Flatten(config.Default())
-	for _, setting := range []string{"seed=2", "head.hidden=[4]", "losses.1.weight=3", "losses.1.settings.margin=0.1",
+	for _, setting := range []string{"seed=2", "head.out=4", "losses.1.weight=3", "losses.1.settings.margin=0.1",
 		"filter.avgsim=3 steps", "filter.rate=0.1",
 		"finetune.weights=layer4", "finetune.start=1 epoch", "finetune.cache_limit=1 GiB", "finetune.augment=flip",
 		"backbone_solver.lr=1", "backbone_schedule.warm_up=1 step", "data.model=m",
@@ -390,7 +387,7 @@ func FuzzConfig(f *testing.F) {
 	}
 	f.Add(string(text), "solver.lr=1e-3")
 	f.Add("seed: 1\nlosses: [{name: triplet, settings: {margin: 0.1}}]\n", "losses.0.settings.margin=true")
-	f.Add("head: {hidden: [1, 2]}\n", "head.hidden.1=5")
+	f.Add("losses: [{name: triplet}]\n", "losses.0.weight=5")
 	f.Add("finetune: {weights: 'layer*', cache_limit: 1.5 GiB, start: 2 epochs}\n", "finetune.cache_limit=17")
 	f.Add("a: &x [*x]\n", "data.root='x")
 	f.Fuzz(func(t *testing.T, text, setting string) {

@@ -164,9 +164,6 @@ func SetText(c *Run, key, text string) error {
 		l, err := parseLoss(text)
 		*to = append(*to, l)
 		return err
-	case *[]int:
-		*to, err = parseWidths(text)
-		return err
 	}
 	if expected := putText(v, text); expected != "" {
 		return fmt.Errorf("found %q, expected %s", text, expected)

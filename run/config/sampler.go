@@ -22,11 +22,6 @@ type Sampler struct {
 	Images  int    `yaml:"images"`  // groups, uniform: K
 	Rows    int    `yaml:"rows"`    // shuffle: of a batch
 
-	// Balance is the exponent of a class's size in its probability to be drawn: 0 draws all classes equally often, 1 by
-	// size. With groups and shuffle an epoch has every image at any balance; those of small classes come more than
-	// once, in a longer epoch.
-	Balance float64 `yaml:"balance"`
-
 	// Views is how many views of each image a batch has, which are positives of each other: 1, or 2 as in SupCon. If
 	// images do not vary there is one.
 	Views int `yaml:"views"`
@@ -37,20 +32,13 @@ type Sampler struct {
 // DefaultSampler returns a variant with its default size. [Sampler.Sampling] refuses unknown variants.
 func DefaultSampler(variant string) Sampler {
 	if variant == Shuffle {
-		return Sampler{Variant: variant, Rows: 128, Balance: 1, Views: 1}
+		return Sampler{Variant: variant, Rows: 128, Views: 1}
 	}
-	s := Sampler{Variant: variant, Classes: 16, Images: 4, Views: 1}
-	if variant == Groups {
-		s.Balance = 1
-	}
-	return s
+	return Sampler{Variant: variant, Classes: 16, Images: 4, Views: 1}
 }
 
 // mostViews bounds the views of an image in a batch.
 const mostViews = 16
-
-// IsUsual reports whether the balance is the variant's default.
-func (s Sampler) IsUsual() bool { return s.Balance == DefaultSampler(s.Variant).Balance }
 
 // Sampling returns the sampling, and refuses settings of another variant.
 func (s Sampler) Sampling() (train.Sampling, error) {
@@ -66,16 +54,16 @@ func (s Sampler) Sampling() (train.Sampling, error) {
 	case s.Variant == Shuffle && s.Rows < 1:
 		return nil, fmt.Errorf("train: sampler: batches of %d rows, expected at least 1", s.Rows)
 	case s.Variant == Shuffle:
-		return train.Shuffle{Rows: s.Rows, Unlabelled: s.Unlabelled, Balance: &s.Balance}, nil
+		return train.Shuffle{Rows: s.Rows, Unlabelled: s.Unlabelled}, nil
 	case s.Rows != 0:
 		return nil, fmt.Errorf("train: sampler: found batches of %d rows, but %s draws classes: expected classes and "+
 			"images", s.Rows, s.Variant)
 	case s.Classes < 1 || s.Images < 1:
 		return nil, fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", s.Classes, s.Images)
 	case s.Variant == Uniform:
-		return train.Uniform{Classes: s.Classes, Images: s.Images, Unlabelled: s.Unlabelled, Balance: &s.Balance}, nil
+		return train.Uniform{Classes: s.Classes, Images: s.Images, Unlabelled: s.Unlabelled}, nil
 	}
-	return train.Groups{Classes: s.Classes, Images: s.Images, Unlabelled: s.Unlabelled, Balance: &s.Balance}, nil
+	return train.Groups{Classes: s.Classes, Images: s.Images, Unlabelled: s.Unlabelled}, nil
 }
 
 // New returns a sampler of the rows 0 … len(labels)-1.

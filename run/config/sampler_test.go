@@ -12,17 +12,12 @@ import (
 // Every variant has its own type, and refuses settings of others.
 func TestSampling(t *testing.T) {
 	for s, want := range map[config.Sampler]train.Sampling{
-		{Variant: config.Groups, Classes: 3, Images: 2}: train.Groups{Classes: 3, Images: 2,
-			Balance: new(0.0)},
+		{Variant: config.Groups, Classes: 3, Images: 2}: train.Groups{Classes: 3, Images: 2},
 		{Variant: config.Uniform, Classes: 3, Images: 2, Unlabelled: 4}: train.Uniform{Classes: 3, Images: 2,
-			Unlabelled: 4,
-			Balance:    new(0.0)},
-		{Variant: config.Shuffle, Rows: 9, Balance: 0.5}: train.Shuffle{Rows: 9, Balance: new(0.5)},
-		config.DefaultSampler(config.Shuffle):            train.Shuffle{Rows: 128, Balance: new(1.0)},
-		config.DefaultSampler(config.Groups): train.Groups{Classes: 16, Images: 4,
-			Balance: new(1.0)},
-		config.DefaultSampler(config.Uniform): train.Uniform{Classes: 16, Images: 4,
-			Balance: new(0.0)},
+			Unlabelled: 4},
+		config.DefaultSampler(config.Shuffle): train.Shuffle{Rows: 128},
+		config.DefaultSampler(config.Groups):  train.Groups{Classes: 16, Images: 4},
+		config.DefaultSampler(config.Uniform): train.Uniform{Classes: 16, Images: 4},
 	} {
 		if got, err := s.Sampling(); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%+v: %#v, %v", s, got, err)
@@ -36,51 +31,11 @@ func TestSampling(t *testing.T) {
 			`found the variant "random", expected groups, uniform or shuffle`},
 		{config.Sampler{Variant: config.Shuffle, Classes: 2, Images: 2, Rows: 4},
 			"found 2 classes of 2 images, but shuffle draws rows: expected only rows"},
-		{config.Sampler{Variant: config.Groups, Classes: 2, Images: 2, Balance: 2},
-			"balance 2, expected a power of the classes' sizes from 0 (all equally often) to 1 (by size)"},
 		{config.Sampler{Variant: config.Uniform, Classes: 2, Images: 2, Rows: 4},
 			"found batches of 4 rows, but uniform draws classes: expected classes and images"},
 	} {
 		if _, err := c.New([]int{0}, 0); err == nil || err.Error() != "train: sampler: "+c.want {
 			t.Errorf("%+v: %v", c, err)
-		}
-	}
-}
-
-// A balance survives --batch and YAML, belongs to its variant, and is part of the identity if it is not the default.
-func TestBalance(t *testing.T) {
-	for _, c := range []struct {
-		set   []string
-		want  float64
-		usual bool
-	}{
-		{nil, 1, true},
-		{[]string{"sampler.balance=0.5"}, 0.5, false},
-		{[]string{"sampler.variant=uniform"}, 0, true},
-		{[]string{"sampler.balance=0.25", "sampler.variant=uniform"}, 0.25, false},
-		{[]string{"sampler.variant=shuffle"}, 1, true},
-		{[]string{"method=co-teaching"}, 1, true},
-	} {
-		cfg, err := config.Load("", c.set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		batch := "8x2"
-		if cfg.Sampler.Variant == config.Shuffle {
-			batch = "16"
-		}
-		if err := cfg.Sampler.SetBatch(batch); err != nil {
-			t.Fatal(err)
-		}
-		if cfg.Sampler.Balance != c.want || cfg.Sampler.IsUsual() != c.usual {
-			t.Errorf("%v: %+v, expected balance %v", c.set, cfg.Sampler, c.want)
-		}
-		text, err := config.Marshal(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if back, err := config.Parse("back", text, nil); err != nil || back.Sampler != cfg.Sampler {
-			t.Errorf("%v: %+v, %v", c.set, back.Sampler, err)
 		}
 	}
 }

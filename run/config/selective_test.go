@@ -51,8 +51,8 @@ func TestSelectiveMethods(t *testing.T) {
 
 func TestSelectiveRefuses(t *testing.T) {
 	for _, c := range []struct{ text, setting, want string }{
-		{"method: tcl\n", "selective.k=9", "config: selective: tcl: k: found 9, expected none: it belongs to sel-cl"},
-		{"method: sel-cl\n", "selective.alpha=3", "config: detectors: alpha: found 3, expected a quantile from 0 to 1"},
+		{"method: sel-cl\n", "selective.alpha=3",
+			"config: selective: sel-cl: alpha: found 3, expected a quantile from 0 to 1"},
 		{"method: sel-cl\n", "peers.rate=0.1", "config: peers: found settings of another method than sel-cl"},
 		{"method: co-teaching\n", "selective.mixup=1",
 			"config: selective: found settings of another method than co-teaching"},

@@ -31,7 +31,7 @@ func TestSelfPaced(t *testing.T) {
 		t.Error(diff)
 	}
 	base := config.Flatten(config.Default())
-	for _, setting := range []string{"selfpaced.every=1 epoch", "selfpaced.mu=1", "selfpaced.step=exact",
+	for _, setting := range []string{"selfpaced.every=1 epoch", "selfpaced.mu=1",
 		"selfpaced.per_class=5"} {
 		if cmp.Equal(base, config.Flatten(parseText(t, "", setting))) {
 			t.Errorf("%s: not seen", setting)
@@ -55,8 +55,6 @@ func TestSelfPacedRefuses(t *testing.T) {
 			"config: selfpaced.every: found 9 steps, expected 0: tcl judges its samples itself"},
 		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "selfpaced.rate=0",
 			"config: selfpaced: rate: found 0, expected above 0"},
-		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "selfpaced.step=large",
-			`config: selfpaced: step "large" is unknown: known are scaled, exact`},
 	} {
 		got := parseText(t, c.text, c.setting)
 		if err := got.Validate(); err == nil || !strings.HasPrefix(err.Error(), c.want) {

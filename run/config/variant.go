@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"winnow/filters"
-	"winnow/filters/selfpaced"
 	"winnow/losses"
 )
 
@@ -18,13 +17,13 @@ func (c *Run) checkVariant() error {
 	scorer, err := filters.Find(c.Filter.Scorer)
 	switch {
 	case !c.PaperVariant:
-	case c.SelfPaced.On() && c.SelfPaced.Step == selfpaced.StepScaled && !c.SelfPaced.Hard:
+	case c.SelfPaced.On() && !c.SelfPaced.Hard:
 	case c.Method == Metric && err == nil && scorer.Printed != "":
 	case c.Method == Metric && slices.ContainsFunc(c.Losses,
 		func(l Loss) bool { return slices.Contains(lossesThat(isPrinted), l.Name) }):
 	default:
 		return fmt.Errorf("paper_variant: found true, but nothing of the run has such a variant: expected one of the "+
-			"losses %s, the filter vmf or scaled steps of selfpaced, or false", strings.Join(lossesThat(isPrinted),
+			"losses %s, the filter vmf or selfpaced, or false", strings.Join(lossesThat(isPrinted),
 			", "))
 	}
 	return nil

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"winnow/filters/noiserate"
 	"winnow/head"
 	"winnow/run/folder"
-	"winnow/train"
 )
 
 // RateReport is an estimate of the share of wrong labels, without a score for any label.
@@ -20,9 +18,9 @@ type RateReport struct {
 	True     *float64         `json:"true_rate"` // null if the manifest has no true labels
 }
 
-// EstimateRate estimates how many labels of a manifest with stored features are wrong, by a method of package
-// noiserate; "": the usual one.
-func EstimateRate(ctx context.Context, in Input, method string, seed uint64, h Host) (r RateReport, err error) {
+// EstimateRate estimates how many labels of a manifest with stored features are wrong
+// (package noiserate).
+func EstimateRate(ctx context.Context, in Input, h Host) (r RateReport, err error) {
 	h.Host = h.Complete()
 	m := new(material)
 	err = m.readStored(ctx, in, h)
@@ -36,8 +34,7 @@ func EstimateRate(ctx context.Context, in Input, method string, seed uint64, h H
 	if err != nil {
 		return r, err
 	}
-	e, err := noiserate.NewEstimate(ctx, z, len(m.classes), cmp.Or(method, noiserate.Auto),
-		train.Rand(seed, "noise rate", 0))
+	e, err := noiserate.NewEstimate(ctx, z, len(m.classes))
 	if err != nil {
 		return r, err
 	}
@@ -59,8 +56,8 @@ func EstimateRate(ctx context.Context, in Input, method string, seed uint64, h H
 
 // Write writes the estimate for people.
 func (r RateReport) Write(w io.Writer) error {
-	fmt.Fprintf(w, "wrong labels: about %s, %d images judged%s\n", r.Estimate, r.Estimate.Judged,
-		noiserate.Caution(r.Estimate.Method))
+	fmt.Fprintf(w, "wrong labels: about %s, %d images judged; it finds few or none of the systematic mistakes, "+
+		"such as one class taken for another\n", r.Estimate, r.Estimate.Judged)
 	if r.True != nil {
 		fmt.Fprintf(w, "by the true labels of the manifest: %.1f %% are wrong\n", 100**r.True)
 	}

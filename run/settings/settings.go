@@ -58,7 +58,6 @@ var Flags = []Flag{
 	{Name: "screen", Key: "screen", decides: true},
 	{Name: "noise-rate", Key: "filter.rate"},
 	{Name: "dim", Key: "head.out", Kind: Whole},
-	{Name: "hidden", Key: "head.hidden"},
 	{Name: "init", Key: "head.init"},
 	{Name: "epochs", Key: "length", Unit: " epochs"},
 	{Name: "steps", Key: "length", Unit: " steps", Kind: Whole},

@@ -103,7 +103,7 @@ func formatCanonical(value string) string {
 // checkAxis refuses a key that is neither a flag nor a setting, and finds out whether it takes integers only.
 func (a *Axis) checkAxis(base config.Run) error {
 	i := slices.IndexFunc(settings.Flags, func(f settings.Flag) bool { return f.Name == a.Key })
-	whole := i >= 0 && (settings.Flags[i].Kind == settings.Whole || settings.Flags[i].Key == "head.hidden")
+	whole := i >= 0 && settings.Flags[i].Kind == settings.Whole
 	if i < 0 {
 		isWhole, err := base.IsWhole(a.Key)
 		if err != nil && !strings.HasPrefix(a.Key, "losses.") { // losses may differ too

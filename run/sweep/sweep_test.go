@@ -18,7 +18,7 @@ func TestParseAxis(t *testing.T) {
 	for text, want := range map[string]Axis{
 		"lr=1e-3, 0.01":         {Key: "lr", Values: []string{"0.001", "0.01"}},
 		"loss=triplet":          {Key: "loss", Values: []string{"triplet"}},
-		"hidden=32,16;64":       {Key: "hidden", Values: []string{"32,16", "64"}},
+		"dim=32,64":             {Key: "dim", Values: []string{"32", "64"}},
 		"lr=1e-5..1e-2:log":     {Key: "lr", Range: &Range{Low: 1e-5, High: 1e-2, Log: true}},
 		"correct.after=1 epoch": {Key: "correct.after", Values: []string{"1 epoch"}},
 		"noise-rate=-1..2":      {Key: "noise-rate", Range: &Range{Low: -1, High: 2}},

@@ -17,7 +17,6 @@
 package peers
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -96,8 +95,7 @@ func (c Config) countNetworks() int {
 	return 1
 }
 
-// Validate returns an error for the first invalid setting, in one line. A setting that the method does not use
-// must keep its default.
+// Validate returns an error for the first invalid setting, in one line.
 func (c Config) Validate() error {
 	if err := catalog.Check("peers: method", c.Method, Methods()...); err != nil {
 		return err
@@ -117,16 +115,5 @@ func (c Config) Validate() error {
 	check.That(!c.Estimates() || c.FirstStage >= 1, "first_stage", c.FirstStage,
 		"at least 1 step, from which the matrix is estimated")
 	check.That(c.Percentile >= 0 && c.Percentile <= 100, "percentile", c.Percentile, "a number from 0 to 100")
-	return cmp.Or(check.Err, c.checkOthers())
-}
-
-// checkOthers returns an error for settings of other methods.
-func (c Config) checkOthers() error {
-	d, check := Default(c.Method), catalog.Checker{Where: "peers: " + c.Method}
-	const none = "none: the method does not use it"
-	check.That(c.Classifier == Cosine || c.Temperature == d.Temperature, "temperature", c.Temperature, none)
-	check.That(c.exchangesRows() || c.Exponent == d.Exponent, "exponent", c.Exponent, none)
-	check.That(c.Method == FCorrection || c.Transition == d.Transition, "transition", c.Transition, none)
-	check.That(c.Estimates() || c.Percentile == d.Percentile, "percentile", c.Percentile, none)
 	return check.Err
 }

@@ -8,7 +8,9 @@
 // an image is its stored feature with noise and dropout ([View]), since no second crop is stored, features are
 // mixed instead of images, and the running average covers the head. A live backbone receives images: views are
 // augmented, images are mixed, and the average covers everything that learns. Decisions about labels are
-// computed as published (package filters/detectors).
+// computed as published ([selclDetector], [tclDetector]): rows are unit vectors, similarities cosines; a negative label
+// means none: such a row is neither judged nor selected, but it has neighbours, a pseudo label and a share in the
+// centres.
 //
 //	x → head → u (n×D, unit rows: the embedding that is kept) → logits l = 4·u·Wᵀ + b (n×C)
 //
@@ -21,14 +23,12 @@
 // repeats an uninterrupted one bit for bit.
 //
 // Vectors and products are float32; softmax, losses and choices are float64. Nothing here sees the truth about
-// a label. May import train, features, head and filters/detectors.
+// a label. May import train, features, head and eval (the nearest neighbours).
 package selective
 
 import (
-	"cmp"
 	"fmt"
 
-	"winnow/filters/detectors"
 	"winnow/internal/catalog"
 )
 
@@ -95,23 +95,22 @@ func Default(method string) Config {
 	c := Config{Method: method, Mixup: 1, View: View{Noise: 0.1, Dropout: 0.1}, Epoch: 1}
 	switch method {
 	case SelCL:
-		s := detectors.DefaultSelCL()
-		c.Temperature, c.WarmUp, c.K, c.Alpha, c.Beta = 0.1, 1, s.K, s.Alpha, s.Beta
+		c.Temperature, c.WarmUp, c.Alpha, c.Beta = 0.1, 1, 0.5, 0.5
 		c.Average, c.Negatives, c.Queue, c.QueueStart, c.Classify, c.Similarity, c.Bootstrap = 0.999, 10000, 100, 3,
 			1, 0.01, 0.2
 	case TCL:
-		c.Temperature, c.WarmUp = detectors.DefaultTCL().Temperature, 20
+		c.Temperature, c.WarmUp = 0.25, 20
 		c.Cross, c.Entropy, c.Balance, c.Align = 1, 1, 1, 1
 	}
 	return c
 }
 
-func (c Config) selclDetector() detectors.SelCL {
-	return detectors.SelCL{K: c.K, Alpha: c.Alpha, Beta: c.Beta}
+func (c Config) selclDetector() selclDetector {
+	return selclDetector{K: c.K, Alpha: c.Alpha, Beta: c.Beta}
 }
 
-func (c Config) tclDetector() detectors.TCL {
-	return detectors.TCL{Temperature: c.Temperature, PerClass: c.PerClass}
+func (c Config) tclDetector() tclDetector {
+	return tclDetector{Temperature: c.Temperature, PerClass: c.PerClass}
 }
 
 // isSecondStage reports whether an epoch, counted from 0, belongs to the second stage.
@@ -120,8 +119,7 @@ func (c Config) isSecondStage(epoch int) bool { return c.SecondStage > 0 && epoc
 // maxQueue limits the length of a queue: positions in it are stored as float32.
 const maxQueue = 1 << 24
 
-// Validate returns an error for the first invalid setting, in one line. Settings that the method does not use
-// must be left out.
+// Validate returns an error for the first invalid setting, in one line.
 func (c Config) Validate() error {
 	if err := catalog.Check("selective: method", c.Method, Methods()...); err != nil {
 		return err
@@ -152,32 +150,8 @@ func (c Config) Validate() error {
 	} {
 		check.That(w.value >= 0 && w.value <= 1e6, w.name, w.value, "0 or more")
 	}
-	err := cmp.Or(check.Err, c.checkOthers())
-	if err == nil && c.Method == SelCL {
-		return c.selclDetector().Validate()
-	}
-	return err
-}
-
-// checkOthers returns an error for settings of the other method.
-func (c Config) checkOthers() error {
-	zero, check := Config{}, catalog.Checker{Where: "selective: " + c.Method}
-	for _, s := range []struct {
-		name        string
-		found, none any
-		of          string
-	}{
-		{"k", c.K, zero.K, SelCL}, {"alpha", c.Alpha, zero.Alpha, SelCL}, {"beta", c.Beta, zero.Beta, SelCL},
-		{"average", c.Average, zero.Average, SelCL}, {"negatives", c.Negatives, zero.Negatives, SelCL},
-		{"queue", c.Queue, zero.Queue, SelCL}, {"queue_start", c.QueueStart, zero.QueueStart, SelCL},
-		{"second_stage", c.SecondStage, zero.SecondStage, SelCL}, {"bootstrap", c.Bootstrap, zero.Bootstrap, SelCL},
-		{"class_weight", c.Classify, zero.Classify, SelCL}, {"similarity_weight", c.Similarity, zero.Similarity, SelCL},
-		{"per_class", c.PerClass, zero.PerClass, TCL}, {"trust", c.Trust, zero.Trust, TCL},
-		{"cross_weight", c.Cross, zero.Cross, TCL},
-		{"entropy_weight", c.Entropy, zero.Entropy, TCL}, {"balance_weight", c.Balance, zero.Balance, TCL},
-		{"align_weight", c.Align, zero.Align, TCL},
-	} {
-		check.That(s.of == c.Method || s.found == s.none, s.name, s.found, "none: it belongs to "+s.of)
-	}
+	check.That(c.K >= 0, "k", c.K, "1 or more neighbours, or 0 for as many as fit the classes")
+	check.That(c.Alpha >= 0 && c.Alpha <= 1, "alpha", c.Alpha, "a quantile from 0 to 1")
+	check.That(c.Beta >= 0 && c.Beta <= 1, "beta", c.Beta, "a quantile from 0 to 1")
 	return check.Err
 }

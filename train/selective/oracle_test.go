@@ -92,7 +92,7 @@ func slowSelCL(m *selcl, u, l [][]float64, spoiled string) float64 {
 	if spoiled == "temperature" {
 		t *= 1.01
 	}
-	confident := func(a, b int) bool { return m.pairs.Confident(a, b) }
+	confident := func(a, b int) bool { return m.pairs.isConfident(a, b) }
 	queue := wideRows(m.queue.len(), func(i int) []float32 { return features.Row(m.queue.queueVectors(), i) })
 	keys := wideRows(n, func(i int) []float32 { return features.Row(m.keys, i) })
 	var older [][]float64

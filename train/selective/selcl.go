@@ -1,14 +1,12 @@
 package selective
 
 import (
-	"context"
 	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
-	"winnow/filters/detectors"
 )
 
 // selcl is Sel-CL. After the warm-up, with a batch of n images:
@@ -46,8 +44,8 @@ type selcl struct {
 	negatives *queue            // keys
 	queue     *queue            // mixed rows
 
-	selection *detectors.Selection // nil in the warm-up
-	pairs     *detectors.Pairs
+	selection *selection // nil in the warm-up
+	pairs     *confidentPairs
 	selected  []int
 	step      selclStep
 	second    blas32.General // second views
@@ -100,12 +98,10 @@ func (m *selcl) considerEpoch(j *judge, epoch int) error {
 	if err != nil {
 		return err
 	}
-	if m.selection, err = m.cfg.selclDetector().Select(context.Background(), z, m.classes); err != nil {
+	if m.selection, err = m.cfg.selclDetector().selectRows(z, m.classes); err != nil {
 		return err
 	}
-	if m.pairs, err = m.selection.Pairs(context.Background()); err != nil {
-		return err
-	}
+	m.pairs = m.selection.findPairs()
 	for i, is := range m.selection.Selected {
 		if is {
 			m.selected = append(m.selected, i)

@@ -60,7 +60,7 @@ func (m *selcl) pairUp() {
 	c.confident = append(c.confident[:0], make([]bool, n*n)...)
 	for i := range rows {
 		for j := range rows {
-			c.confident[i*n+j] = m.pairs.Confident(rows[i], rows[j])
+			c.confident[i*n+j] = m.pairs.isConfident(rows[i], rows[j])
 		}
 	}
 	if c.byLabel == nil {
@@ -80,7 +80,7 @@ func (m *selcl) pairUp() {
 	for i, row := range rows {
 		c.inQueue[i] = c.inQueue[i][:0]
 		for _, at := range c.byLabel[m.set.Labels[row]] {
-			if m.pairs.Confident(row, m.queue.trainingRow(at)) {
+			if m.pairs.isConfident(row, m.queue.trainingRow(at)) {
 				c.inQueue[i] = append(c.inQueue[i], at)
 			}
 		}

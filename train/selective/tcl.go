@@ -19,7 +19,7 @@ import (
 //	T¹ = s w onehot(y) + (1 - s w) p²,  T² with p¹,  T = with (p¹ + p²)/2,  T^mix_r = λ T_r + (1-λ) T_π(r)
 //
 // Means are over rows; H and p̄ are of all 5n predictions. w = P(clean) and the centres c are those of the
-// current epoch (see detectors.TCL). s is Trust or, if that is 0, the share of labels with w > ½. In the
+// current epoch (see tclDetector). s is Trust or, if that is 0, the share of labels with w > ½. In the
 // warm-up the given labels are the targets: s w = 1. Targets are constants in the gradient. SimCLR is the mean
 // over the 2n views of InfoNCE against the others, with the image's other view as the positive.
 // Source: Huang et al., CVPR 2023, equations 4 to 9 and the released code; METHODS 13.2.
@@ -75,7 +75,7 @@ func (m *tcl) considerEpoch(j *judge, epoch int) error {
 		return err
 	}
 	row := make([]float64, m.classes)
-	d, err := m.cfg.tclDetector().Detect(z, m.classes, func(dst blas32.General, z features.Set, from int) {
+	d := m.cfg.tclDetector().detectClean(z, m.classes, func(dst blas32.General, z features.Set, from int) {
 		j.classifier.Forward(dst, features.Part(z.X, from, dst.Rows))
 		for i := range dst.Rows {
 			features.Softmax(row, features.Row(dst, i))
@@ -84,9 +84,6 @@ func (m *tcl) considerEpoch(j *judge, epoch int) error {
 			}
 		}
 	})
-	if err != nil {
-		return err
-	}
 	m.centres, m.clean, m.trust = d.Centres, d.Clean, m.cfg.Trust
 	if m.trust > 0 {
 		return nil

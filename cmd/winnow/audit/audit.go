@@ -19,7 +19,6 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
-	"winnow/filters/noiserate"
 	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/report/review"
@@ -54,8 +53,7 @@ func newAuditCommand(call term.Call[Options]) *cli.Command {
 			&cli.Float64Flag{Name: "noise-rate", DefaultText: "those that are likely wrong",
 				Usage: "flag this fraction `P` of the labels"},
 			&cli.BoolFlag{Name: "rate-only",
-				Usage: "with --features: estimate only how many labels are wrong, without training; --scorer " +
-					strings.Join(noiserate.Methods(), ", ")},
+				Usage: "with --features: estimate only how many labels are wrong, without training"},
 			&cli.IntFlag{Name: "top", Value: examples, Usage: "print the `N` most suspect images"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			term.JSONFlag(),
@@ -127,7 +125,7 @@ func printRate(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	defer rt.Close()
-	r, err := inspect.EstimateRate(ctx, o.In, o.Audit.Scorer, o.Audit.Seed, inspect.Host{Host: p.Host()})
+	r, err := inspect.EstimateRate(ctx, o.In, inspect.Host{Host: p.Host()})
 	return p.Result(r, o.JSON, err)
 }
 

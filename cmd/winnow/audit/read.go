@@ -14,7 +14,6 @@ import (
 	"winnow/cmd/winnow/training"
 	"winnow/datasets"
 	"winnow/datasets/location"
-	"winnow/filters/noiserate"
 	"winnow/internal/catalog"
 	"winnow/report/review"
 	"winnow/run/folder"
@@ -110,7 +109,7 @@ type exclusion struct {
 // exclusions lists the flags that do not go together; the first that applies is reported.
 var exclusions = []exclusion{
 	{flags: "rate-only", inputs: []string{images, aRun}, advice: "give --labels FILE and --features DIR"},
-	{flags: "out clean decisions probs noise-rate names finetune top", with: "rate-only",
+	{flags: "out clean decisions probs noise-rate names finetune top scorer seed", with: "rate-only",
 		advice: "it scores no single label"},
 	{flags: "manifest features probs view", inputs: []string{images},
 		advice: "for stored data give --labels FILE with --features DIR or --probs FILE"},
@@ -196,12 +195,7 @@ func (o *Options) readInput(c *cli.Context, what string) (err error) {
 			o.In.Splits = append(o.In.Splits, split)
 		}
 	}
-	if name := o.Audit.Scorer; o.RateOnly {
-		if name != "" && !slices.Contains(noiserate.Methods(), name) {
-			return term.Misused("--scorer: %q does not estimate the rate alone, expected one of %s", name,
-				strings.Join(noiserate.Methods(), ", "))
-		}
-	} else if name != "" && !slices.Contains(audit.Names(), audit.Named(name).Name) {
+	if name := o.Audit.Scorer; name != "" && !slices.Contains(audit.Names(), audit.Named(name).Name) {
 		return term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name,
 			catalog.Ask(name, audit.Names()), strings.Join(audit.Names(), ", "))
 	}

@@ -88,7 +88,7 @@ func TestMisuse(t *testing.T) {
 		"photos --features f":                                   "--features does not go with images",
 		"photos --rate-only":                                    "--rate-only does not go with images",
 		"--rate-only --labels m --features f -o s.csv":          "--out does not go with --rate-only",
-		"--rate-only --labels m --features f --scorer combined": "expected one of likelihood",
+		"--rate-only --labels m --features f --scorer combined": "--scorer does not go with --rate-only",
 		"photos --last":                                         "--last does not go with images: name a run",
 		"photos --split tset":                                   "--split: ",
 		"photos --scorer proxysim":                              "cannot judge stored features",

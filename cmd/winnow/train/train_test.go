@@ -1,7 +1,6 @@
 package train
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +16,7 @@ func asked(t *testing.T, line string) (*Options, error) {
 
 func TestOptions(t *testing.T) {
 	o, err := asked(t, "--manifest m.csv --features f --out runs/a --loss triplet:0.5 --set "+
-		"losses.0.settings.margin=0.1 --set bank.size=0 --filter none --noise-rate auto --dim 64 --hidden 32,16 "+
+		"losses.0.settings.margin=0.1 --set bank.size=0 --filter none --noise-rate auto --dim 64 "+
 		"--init random --steps 9 --batch 8x2 --lr 0.5 --seed 7 --overwrite --json")
 	c := o.Config
 	switch {
@@ -31,7 +30,7 @@ func TestOptions(t *testing.T) {
 	case len(c.Losses) != 1 || c.Losses[0].Name != "triplet" || c.Losses[0].Weight != 0.5 ||
 		c.Losses[0].Settings["margin"] != 0.1:
 		t.Errorf("losses: %+v", c.Losses)
-	case c.Head.Out != 64 || !slices.Equal(c.Head.Hidden, []int{32, 16}) || c.Head.Init != "random" ||
+	case c.Head.Out != 64 || c.Head.Init != "random" ||
 		c.Solver.LR.Value != 0.5:
 		t.Errorf("head: %+v, solver: %+v", c.Head, c.Solver)
 	case c.Length != config.LastsSteps(9) || c.Sampler.Classes != 8 || c.Sampler.Images != 2:
@@ -72,7 +71,6 @@ func TestMisuse(t *testing.T) {
 		"contradict each other":                       fine + "--resume --overwrite",
 		"both give the length":                        fine + "--epochs 1 --steps 2",
 		"expected a number of epochs or auto":         fine + "--epochs 1x",
-		"--hidden: found":                             fine + "--hidden x",
 		"--batch: found":                              fine + "--batch 16",
 		"--noise-rate: found":                         fine + "--noise-rate x",
 		"--cache-limit: found":                        fine + "--cache-limit x",

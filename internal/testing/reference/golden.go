@@ -35,7 +35,7 @@ var rooms = map[string]map[string]string{
 	"classification_baselines": in("train/peers",
 		"coteaching coteaching_plus coteaching_schedule coteaching_adam_plan "+
 			"forward_correction transition estimate_T temperature_logits"),
-	"detectors": in("filters/detectors", "selcl_selection tcl_detect"),
+	"detectors": in("train/selective", "selcl_selection tcl_detect"),
 	"metrics":   in("eval", "retrieval clustering kmeans nearest_class_mean noise_detection linear_probe"),
 	"optim":     in("train", "sgd adam adamw rmsprop sgd+cosine cosine_lr multistep_lr supcon_lr"),
 	"theory": in("papers/theory", "pair_noise unhinged_bound triplet_bound marginal_bound inverse_pair_noise "+

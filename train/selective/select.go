@@ -1,9 +1,7 @@
-package detectors
+package selective
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -11,7 +9,7 @@ import (
 	"winnow/internal/spread"
 )
 
-// SelCL selects rows whose neighbours agree with their label, equally many of every class, and pairs that can
+// selclDetector selects rows whose neighbours agree with their label, equally many of every class, and pairs that can
 // be trusted.
 //
 //	pseudo label of i  = the most frequent given label among its K nearest rows; of equals the lowest
@@ -30,16 +28,10 @@ import (
 // Differs from the released code: a row is never its own neighbour (there that holds for the first block only).
 // Source: Li, Xia, Ge & Liu, Selective-Supervised Contrastive Learning with Noisy Labels, CVPR 2022, section
 // 3.2 and its code; METHODS 13.1.
-type SelCL struct {
-	// K is the number of voting neighbours, ≥ 1. 0 means 250, as published, or half the mean class size if that
-	// is less.
-	K     int     `yaml:"k"`
-	Alpha float64 `yaml:"alpha"` // quantile of the agreeing counts that sets the quota, 0 … 1
-	Beta  float64 `yaml:"beta"`  // quantile of similarities that other pairs must reach, 0 … 1
+type selclDetector struct {
+	K           int // number of voting neighbours; 0: 250, or half the mean class size if that is less
+	Alpha, Beta float64
 }
-
-// DefaultSelCL returns the paper's settings.
-func DefaultSelCL() SelCL { return SelCL{Alpha: 0.5, Beta: 0.5} }
 
 // Bounds of the share in a discrepancy.
 const (
@@ -47,22 +39,8 @@ const (
 	mostShare  = 1 - 1e-2
 )
 
-// validate returns an error that describes the first invalid setting.
-func (c SelCL) Validate() error {
-	switch {
-	case c.K < 0:
-		return fmt.Errorf("detectors: k: found %d neighbours, expected at least 1, or 0 for as many as fit the classes",
-			c.K)
-	case !(c.Alpha >= 0 && c.Alpha <= 1):
-		return fmt.Errorf("detectors: alpha: found %v, expected a quantile from 0 to 1", c.Alpha)
-	case !(c.Beta >= 0 && c.Beta <= 1):
-		return fmt.Errorf("detectors: beta: found %v, expected a quantile from 0 to 1", c.Beta)
-	}
-	return nil
-}
-
-// Selection is the result of Sel-CL for a set.
-type Selection struct {
+// selection is the result of Sel-CL for a set.
+type selection struct {
 	Pseudo      []int     // pseudo label of each row; -1 if no neighbour has a label
 	Share       []float64 // share of the second vote for the given label: P(clean); 0 without a label
 	Discrepancy []float64 // +Inf without a label
@@ -75,21 +53,14 @@ type Selection struct {
 	beta float64
 }
 
-// Select judges every row of z, with labels 0 … classes-1 or negative for none.
-func (c SelCL) Select(ctx context.Context, z features.Set, classes int) (*Selection, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	z, err := unitCopy(z, classes)
-	if err != nil {
-		return nil, err
-	}
-	near, err := findNeighbours(ctx, z, c.countVoters(z.Labels))
+// selectRows judges every row of z, unit rows with labels 0 … classes-1 or negative for none.
+func (c selclDetector) selectRows(z features.Set, classes int) (*selection, error) {
+	near, err := findNeighbours(z, c.countVoters(z.Labels))
 	if err != nil {
 		return nil, err
 	}
 	n := z.Len()
-	s := &Selection{
+	s := &selection{
 		Pseudo: make([]int, n), Share: make([]float64, n), Discrepancy: make([]float64, n), Agree: make([]bool, n),
 		Selected: make([]bool, n), Neighbours: near, z: z, beta: c.Beta,
 	}
@@ -99,7 +70,7 @@ func (c SelCL) Select(ctx context.Context, z features.Set, classes int) (*Select
 }
 
 // countVoters returns the number of voting neighbours.
-func (c SelCL) countVoters(labels []int) int {
+func (c selclDetector) countVoters(labels []int) int {
 	if c.K > 0 {
 		return c.K
 	}
@@ -114,7 +85,7 @@ func (c SelCL) countVoters(labels []int) int {
 }
 
 // computeVotes computes both votes.
-func (s *Selection) computeVotes(classes int) {
+func (s *selection) computeVotes(classes int) {
 	p := poll{counts: make([]int, classes)}
 	for i := range s.Pseudo {
 		p.takeVotes(s.Neighbours, i, s.z.Labels)
@@ -133,7 +104,7 @@ func (s *Selection) computeVotes(classes int) {
 }
 
 // chooseRows computes the quota and selects rows.
-func (s *Selection) chooseRows(classes int, alpha float64) {
+func (s *selection) chooseRows(classes int, alpha float64) {
 	agreeing, members := make([]float64, classes), make([][]int, classes)
 	for i, y := range s.z.Labels {
 		if y < 0 {

@@ -1,4 +1,4 @@
-package leading_test
+package head
 
 import (
 	"math"
@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-
-	"winnow/head/leading"
 )
 
 // mirrored is the diagonal matrix of values, reflected in three random planes.
@@ -33,7 +31,7 @@ func mirrored(values []float64) *mat.SymDense {
 
 // The iteration must agree with the whole decomposition if the spectrum falls, capture nearly all that can be captured
 // if it does not, and leave the rest 0 if the matrix has less rank than the iteration is wide.
-func TestEigen(t *testing.T) {
+func TestLeadingEigen(t *testing.T) {
 	const d, k = 700, 40
 	for _, c := range []struct {
 		power float64
@@ -44,7 +42,7 @@ func TestEigen(t *testing.T) {
 			given[i] = math.Pow(float64(i+1), -c.power)
 		}
 		matrix := mirrored(given)
-		values, vectors := leading.Eigen(matrix, k)
+		values, vectors := LeadingEigen(matrix, k)
 		var got, want float64
 		for j := range k {
 			got, want = got+values[j], want+given[j]

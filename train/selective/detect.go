@@ -1,7 +1,6 @@
-package detectors
+package selective
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -10,7 +9,7 @@ import (
 	"winnow/features"
 )
 
-// TCL finds labels that do not fit. It measures how strongly a row is assigned to the class of its label, among
+// tclDetector finds labels that do not fit. It measures how strongly a row is assigned to the class of its label, among
 // the centres of all classes, and splits these values into two groups.
 //
 //	c_k   = normalise(Σ_i p_ik z_i)                 centres from a classifier's probabilities p
@@ -24,44 +23,26 @@ import (
 // Time O(n·C·d), memory O(n + C·d).
 // Source: Huang, Zhang & Shan, Twin Contrastive Learning with Noisy Labels, CVPR 2023, section 3.2 and its
 // code; METHODS 13.2.
-type TCL struct {
-	Temperature float64 `yaml:"temperature"` // > 0
-	PerClass    bool    `yaml:"per_class"`   // one mixture per class
+type tclDetector struct {
+	Temperature float64
+	PerClass    bool // one mixture per class
 }
 
-// DefaultTCL returns the paper's settings for CIFAR-10.
-func DefaultTCL() TCL { return TCL{Temperature: 0.25} }
-
-// validateTCL returns an error that describes the first invalid setting.
-func (c TCL) validateTCL() error {
-	if !(c.Temperature > 0 && c.Temperature <= 1e6) {
-		return fmt.Errorf("detectors: temperature: found %v, expected a number above 0", c.Temperature)
-	}
-	return nil
-}
-
-// Probabilities fills dst, n×C, with a classifier's probabilities for n rows of the set, starting at row from;
+// fillProbabilities fills dst, n×C, with a classifier's probabilities for n rows of the set, starting at row from;
 // each row adds up to 1. z are those rows, normalised.
-type Probabilities func(dst blas32.General, z features.Set, from int)
+type fillProbabilities func(dst blas32.General, z features.Set, from int)
 
-// Detection is the result of TCL for a set.
-type Detection struct {
-	Centres  blas32.General // C×d, unit rows or 0
-	Loss     []float64      // l, scaled
-	Clean    []float64      // w
-	Mixtures []mixture      // one for all rows, or one per class in order; the zero mixture where none could be fitted
+// detection is the result of TCL for a set.
+type detection struct {
+	Centres  blas32.General  // C×d, unit rows or 0
+	Loss     []float64       // l, scaled
+	Clean    []float64       // w
+	Mixtures []normalMixture // one for all rows, or one per class in order; the zero mixture where none could be fitted
 }
 
-// Detect judges every row of z, with labels 0 … classes-1 or negative for none.
-func (c TCL) Detect(z features.Set, classes int, p Probabilities) (*Detection, error) {
-	if err := c.validateTCL(); err != nil {
-		return nil, err
-	}
-	z, err := unitCopy(z, classes)
-	if err != nil {
-		return nil, err
-	}
-	d := &Detection{
+// detectClean judges every row of z, unit rows with labels 0 … classes-1 or negative for none.
+func (c tclDetector) detectClean(z features.Set, classes int, p fillProbabilities) *detection {
+	d := &detection{
 		Centres: weighedCentres(z, classes, p),
 		Loss:    make([]float64, z.Len()),
 		Clean:   make([]float64, z.Len()),
@@ -69,14 +50,14 @@ func (c TCL) Detect(z features.Set, classes int, p Probabilities) (*Detection, e
 	d.assignLoss(z, c.Temperature)
 	d.scaleLosses(z.Labels)
 	d.mixClean(z.Labels, classes, c.PerClass)
-	return d, nil
+	return d
 }
 
 // tallBlock returns how many rows are compared with all classes at a time.
-func tallBlock(classes int) int { return min(max(blockRows*blockCols/classes, 1), 4096) }
+func tallBlock(classes int) int { return min(max(pairRows*pairCols/classes, 1), 4096) }
 
 // weighedCentres adds up rows weighted by their probabilities and normalises the sums.
-func weighedCentres(z features.Set, classes int, p Probabilities) blas32.General {
+func weighedCentres(z features.Set, classes int, p fillProbabilities) blas32.General {
 	c := features.NewMatrix(classes, z.Dim())
 	block := features.NewMatrix(min(tallBlock(classes), z.Len()), classes)
 	for from := 0; from < z.Len(); from += block.Rows {
@@ -96,7 +77,7 @@ func weighedCentres(z features.Set, classes int, p Probabilities) blas32.General
 }
 
 // assignLoss computes Loss, before scaling.
-func (d *Detection) assignLoss(z features.Set, temperature float64) {
+func (d *detection) assignLoss(z features.Set, temperature float64) {
 	var scratch []float32
 	logits := make([]float64, d.Centres.Rows)
 	step := tallBlock(d.Centres.Rows)
@@ -117,7 +98,7 @@ func (d *Detection) assignLoss(z features.Set, temperature float64) {
 }
 
 // scaleLosses maps the losses of labelled rows to 0 … 1, or to 0 if all are equal.
-func (d *Detection) scaleLosses(labels []int) {
+func (d *detection) scaleLosses(labels []int) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for i, y := range labels {
 		if y >= 0 {
@@ -136,7 +117,7 @@ func (d *Detection) scaleLosses(labels []int) {
 }
 
 // mixClean computes Clean.
-func (d *Detection) mixClean(labels []int, classes int, perClass bool) {
+func (d *detection) mixClean(labels []int, classes int, perClass bool) {
 	groups := make([][]int, 1)
 	if perClass {
 		groups = make([][]int, classes)

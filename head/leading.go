@@ -1,5 +1,4 @@
-// Package leading finds the largest eigenvalues of a symmetric matrix and their eigenvectors.
-package leading
+package head
 
 import (
 	"math"
@@ -21,22 +20,22 @@ const (
 	maxStretch = 1e10 // how far a filter may stretch directions before rounding loses the short ones
 )
 
-// Eigen returns the k largest eigenvalues of a positive semidefinite matrix, in falling order, and their
+// LeadingEigen returns the k largest eigenvalues of a positive semidefinite matrix, in falling order, and their
 // eigenvectors as columns (d×k). The matrix is finite and not zero.
-func Eigen(c *mat.SymDense, k int) ([]float64, *mat.Dense) {
+func LeadingEigen(c *mat.SymDense, k int) ([]float64, *mat.Dense) {
 	d := c.SymmetricDim()
 	wide := k + max(k/8, 32)
 	if d <= exactRows || wide >= d*9/10 {
-		return whole(c, k)
+		return decomposeWhole(c, k)
 	}
-	return subspace(c, k, wide)
+	return iterateSubspace(c, k, wide)
 }
 
-// whole decomposes the matrix and keeps the top k.
-func whole(c mat.Symmetric, k int) ([]float64, *mat.Dense) {
+// decomposeWhole decomposes the matrix and keeps the top k.
+func decomposeWhole(c mat.Symmetric, k int) ([]float64, *mat.Dense) {
 	rising, rows, ok := eigen.Symmetric(c)
 	if !ok {
-		panic("leading: the symmetric eigenproblem did not converge on finite numbers") // never seen
+		panic("head: the symmetric eigenproblem did not converge on finite numbers") // never seen
 	}
 	d := c.SymmetricDim()
 	values, vectors := make([]float64, k), mat.NewDense(d, k, nil)
@@ -47,7 +46,7 @@ func whole(c mat.Symmetric, k int) ([]float64, *mat.Dense) {
 	return values, vectors
 }
 
-// subspace is block subspace iteration, accelerated by a Chebyshev filter, with a final Rayleigh-Ritz
+// iterateSubspace is block subspace iteration, accelerated by a Chebyshev filter, with a final Rayleigh-Ritz
 // step. Almost all of its time is spent in float64 matrix products, 2·d²·wide each. Well separated eigenpairs
 // are exact. Pairs near index k with almost equal eigenvalues may be mixed, but whitening by Ritz pairs is
 // still a whitening: VᵀCV is diagonal by construction. The start is a fixed random block, so the result depends
@@ -55,7 +54,7 @@ func whole(c mat.Symmetric, k int) ([]float64, *mat.Dense) {
 //
 // Sources: Halko, Martinsson & Tropp, SIAM Review 2011, algorithm 4.4; Zhou & Saad, SIAM J. Matrix Anal. Appl.
 // 2007, algorithm 3.1 (the filter: T_m maps the unwanted [0, a] into [-1, 1] and grows fast above).
-func subspace(c *mat.SymDense, k, wide int) ([]float64, *mat.Dense) {
+func iterateSubspace(c *mat.SymDense, k, wide int) ([]float64, *mat.Dense) {
 	d := c.SymmetricDim()
 	full := mat.DenseCopyOf(c) // as a general matrix: the product of a symmetric one has no fast kernel
 	rng := rand.New(rand.NewPCG(0x77686974656e, uint64(d)))
@@ -80,7 +79,7 @@ func subspace(c *mat.SymDense, k, wide int) ([]float64, *mat.Dense) {
 	for range rounds {
 		q = orthonormalBasis(filterChebyshev(full, q, edge, degree))
 	}
-	values, inner := whole(ritzMatrix(full, q), k)
+	values, inner := decomposeWhole(ritzMatrix(full, q), k)
 	var vectors mat.Dense
 	vectors.Mul(q, inner)
 	return values, &vectors

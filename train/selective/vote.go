@@ -1,4 +1,4 @@
-package detectors
+package selective
 
 import (
 	"context"
@@ -6,12 +6,6 @@ import (
 
 	"winnow/eval"
 	"winnow/features"
-)
-
-// Size of a block of similarities: 4 MiB of float32.
-const (
-	blockRows = 256
-	blockCols = 4096
 )
 
 // neighbours holds the K nearest other rows of each row, by cosine.
@@ -25,13 +19,13 @@ func (n *neighbours) neighboursOf(i int) []int32 { return n.rows[i*n.K : (i+1)*n
 
 // findNeighbours finds the k nearest other rows of each of n unit rows, or all other rows if there are fewer than k.
 // Of equally near rows it takes those with lower numbers. Time O(n²·d), memory O(n·k).
-func findNeighbours(ctx context.Context, z features.Set, k int) (*neighbours, error) {
+func findNeighbours(z features.Set, k int) (*neighbours, error) {
 	k = min(k, z.Len()-1)
 	out := &neighbours{K: k, rows: make([]int32, 0, z.Len()*k)}
 	const most = 4096 // rows at a time, so that the lists take no more memory than their numbers
 	for from := 0; from < z.Len(); from += most {
 		part := features.Set{X: features.Part(z.X, from, min(most, z.Len()-from))}
-		lists, err := eval.Nearest(ctx, part, &z, k+1, 0)
+		lists, err := eval.Nearest(context.Background(), part, &z, k+1, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -44,4 +38,37 @@ func findNeighbours(ctx context.Context, z features.Set, k int) (*neighbours, er
 		}
 	}
 	return out, nil
+}
+
+// poll counts votes without a pass over all classes.
+type poll struct {
+	counts []int
+	voted  []int // classes with a vote
+}
+
+// takeVotes counts the labels of the neighbours of row i.
+func (p *poll) takeVotes(n *neighbours, i int, labels []int) {
+	for _, c := range p.voted {
+		p.counts[c] = 0
+	}
+	p.voted = p.voted[:0]
+	for _, j := range n.neighboursOf(i) {
+		if y := labels[j]; y >= 0 {
+			if p.counts[y] == 0 {
+				p.voted = append(p.voted, y)
+			}
+			p.counts[y]++
+		}
+	}
+}
+
+// findWinner returns the class with the most votes, the lowest of equals, or -1 without votes.
+func (p *poll) findWinner() int {
+	best := -1
+	for _, c := range p.voted {
+		if best < 0 || p.counts[c] > p.counts[best] || p.counts[c] == p.counts[best] && c < best {
+			best = c
+		}
+	}
+	return best
 }

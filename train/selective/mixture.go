@@ -1,12 +1,13 @@
-package detectors
+package selective
 
 import (
 	"math"
-	"slices"
+
+	"winnow/filters"
 )
 
-// mixture is a mixture of two normal distributions over one number; the first has the lower mean.
-type mixture struct {
+// normalMixture is a mixture of two normal distributions over one number; the first has the lower mean.
+type normalMixture struct {
 	Mean, Variance, Weight [2]float64
 }
 
@@ -26,8 +27,8 @@ const (
 //	w_k = mean r,   μ_k = Σ r x/Σ r,   v_k = Σ r (x - μ_k)²/Σ r + 10⁻⁶
 //
 // Time O(n log n), plus two exponentials per number and step. METHODS 13.2.
-func fitMixture(x []float64) (m mixture, ok bool) {
-	cut, ok := TwoMeans(x)
+func fitMixture(x []float64) (m normalMixture, ok bool) {
+	cut, ok := filters.TwoMeans(x)
 	if !ok {
 		return m, false
 	}
@@ -61,13 +62,13 @@ func fitMixture(x []float64) (m mixture, ok bool) {
 }
 
 // lowerShare returns the probability that x belongs to the component with the lower mean.
-func (m mixture) lowerShare(x float64) float64 {
+func (m normalMixture) lowerShare(x float64) float64 {
 	p, _ := m.firstShare(x)
 	return p
 }
 
 // firstShare returns the share of the first component in the density of x, and the density's logarithm.
-func (m mixture) firstShare(x float64) (first, logDensity float64) {
+func (m normalMixture) firstShare(x float64) (first, logDensity float64) {
 	var l [2]float64
 	for k := range l {
 		d := x - m.Mean[k]
@@ -79,7 +80,7 @@ func (m mixture) firstShare(x float64) (first, logDensity float64) {
 }
 
 // fitComponents fits both components; r is the share of the first component in each number.
-func (m *mixture) fitComponents(x, r []float64) {
+func (m *normalMixture) fitComponents(x, r []float64) {
 	var n, sum [2]float64
 	for i, v := range x {
 		n[0], sum[0] = n[0]+r[i], sum[0]+r[i]*v
@@ -98,32 +99,4 @@ func (m *mixture) fitComponents(x, r []float64) {
 	for k := range n {
 		m.Variance[k] = squares[k]/n[k] + varianceFloor
 	}
-}
-
-// TwoMeans cuts numbers into two groups with the least sum of squares within them. cut is the least number of
-// the upper group; of equally good cuts it is the lowest.
-func TwoMeans(x []float64) (cut float64, ok bool) {
-	sorted := slices.Sorted(slices.Values(x))
-	n := len(sorted)
-	if n < 2 || sorted[0] == sorted[n-1] {
-		return 0, false
-	}
-	var total float64
-	for _, v := range sorted {
-		total += v
-	}
-	var sum float64
-	best := math.Inf(-1)
-	for i, v := range sorted[:n-1] {
-		sum += v
-		if v == sorted[i+1] {
-			continue
-		}
-		a, b := float64(i+1), float64(n-i-1)
-		gap := sum/a - (total-sum)/b
-		if between := a * b * gap * gap; between > best { // n² times the variance between the groups, over n
-			best, cut = between, sorted[i+1]
-		}
-	}
-	return cut, true
 }

@@ -1,7 +1,6 @@
-package detectors
+package selective
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
@@ -39,6 +38,9 @@ func goldenSet(t *testing.T, c reference.Case) features.Set {
 			z.Row(i)[j] = float32(v)
 		}
 	}
+	if err := features.Normalize(z.X); err != nil {
+		t.Fatal(err)
+	}
 	return z
 }
 
@@ -62,9 +64,8 @@ func nearAll(t *testing.T, what string, got, want []float64, tolerance float64) 
 func goldenSelCL(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "k", "alpha", "beta", "num_classes")
 	z, classes := goldenSet(t, c), int(c.Param("num_classes", -1))
-	cfg := DefaultSelCL()
-	cfg.K, cfg.Alpha, cfg.Beta = int(c.Param("k", 0)), c.Param("alpha", cfg.Alpha), c.Param("beta", cfg.Beta)
-	s, err := cfg.Select(context.Background(), z, classes)
+	cfg := selclDetector{K: int(c.Param("k", 0)), Alpha: c.Param("alpha", 0.5), Beta: c.Param("beta", 0.5)}
+	s, err := cfg.selectRows(z, classes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,15 +90,12 @@ func goldenSelCL(t *testing.T, c reference.Case) {
 			t.Errorf("%s: found %v, expected %v", key, got, want)
 		}
 	}
-	p, err := s.Pairs(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	near(t, "threshold of pairs", p.Threshold, c.Float(t, "pair_threshold"), 1e-6) // of float32 rows
+	p := s.findPairs()
+	near(t, "threshold of pairs", p.Threshold, c.Float(t, "pair_threshold"), 1e-5) // the width of a bin
 	total, perRow := 0, make([]int, z.Len())
 	for i := range perRow {
 		for j := range perRow {
-			if p.Confident(i, j) {
+			if p.isConfident(i, j) {
 				perRow[i]++
 				total++
 			}
@@ -113,17 +111,14 @@ func goldenSelCL(t *testing.T, c reference.Case) {
 func goldenTCL(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "temperature", "num_classes")
 	z, classes := goldenSet(t, c), int(c.Param("num_classes", -1))
-	cfg, p := TCL{Temperature: c.Param("temperature", DefaultTCL().Temperature)}, c.Matrix(t, "class_probabilities")
-	d, err := cfg.Detect(z, classes, func(dst blas32.General, _ features.Set, from int) {
+	cfg, p := tclDetector{Temperature: c.Param("temperature", 0.25)}, c.Matrix(t, "class_probabilities")
+	d := cfg.detectClean(z, classes, func(dst blas32.General, _ features.Set, from int) {
 		for i := range dst.Rows {
 			for k, v := range p[from+i] {
 				features.Row(dst, i)[k] = float32(v)
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	wide := c.Matrix(t, "centers")
 	for k, row := range wide {
 		for j, v := range row {
@@ -143,7 +138,7 @@ func goldenTCL(t *testing.T, c reference.Case) {
 	nearAll(t, "weights", m.Weight[:], c.Floats(t, "gmm_weights"), tolerance)
 
 	x, labels := c.Matrix(t, "embeddings"), z.Labels
-	alone := &Detection{Loss: make([]float64, len(x)), Clean: make([]float64, len(x))}
+	alone := &detection{Loss: make([]float64, len(x)), Clean: make([]float64, len(x))}
 	for i, want := range c.Matrix(t, "assignments") {
 		l := make([]float64, classes)
 		for k := range l {

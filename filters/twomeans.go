@@ -1,0 +1,34 @@
+package filters
+
+import (
+	"math"
+	"slices"
+)
+
+// TwoMeans cuts numbers into two groups with the least sum of squares within them. cut is the least number of
+// the upper group; of equally good cuts it is the lowest.
+func TwoMeans(x []float64) (cut float64, ok bool) {
+	sorted := slices.Sorted(slices.Values(x))
+	n := len(sorted)
+	if n < 2 || sorted[0] == sorted[n-1] {
+		return 0, false
+	}
+	var total float64
+	for _, v := range sorted {
+		total += v
+	}
+	var sum float64
+	best := math.Inf(-1)
+	for i, v := range sorted[:n-1] {
+		sum += v
+		if v == sorted[i+1] {
+			continue
+		}
+		a, b := float64(i+1), float64(n-i-1)
+		gap := sum/a - (total-sum)/b
+		if between := a * b * gap * gap; between > best { // n² times the variance between the groups, over n
+			best, cut = between, sorted[i+1]
+		}
+	}
+	return cut, true
+}
