@@ -47,7 +47,7 @@ func RetrieveClasses(
 	}
 	classes := make([]ClassRetrieval, 0, len(rows))
 	for label, of := range rows {
-		c := ClassRetrieval{Label: label, Retrieval: all.answersTo(of).summarise(opts), Instead: features.Unlabelled}
+		c := ClassRetrieval{Label: label, Retrieval: all.answersTo(of).sumAnswers(opts), Instead: features.Unlabelled}
 		others := map[int]int{}
 		for _, i := range of {
 			if all.rank[i] == 0 || all.rank[i] < 0 && !opts.CountLonely {
@@ -62,7 +62,7 @@ func RetrieveClasses(
 		classes = append(classes, c)
 	}
 	slices.SortFunc(classes, func(a, b ClassRetrieval) int { return cmp.Compare(a.Label, b.Label) })
-	return all.summarise(opts), classes, nil
+	return all.sumAnswers(opts), classes, nil
 }
 
 // mostFrequent returns the label with the highest count (ties: the lowest label), and the count.

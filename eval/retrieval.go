@@ -90,7 +90,7 @@ func Retrieve(
 	ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions,
 ) (Retrieval, error) {
 	found, err := askQueries(ctx, query, gallery, opts)
-	return found.summarise(opts), err
+	return found.sumAnswers(opts), err
 }
 
 // answers holds the results of the queries.
@@ -164,8 +164,8 @@ func (o RetrievalOptions) sampleQueries(query features.Set) (asking features.Set
 	return query.Rows(rows), func(i int) int { return rows[i] }
 }
 
-// summarise returns the means over the queries that count.
-func (a answers) summarise(opts RetrievalOptions) Retrieval {
+// sumAnswers returns the means over the queries that count.
+func (a answers) sumAnswers(opts RetrievalOptions) Retrieval {
 	r := Retrieval{Recall: make(map[int]float64)}
 	for _, k := range opts.recallDepths() { // each once, however often it is listed
 		r.Recall[k] = 0

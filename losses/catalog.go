@@ -83,9 +83,6 @@ var Catalog = []Entry{
 	proxyNCAEntry,
 	proxyAnchorEntry,
 	normSoftmaxEntry,
-	cosFaceEntry,
-	arcFaceEntry,
-	subCenterEntry,
 	crossEntropyEntry,
 }
 

@@ -46,8 +46,6 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{"triplet", map[string]any{"smooth": 1}, env, `losses: triplet: smooth: found 1 (int), expected true or false`},
 		{"soft_triple", map[string]any{"centers": 2.5}, env,
 			`losses: soft_triple: centers: found 2.5, expected a whole number from 0 to 1000`},
-		{"arcface", map[string]any{"margin": 28.6}, env,
-			`losses: arcface: margin: found 28.6, expected a number from 0 to 1.5`},
 		{"soft_triple", nil, blind, `losses: soft_triple: has parameters to draw, found no random source (Env.Init)`},
 		{"triplet", nil, blind, `losses: triplet: draws at every step, found no random source (Env.Step)`},
 		{"contrastive", nil, Env{Dim: 0, Classes: 3},

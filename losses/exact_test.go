@@ -257,3 +257,18 @@ func testEnv(dim, classes int, seed uint64) Env {
 		Step: func() *rand.Rand { return rand.New(third{}) },
 	}
 }
+
+// kind returns +1 for a positive pair, -1 for a negative one, 0 for none.
+func (in exactInput) kind(i, j int) int {
+	switch {
+	case in.ref != nil && in.labels[i] == in.refIDs[j]:
+		return 1
+	case in.ref != nil:
+		return -1
+	case i == j, in.labels[i] == in.labels[j] && in.ids != nil && in.ids[i] == in.ids[j]:
+		return 0
+	case in.labels[i] == in.labels[j]:
+		return 1
+	}
+	return -1
+}

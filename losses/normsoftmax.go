@@ -9,6 +9,11 @@ package losses
 // O(n·C).
 // Source: Zhai, Wu, "Classification is a strong baseline for deep metric learning", BMVC 2019; as a baseline
 // with t = 0.05 in PRISM (001). METHODS 5.4.
+type normSoftmax struct {
+	scale float64   // 1/t
+	row   []float64 // the derivative of a row, when none is wanted
+}
+
 var normSoftmaxEntry = Entry{
 	Name:     "norm_softmax",
 	Title:    "Normalised softmax",
@@ -24,10 +29,22 @@ var normSoftmaxEntry = Entry{
 		{Name: "init", Default: "uniform", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &marginSoftmax{own: func(s float64) (u, slope float64) { return s, 1 },
-			scale: 1 / v.Number("temperature")}
+		fn := &normSoftmax{scale: 1 / v.Number("temperature")}
 		loss := newProxied("norm_softmax", fn, env, 1)
 		drawProxies(loss.p, v.Word("init"), env.Init)
 		return loss, nil
 	},
+}
+
+func (l *normSoftmax) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
+	r := len(p.cols)
+	l.row = growSlice(l.row, r)
+	for i, y := range p.rows {
+		d := l.row
+		if dS != nil {
+			d = dS[i*r : (i+1)*r]
+		}
+		sum += softmaxLoss(d, S[i*r:(i+1)*r], l.scale, y)
+	}
+	return sum, float64(len(p.rows))
 }

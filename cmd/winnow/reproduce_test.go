@@ -16,58 +16,64 @@ import (
 
 	"winnow/papers/studies"
 	"winnow/papers/theory"
-	"winnow/run/grid"
 	"winnow/train"
 )
 
-// TestReproduce runs two rows of a study on a few drawn characters, one cell at a time and several at once. The numbers
-// are the same to the bit; finished cells are not run again, lost ones are.
+// drawnFeatures makes drawn characters with their features and returns --data of them.
+func drawnFeatures(t *testing.T) string {
+	t.Helper()
+	atelier(t)
+	mustCall(t, "extract", "--manifest", "drawn/manifest.csv", "--root", "drawn", "--model", "glyphnet", "--out",
+		"drawn.features")
+	return "drawn/manifest.csv,drawn.features"
+}
+
+// TestReproduce runs two rows of a study, one cell at a time and several at once. The numbers are the same to the bit;
+// finished cells are not run again, lost ones are.
 func TestReproduce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")
 	}
-	at := filepath.Join(t.TempDir(), "a")
+	data := drawnFeatures(t)
 	args := func(dir string, more ...string) []string {
-		return append([]string{"reproduce", "prism-table1", "--data", "glyphs", "--classes", "24", "--images", "10",
-			"--out", dir, "--rows", "MCL + PRISM,MCL + oracle", "--columns", "sym 20", "--seeds", "2",
-			"--set", "length=30 steps", "--set", "filter.avgsim=5 steps"}, more...)
+		return append([]string{"reproduce", "prism-table1", "--data", data, "--out", dir, "--rows",
+			"MCL + PRISM,MCL + oracle", "--columns", "sym 20", "--seeds", "2", "--set", "length=30 steps",
+			"--set", "filter.avgsim=5 steps", "--set", "sampler.classes=4", "--set", "sampler.images=3"}, more...)
 	}
-	code, out, stderr := call(t.Context(), args(at, "--jobs", "1")...)
-	if code != 0 || !strings.Contains(out, "claims\nNo comparison was run.\n") ||
+	code, out, stderr := call(t.Context(), args("a", "--jobs", "1")...)
+	if code != 0 || !strings.Contains(out, "No comparison was run.\n") ||
 		!strings.Contains(stderr, "0 done before, 1 at once") {
 		t.Fatal(code, out, stderr)
 	}
-	cells := outcomes(t, at)
+	cells := outcomes(t, "a")
 	if len(cells) < 4 {
 		t.Fatalf("%d cells", len(cells))
 	}
 	for _, name := range []string{"report.md", "report.html", "results.csv"} {
-		if info, err := os.Stat(filepath.Join(at, "prism-table1", name)); err != nil || info.Size() == 0 {
+		if info, err := os.Stat(filepath.Join("a", "prism-table1", name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if code, again, stderr := call(t.Context(), args(at)...); code != 0 || again != out || !strings.Contains(stderr,
+	if code, again, stderr := call(t.Context(), args("a")...); code != 0 || again != out || !strings.Contains(stderr,
 		"6 done before") || strings.Contains(stderr, "1/6") {
 		t.Errorf("%d\n%s\n%s", code, again, stderr)
 	}
-	other := filepath.Join(t.TempDir(), "b")
-	mustCall(t, args(other, "--jobs", "4", "--quiet")...)
-	if diff := cmp.Diff(cells, outcomes(t, other)); diff != "" {
+	mustCall(t, args("b", "--jobs", "4", "--quiet")...)
+	if diff := cmp.Diff(cells, outcomes(t, "b")); diff != "" {
 		t.Errorf("several at once give other numbers: %s", diff)
 	}
-	var plan grid.Plan
-	if code, text, stderr := call(t.Context(), args(at, "--dry-run", "--json")...); code != 0 ||
-		json.Unmarshal([]byte(text), &plan) != nil || plan.Cells != 6 || plan.Left != 0 || len(plan.Kinds) != 3 {
-		t.Errorf("%d %+v %s", code, plan, stderr)
+	if code, text, stderr := call(t.Context(), args("a", "--dry-run")...); code != 0 ||
+		!strings.Contains(text, "6 cells, all done before") {
+		t.Errorf("%d %s %s", code, text, stderr)
 	}
 	lost := ""
 	for lost = range cells {
 		break
 	}
-	if err := os.WriteFile(filepath.Join(at, "cells", lost+".json"), []byte("{"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join("a", "cells", lost+".json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, again, stderr := call(t.Context(), args(at)...); code != 0 || again != out || !strings.Contains(stderr,
+	if code, again, stderr := call(t.Context(), args("a")...); code != 0 || again != out || !strings.Contains(stderr,
 		"1/1") || !strings.Contains(stderr, lost) {
 		t.Errorf("%d\n%s\n%s", code, again, stderr)
 	}
@@ -76,19 +82,16 @@ func TestReproduce(t *testing.T) {
 // TestReproduceTrainsNetworks runs two cells of a study that says itself that its rows train the network, on pictures
 // of a few drawn characters. Run again, it trains nothing.
 func TestReproduceTrainsNetworks(t *testing.T) {
-	needRuntime(t)
-	at := t.TempDir()
-	args := []string{"reproduce", "omniglot-noise", "--data", "glyphs", "--classes", "12", "--images", "6", "--seeds",
-		"1", "--columns", "sym 50", "--rows", "=MS,=BSPML", "--set", "length=2 steps", "--set",
-		"validation.every=2 steps", "--set", "sampler.classes=4", "--set", "sampler.images=2", "--jobs", "auto",
-		"--out", at}
+	args := []string{"reproduce", "omniglot-noise", "--data", drawnFeatures(t) + ",drawn", "--seeds", "1", "--columns",
+		"sym 50", "--rows", "=MS,=BSPML", "--set", "length=2 steps", "--set", "validation.every=2 steps", "--set",
+		"sampler.classes=4", "--set", "sampler.images=2", "--jobs", "auto", "--out", "made"}
 	code, out, stderr := call(t.Context(), args...)
 	const auto = "jobs auto: 1 at once (1: 2 steps, too few to time)"
 	if code != 0 || !strings.Contains(stderr, auto) || !strings.Contains(stderr, "fine-tuning") ||
 		!strings.Contains(out, "1 of 2 comparisons run") {
 		t.Fatal(code, out, stderr)
 	}
-	for _, o := range outcomes(t, at) {
+	for _, o := range outcomes(t, "made") {
 		if o.Steps != 2 || o.Settings["finetune.weights"] != "all" || !(o.Measures["p@1"] > 0) {
 			t.Errorf("%+v", o)
 		}
@@ -142,15 +145,8 @@ func TestReproduceFilters(t *testing.T) {
 		if (len(o.Spreads["kappa"]) > 0) != (o.Row == "vMF-Sim") || len(o.Spreads["p-clean"]) != 3 {
 			t.Errorf("%s: %+v", o.Row, o.Spreads)
 		}
-		rows := 0.0
-		for _, name := range []string{"right", "wrong"} {
-			if len(o.Traces[name].Y) != o.Steps {
-				t.Fatalf("%s: %s of %d of %d steps", o.Row, name, len(o.Traces[name].Y), o.Steps)
-			}
-			rows += o.Traces[name].Y[0]
-		}
-		if kept := o.Traces["kept"].Y[0]; rows == 0 || kept > rows || o.Traces["kept-right"].Y[0] > kept {
-			t.Errorf("%s: %v of %v kept", o.Row, kept, rows)
+		if len(o.Traces["filter-accuracy"].Y) == 0 {
+			t.Errorf("%s: no accuracy of the filter", o.Row)
 		}
 		if last := o.Spreads["p-clean"][2]; last.Step != o.Steps || len(last.Right.N) == 0 || len(last.Wrong.N) == 0 ||
 			(last.Judge == "vmf") != (o.Row == "vMF-Sim") {
@@ -176,48 +172,41 @@ func TestReproduceFilters(t *testing.T) {
 		"own="+unknown+","+store)
 }
 
-// Studies without data run without --data: steps are timed for every row and shown beside the paper's seconds;
-// estimates of κ have the error that theory.EstimateConcentration finds on the same draws.
+// Steps are timed for every row and shown beside the paper's seconds.
+func TestReproduceTimes(t *testing.T) {
+	data := drawnFeatures(t)
+	text := mustRun(t, "winnow reproduce prism-table6 --data cub200="+data+" --out made --seeds 1 --quiet "+
+		"--set sampler.classes=4 --set sampler.images=2 --set bank.size=12")
+	if !strings.Contains(text, "(1641.63") || !strings.Contains(text, "in the paper's numbers 2 of 2") {
+		t.Error(text)
+	}
+	for _, o := range outcomes(t, "made") {
+		if !(o.Measures[studies.Seconds5000] > 0) {
+			t.Errorf("%s: %v", o.Row, o.Measures)
+		}
+	}
+}
+
+// A study without data runs without --data: estimates of κ have the error that theory.EstimateConcentration finds.
 func TestReproduceDrawn(t *testing.T) {
 	needRuntime(t)
-	out := t.TempDir()
-	small := strings.Fields("--set steps=3 --set repeat=1 --set classes=6 --set images=6 --set bank=12 --set " +
-		"inputs=8 --set dim=4 --set batch=3x2 --seeds 1 --quiet")
-	for study, want := range map[string]string{"prism-table5": "(1777.38", "prism-table6": "(1641.63"} {
-		text := mustRun(t, "winnow reproduce "+study+" --out "+out+" "+strings.Join(small, " "))
-		if !strings.Contains(text, want) || !strings.Contains(text, "in the paper's numbers 2 of 2") {
-			t.Errorf("%s: %s", study, text)
-		}
-	}
-	times := outcomes(t, out)
-	for _, o := range times {
-		bare := !strings.Contains(o.Row, "PRISM")
-		if _, added := o.Measures[studies.AddedMillis]; !(o.Measures[studies.Seconds5000] > 0) || added == bare ||
-			o.Settings["classes"] != "6" {
-			t.Errorf("%s: %v by %v", o.Row, o.Measures, o.Settings)
-		}
-	}
-	if len(times) != 5+7 {
-		t.Errorf("found %d cells, expected those of Table V and of Table VI, whose two columns are one at "+
-			"the same sizes", len(times))
-	}
 	at := t.TempDir()
-	mustRun(t, "winnow reproduce prism-figure4 --seeds 1 --set trials=20 --columns =5 --columns =20 --quiet --out "+at)
+	mustRun(t, "winnow reproduce prism-figure4 --seeds 1 --set trials=20 --columns =5 --quiet --out "+at)
+	want, got := map[string]float64{}, map[string]float64{}
 	kappa, err := theory.EstimateConcentration(t.Context(), theory.Concentration{Kappa: 537, Dim: 128, Trials: 20,
-		Samples: []int{5, 20}, Seed: 1})
+		Samples: 5, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, got := map[string]float64{}, map[string]float64{}
 	for _, e := range kappa {
-		want[fmt.Sprint(e.Samples, " ", e.Estimator)] = e.RMSE
+		want[e.Estimator] = e.RMSE
 	}
 	figure, err := studies.Find("prism-figure4")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range outcomes(t, at) {
-		got[o.Column+" "+figure.Rows[slices.Index(figure.RowNames(), o.Row)].Estimator] = o.Measures[studies.RMSE]
+		got[figure.Rows[slices.Index(figure.RowNames(), o.Row)].Estimator] = o.Measures[studies.RMSE]
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the errors differ from those of theory.EstimateConcentration (-want +got): %s", diff)
@@ -225,15 +214,9 @@ func TestReproduceDrawn(t *testing.T) {
 	if page := readFile(t, at, "prism-figure4", "report.html"); strings.Count(page, "<svg") != 1 {
 		t.Errorf("%d drawings", strings.Count(page, "<svg"))
 	}
-	var plan grid.Plan
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce prism-figure4 --seeds 1 --set trials=2 --dry-run "+
-		"--json --quiet --out "+t.TempDir())), &plan); err != nil || plan.Cells != 40 || plan.Left != 40 ||
-		plan.Seconds <= 0 {
-		t.Errorf("%v %+v", err, plan)
-	}
 	for more, want := range map[string]string{
-		"--data glyphs": "expected no --data", "--finetune all": "expected none of them", "--set nope=1": "nope",
-		"--set samples=[1]": "1 samples, expected", "--set kappa=0": "kappa is 0",
+		"--data a,b": "expected no --data", "--finetune all": "expected none of them", "--set nope=1": "nope",
+		"--set samples=1": "1 samples, expected", "--set kappa=0": "kappa is 0",
 	} {
 		if code, text, errs := call(t.Context(), append([]string{"reproduce", "prism-figure4", "--out", at},
 			strings.Fields(more)...)...); code != 2 || text != "" || !strings.Contains(errs, want) {
@@ -242,16 +225,10 @@ func TestReproduceDrawn(t *testing.T) {
 	}
 }
 
-// Without a study, every table and figure of the papers and the other studies are listed, also as JSON.
+// Without a study, every table and figure of the papers and the other studies are listed.
 func TestReproduceList(t *testing.T) {
-	text := mustRun(t, "winnow reproduce")
-	holds(t, text, "003     Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs", "omniglot-noise",
-		"and 10 more")
-	var items []studies.Item
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --json")), &items); err != nil ||
-		len(items) != strings.Count(text, "\n")-1 {
-		t.Errorf("found %d items, %v", len(items), err)
-	}
+	holds(t, mustRun(t, "winnow reproduce"), "003     Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs",
+		"omniglot-noise")
 }
 
 // outcomes returns the cells in a folder by key, without times.

@@ -64,7 +64,7 @@ func rendered(root string) (files map[string][]byte, err error) {
 	claims, numbers := map[string]string{}, map[string]string{}
 	for _, s := range stored {
 		folder := filepath.Join(root, "experiments", s.folder)
-		r, err := read(folder)
+		r, seeds, err := read(folder)
 		if err != nil {
 			return nil, err
 		}
@@ -80,10 +80,11 @@ func rendered(root string) (files map[string][]byte, err error) {
 		from, to := findClaims(string(page))
 		was, is := findClaims(today.String())
 		files[path] = []byte(string(page[:from]) + today.String()[was:is] + string(page[to:]))
-		on := fmt.Sprintf("%s, %s", s.on, countSeeds(r))
+		on := fmt.Sprintf("%s, %s", s.on, seeds)
 		link := fmt.Sprintf("[%s](experiments/%s/report.md)", filepath.Base(s.folder), s.folder)
-		for _, v := range r.Verdicts() {
-			claims[s.section] += fmt.Sprintf("| %s | %s | %s | %s | %s |\n", v.Claim, on, v.Says, v.Numbers, link)
+		for _, v := range r.TestClaims() {
+			claims[s.section] += fmt.Sprintf("| %s | %s | %s | %s | %s |\n", v.Claim.Say, on, v.DescribeState(),
+				describeNumbers(v), link)
 		}
 		if s.measure != "" {
 			numbers[s.section] += fmt.Sprintf("\n%s, %s:\n\n%s", link, on, r.MarkdownTable(s.measure))

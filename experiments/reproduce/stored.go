@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,35 +13,38 @@ import (
 	"winnow/papers/studies"
 )
 
-// read reads the stored results of a folder: a line of results.csv for each measure of a cell.
-func read(folder string) (*studies.Results, error) {
+// read reads the stored results of a folder, a line of results.csv for each measure of a cell, and says over how many
+// seeds the cells are: "3 to 5 seeds".
+func read(folder string) (r *studies.Results, seeds string, err error) {
 	path := filepath.Join(folder, "results.csv")
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer f.Close()
 	lines, err := csv.NewReader(f).ReadAll()
 	if err != nil || len(lines) < 2 {
-		return nil, fmt.Errorf("%s: %d lines: %w", path, len(lines), err)
+		return nil, "", fmt.Errorf("%s: %d lines: %w", path, len(lines), err)
 	}
 	study, err := studies.Find(lines[1][0])
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	r := studies.NewResults(&study, lines[1][3], true)
-	found := map[studies.Cell]studies.Outcome{}
+	r = studies.NewResults(&study, lines[1][3], true)
+	found, counts := map[studies.Cell]studies.Outcome{}, map[string]int{}
 	for at, line := range lines[1:] {
 		var numbers [4]float64 // realised_rate, seed, value, seconds
 		for k, column := range []int{6, 7, 9, 11} {
 			if numbers[k], err = strconv.ParseFloat(line[column], 64); err != nil {
-				return nil, fmt.Errorf("%s: line %d: %w", path, at+2, err)
+				return nil, "", fmt.Errorf("%s: line %d: %w", path, at+2, err)
 			}
 		}
 		row, column := slices.Index(study.RowNames(), line[1]), slices.Index(study.ColumnNames(), line[2])
 		if row < 0 || column < 0 {
-			return nil, fmt.Errorf("%s: line %d: found %s, %s, which the study has not", path, at+2, line[1], line[2])
+			return nil, "", fmt.Errorf("%s: line %d: found %s, %s, which the study has not", path, at+2, line[1],
+				line[2])
 		}
+		counts[line[1]+"\n"+line[2]+"\n"+line[8]]++
 		if !study.Rows[row].Runs() {
 			continue
 		}
@@ -61,7 +65,7 @@ func read(folder string) (*studies.Results, error) {
 	for cell, o := range found {
 		r.Add(cell, o)
 	}
-	return r, nil
+	return r, describeSeeds(slices.Collect(maps.Values(counts))), nil
 }
 
 // findClaims returns where the part of a report.md about the claims begins and ends.
@@ -78,12 +82,8 @@ func findClaims(page string) (from, to int) {
 	return from, to
 }
 
-// countSeeds returns over how many seeds the cells are: "3 to 5 seeds".
-func countSeeds(r *studies.Results) string {
-	var counts []int
-	for _, c := range r.Document().Cells {
-		counts = append(counts, len(c.Values))
-	}
+// describeSeeds returns the range of some numbers of seeds.
+func describeSeeds(counts []int) string {
 	least, most := slices.Min(counts), slices.Max(counts)
 	switch {
 	case least < most:

@@ -152,9 +152,6 @@ var rooms = []Room{
 	{"report/chart", "draws lines, histograms and box plots as SVG",
 		"internal/spread"},
 
-	{"papers/quickstart", "runs the whole path on drawn characters with wrong labels among them",
-		"backbone backbone/ort datasets datasets/glyphs eval run/extraction features internal/lookup models " +
-			"report/page run run/inspect run/config run/folder train"},
 	{"run/recipes", "holds the papers' settings as data, one file each",
 		""},
 	{"run/settings", "puts a training's configuration together from recipe, file, settings and flags by name",
@@ -164,20 +161,14 @@ var rooms = []Room{
 			"run run/grid run/config run/measure run/folder run/settings run/tuning " +
 			"train"},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
-		"internal/paired report/atlas report/chart report/page"},
+		"internal/paired report/chart report/page"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
-		"audit audit/suspects backbone backbone/ort datasets datasets/classnames datasets/glyphs " +
-			"datasets/imageroot eval eval/tsne run/extraction features filters filters/noiserate head " +
-			"internal/hint internal/lookup internal/spread models run/recipes papers/studies " +
-			"papers/theory report run run/inspect run/grid run/comparison run/config " +
-			"run/measure run/folder train"},
+		"audit audit/suspects backbone/ort datasets eval run/extraction features filters head internal/hint " +
+			"internal/lookup internal/spread run/recipes papers/studies papers/theory run run/inspect run/grid " +
+			"run/comparison run/config run/measure train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds, and the error of estimates of a " +
-		"class's concentration",
-		"filters"},
-	{"papers/pairs", "measures the pairs of batches: cosines of true and false ones, what losses make of them, what " +
-		"mining selects",
-		"datasets features internal/hint internal/lookup losses papers/theory report/chart run run/config run/folder " +
-			"train"},
+		"class's concentration; measures true and false pairs of batches",
+		"datasets features filters internal/hint losses report/chart run run/config run/folder train"},
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},

@@ -43,14 +43,6 @@ func Score(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// PercentOr formats a share, or returns otherwise if it is missing.
-func PercentOr(v *float64, otherwise string) string {
-	if v == nil {
-		return otherwise
-	}
-	return Percent(*v)
-}
-
 // Table aligns columns; nothing is written before Flush.
 type Table struct{ *tabwriter.Writer }
 
@@ -127,14 +119,6 @@ func Plural(n int, noun string) string {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
-}
-
-// Finite returns a pointer to v, or nil if JSON cannot represent v.
-func Finite(v float64) *float64 {
-	if v-v != 0 {
-		return nil
-	}
-	return &v
 }
 
 // First returns the first n elements of a list, or all if there are fewer.

@@ -2,9 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -45,7 +42,7 @@ func (r *reproduction) prepareCell(ctx context.Context, cell studies.Cell) (t tr
 	t.cfg.Bank.Size = min(t.cfg.Bank.Size, t.data.Train.Len())
 	if from := t.from.from; t.cfg.Finetune.On() {
 		t.cfg.Data = config.Data{
-			Manifest: from.Manifest.String(), Features: t.from.store.Dir, Root: from.Root.String(), Model: from.model,
+			Manifest: from.Manifest.String(), Features: t.from.store.Dir, Root: from.Root.String(),
 		}
 	}
 	return t, nil
@@ -54,33 +51,19 @@ func (r *reproduction) prepareCell(ctx context.Context, cell studies.Cell) (t tr
 // embedder returns the vectors of images, given their features.
 type embedder func(features.Set) (features.Set, error)
 
-// runCell makes a cell. If the files of an earlier part of it do not fit, it starts from the beginning.
+// runCell makes a cell, with or without a training.
 func (r *reproduction) runCell(ctx context.Context, cell studies.Cell, at func(share float64)) (
 	studies.Outcome, error) {
-	o, err := r.tryCell(ctx, cell, at)
-	if isLost(err) {
-		r.grid.Say("%s: starts again: %v", r.describeCell(cell), err)
-		if err := os.RemoveAll(r.cellDir(cell.Key)); err != nil {
-			return o, fmt.Errorf("reproduce: %w", err)
-		}
-		o, err = r.tryCell(ctx, cell, at)
-	}
-	return o, err
-}
-
-// tryCell makes a cell, with or without a training.
-func (r *reproduction) tryCell(
-	ctx context.Context,
-	cell studies.Cell,
-	at func(share float64),
-) (studies.Outcome, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
 	o := studies.Outcome{
 		Study: r.Study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Version: r.Winnow,
 		Measures: map[string]float64{},
 	}
-	if r.Study.Drawn() {
+	switch {
+	case r.Study.Drawn():
 		return o, r.drawCell(ctx, &o, cell)
+	case r.timesSteps():
+		return o, r.timeCell(ctx, &o, cell)
 	}
 	o.Data = r.findRowData(row, column, cell.Seed).name
 	t, err := r.prepareCell(ctx, cell)
@@ -96,10 +79,7 @@ func (r *reproduction) tryCell(
 	case row.Untrained != "":
 		var embed embedder
 		if embed, err = newUntrainedEmbedder(ctx, row.Untrained, t); err == nil {
-			err = errors.Join(
-				r.measureCell(ctx, &o, embed, newFrozenEmbedder(ctx), t),
-				r.recordValidation(ctx, &o, embed, t),
-			)
+			err = r.measureCell(ctx, &o, embed, newFrozenEmbedder(ctx), t)
 		}
 	default:
 		err = r.judgeLabels(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true})
@@ -126,22 +106,6 @@ func newUntrainedEmbedder(ctx context.Context, how string, t training) (embedder
 		return nil, err
 	}
 	return func(set features.Set) (features.Set, error) { return white.EmbedSet(ctx, set) }, nil
-}
-
-// recordValidation records the validation measure of a row that is not trained, if the study's chart follows it over
-// the steps.
-func (r *reproduction) recordValidation(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
-	if !r.followsValidation() || t.data.Validation.Len() == 0 {
-		return nil
-	}
-	score, err := t.data.Score(ctx, t.cfg.Validation.Measure,
-		func(_ context.Context, set features.Set) (features.Set, error) { return embed(set) },
-		func(_ context.Context, set features.Set) (features.Set, func() error, error) {
-			z, err := embed(set)
-			return z, func() error { return nil }, err
-		})
-	o.Traces = map[string]studies.Trace{validation: {X: []float64{0}, Y: []float64{score}}}
-	return err
 }
 
 // newHeadEmbedder embeds images with a head on the network's present state.
@@ -174,11 +138,11 @@ func (r *reproduction) trainAndMeasureCell(ctx context.Context, o *studies.Outco
 		t.data.Validation = features.Set{} // nothing depends on it
 	}
 	start := time.Now()
-	on, dir, end, err := r.resolveTraining(ctx, t, cell)
+	on, dir, err := r.resolveTraining(ctx, t, cell)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer on.Close()
 	seen, err := r.newRecorder(on.Plan, t.labels.data)
 	if err != nil {
 		return err
@@ -186,7 +150,7 @@ func (r *reproduction) trainAndMeasureCell(ctx context.Context, o *studies.Outco
 	observers := []train.Observer{seen.observeFact, train.On(func(s train.Step) {
 		at(0.99 * float64(s.Number) / float64(max(on.Steps, 1))) // measuring follows
 	})}
-	if t.cfg.Finetune.On() && dir != "" {
+	if dir != "" {
 		keeps, err := seen.keepSeen(dir, on.Resumed, start)
 		if err != nil {
 			return err
@@ -215,7 +179,6 @@ func (r *reproduction) trainAndMeasureCell(ctx context.Context, o *studies.Outco
 	}
 	o.Measures[seconds] = (before + time.Since(start) - aside).Seconds()
 	o.Seconds = before.Seconds()
-	o.Untrained = r.Study.State == studies.Best && out.BestStep == 0
 	o.Steps, o.Settings = out.Step, config.Flatten(out.Config)
 	if cell.Choice > 0 {
 		if o.Score = out.BestScore; last {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,19 +9,9 @@ import (
 	"winnow/papers/studies"
 	"winnow/run/config"
 	"winnow/run/recipes"
-	"winnow/train"
 )
 
-// headRate begins the choices of a rate.
-const headRate = "solver.lr="
-
-// scaledRates is the note on choices of whole networks.
-const scaledRates = "solver.lr is the head's rate: a choice of it moves the rates of the network and of the loss's " +
-	"own parameters by as much."
-
-// readRowConfig returns a row's configuration with the settings asked for and a choice. If the network is trained too,
-// a choice of the head's rate scales all rates: those of the network and of the loss's own parameters keep their ratio
-// to the head's.
+// readRowConfig returns a row's configuration with the settings asked for and a choice.
 func (r *reproduction) readRowConfig(
 	recipe recipes.Recipe,
 	settings []string,
@@ -28,45 +19,51 @@ func (r *reproduction) readRowConfig(
 	choice int,
 ) (config.Run, error) {
 	settings = slices.Concat(settings, r.settingsOf(row))
-	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
-	if err == nil && choice > 0 {
-		chosen, was := r.Study.Choices(row)[choice-1], cfg.Solver.LR.Value
-		cfg, err = config.Parse(recipe.Name, []byte(recipe.Text), slices.Concat(settings, chosen))
-		if r.Finetune != "" && choosesRate(chosen) {
-			cfg.ResolveWithoutData()
-			for _, rate := range []*train.LearningRate{&cfg.BackboneSolver.LR, &cfg.LossSolver.LR} {
-				if was > 0 { // 0: this rate is searched for, too
-					rate.Value *= cfg.Solver.LR.Value / was
-				}
-			}
-		}
+	if choice > 0 {
+		settings = append(settings, r.Study.Choices(row)[choice-1]...)
 	}
+	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
 	cfg.ResolveWithoutData() // compare cells at one length
 	return cfg, err
 }
 
-// choosesRate reports whether the head's rate is one of the settings.
-func choosesRate(settings studies.Names) bool {
-	return slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, headRate) })
-}
-
-// checkChoices refuses a setting that is chosen by validation: it would be lost. If the network is trained too, the
-// head's rate may be set: the network's rates keep their ratio to it.
+// checkChoices refuses a setting that is chosen by validation, since it would be lost, and whole networks in a study
+// whose choices are rates of heads.
 func (r *reproduction) checkChoices() error {
 	for _, row := range r.Study.Rows {
-		for _, s := range r.settingsOf(row) {
-			key, _, _ := strings.Cut(s, "=")
-			if r.Finetune != "" && key+"=" == headRate {
-				continue
-			}
-			for _, chosen := range r.Study.Choices(row) {
-				sets := func(choice string) bool { return strings.HasPrefix(choice, key+"=") }
-				if r.isRowWanted(row) && slices.ContainsFunc(chosen, sets) {
-					return hint.Misused("setting %s: %s chooses %s of %s by validation: expected no setting of "+
-						"it", s, r.Study.Name, key, row.Name)
+		for _, chosen := range r.Study.Choices(row) {
+			for _, choice := range chosen {
+				key, _, _ := strings.Cut(choice, "=")
+				switch sets := func(s string) bool { return strings.HasPrefix(s, key+"=") }; {
+				case !r.isRowWanted(row):
+				case slices.ContainsFunc(r.settingsOf(row), sets):
+					return hint.Misused("setting %s: %s chooses it for %s by validation: expected no setting of it",
+						key, r.Study.Name, row.Name)
+				case r.Finetune != "":
+					return hint.Misused("%s chooses %s of heads by validation: expected no whole networks",
+						r.Study.Name, key)
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// weightsKey begins the setting that says which part of a backbone is trained.
+const weightsKey = "finetune.weights="
+
+// Finetunes reports whether a study says itself which part of the network its rows train.
+func Finetunes(s *studies.Study) bool {
+	says := func(set []string) bool {
+		return slices.ContainsFunc(set, func(s string) bool { return strings.HasPrefix(s, weightsKey) })
+	}
+	return says(s.Set) || slices.ContainsFunc(s.Rows, func(row studies.Row) bool { return says(row.Set) })
+}
+
+// listFinetune returns the setting that Finetune gives a row.
+func (o *Options) listFinetune(row studies.Row) []string {
+	if o.Finetune == "" || row.Recipe == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s%q", weightsKey, o.Finetune)}
 }

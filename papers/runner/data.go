@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,14 +12,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/datasets"
-	"winnow/datasets/glyphs"
 	"winnow/datasets/location"
-	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/papers/studies"
-	"winnow/report"
 	"winnow/run"
 	"winnow/train"
 )
@@ -30,16 +25,9 @@ import (
 type Source struct {
 	Name     string // the paper's; "" stands in for every dataset of the study, and must be the only source
 	Manifest location.Source
-	Features string          // {seed} stands for the seed, if each has its own network; "": Options.Model makes them
+	Features string          // {seed} stands for the seed, if each has its own network
 	Root     location.Source // of the images, to train the network; zero: Options.Root or Manifest's folder
-
-	model string // Options.Model, for a seed
-	words string // what the data are; "": the file's name
 }
-
-// Glyphs is the part of the embedded dataset that stands in for every dataset; 0: all classes, the usual number of
-// images.
-type Glyphs struct{ Classes, Images int }
 
 // data is a dataset with its features, read.
 type data struct {
@@ -47,8 +35,6 @@ type data struct {
 	from  Source
 	clean *datasets.Dataset
 	store *features.Store
-
-	pictures report.Pictures // of the images; Root is nil if their folder is unknown
 
 	mu     sync.Mutex
 	labels map[string]*labelled // by noise, rate, seed and protocol
@@ -65,24 +51,14 @@ type labelled struct {
 // openData reads the data of all columns.
 func (r *reproduction) openData(ctx context.Context) (err error) {
 	r.data = map[string]*data{}
-	if r.Glyphs != nil {
-		if err := r.writeGlyphs(ctx); err != nil {
-			return err
-		}
-	}
 	for _, s := range r.Data {
 		s.Root = cmp.Or(s.Root, r.Root)
-		if !strings.Contains(s.Name, "@") { // else the network that made the features, not the table's
-			s.model = r.Model
-		}
 		for _, seed := range r.listSeeds() {
 			d := r.data[s.Name]
-			if of := s.seedSource(seed); d == nil || d.from != of {
-				open := openSource
-				if of.Features == "" {
-					open = r.openMade
-				}
-				if d, err = open(ctx, of); err != nil {
+			of := s
+			of.Features = strings.ReplaceAll(s.Features, "{seed}", fmt.Sprint(seed))
+			if d == nil || d.from != of {
+				if d, err = openSource(ctx, of); err != nil {
 					return err
 				}
 			}
@@ -95,89 +71,28 @@ func (r *reproduction) openData(ctx context.Context) (err error) {
 	return r.checkData(ctx)
 }
 
-// seedSource returns the source for a seed.
-func (s Source) seedSource(seed uint64) Source {
-	for _, name := range []*string{&s.Features, &s.model} {
-		*name = strings.ReplaceAll(*name, "{seed}", fmt.Sprint(seed))
-	}
-	return s
-}
-
 // makeSeededKey returns the key of a dataset's features for a seed.
 func makeSeededKey(name string, seed uint64) string { return fmt.Sprintf("%s {%d}", name, seed) }
 
 // checkData finds the errors that would end a cell after its training, before anything is trained.
 func (r *reproduction) checkData(ctx context.Context) error {
+	tunes := slices.ContainsFunc(r.Study.Rows, func(row studies.Row) bool {
+		return len(r.Study.Choices(row)) > 0 && r.isRowWanted(row)
+	})
 	for _, d := range r.listUsedData() {
-		if err := r.checkOne(ctx, d); err != nil {
-			return err
+		rows, _, _, err := lookup.Rows(d.clean, d.store, d.clean.Select(datasets.Train), "train ")
+		if err == nil && len(rows) == 0 {
+			err = fmt.Errorf("has no image in the split train; it has %s", d.clean.SplitNames())
 		}
-		if len(d.clean.Select(datasets.Validation)) > 0 {
-			continue
+		if err == nil && len(r.listNeededMetrics(d.clean)) > 0 {
+			_, _, err = testOf(ctx, d.clean, d.store)
 		}
-		tunes := slices.ContainsFunc(r.Study.Rows, func(row studies.Row) bool {
-			return len(r.Study.Choices(row)) > 0 && r.isRowWanted(row)
-		})
-		if tunes {
-			return hint.With(
-				fmt.Errorf("reproduce: %s: has no validation split, by which %s chooses settings",
-					d.name, r.Study.Name),
+		if err == nil && tunes && len(d.clean.Select(datasets.Validation)) == 0 {
+			err = hint.With(fmt.Errorf("has no validation split, by which %s chooses settings", r.Study.Name),
 				"make one: winnow data import can hold out a validation split")
 		}
-		if r.Study.State == studies.Best {
-			r.Host.Note("%s: has no validation split to choose the best state by: the last one is measured", d.name)
-		}
-	}
-	return nil
-}
-
-func (r *reproduction) checkOne(ctx context.Context, data *data) error {
-	rows, _, _, err := lookup.Rows(data.clean, data.store, data.clean.Select(datasets.Train), "train ")
-	if err != nil {
-		return err
-	}
-	if len(rows) == 0 {
-		return fmt.Errorf("reproduce: %s: has no image in the split train; it has %s",
-			data.name, data.clean.SplitNames())
-	}
-	if n := data.clean.Noise(datasets.Train).Corrupted; n > 0 {
-		adds := func(c studies.Column) bool { return c.Noise != givenLabels && matchesAny(c.Name, r.Columns) }
-		if slices.ContainsFunc(r.Study.Columns, adds) {
-			r.Host.Note("%s: %d of its train labels are known to be wrong: columns with noise of their own begin from "+
-				"its true labels, not from the given ones", data.name, n)
-		}
-	}
-	if len(r.listNeededMetrics(data.clean)) == 0 {
-		return nil
-	}
-	if _, _, err := testOf(ctx, data.clean, data.store); err != nil {
-		return fmt.Errorf("reproduce: %s: %w", data.name, err)
-	}
-	return r.checkClasses(data.name, data.clean)
-}
-
-// checkClasses refuses data whose test images have other classes than those trained on, if the study measures on the
-// trained ones.
-func (r *reproduction) checkClasses(name string, d *datasets.Dataset) error {
-	labels := func(splits ...string) (list []int) {
-		for _, split := range splits {
-			for _, i := range d.Select(split) {
-				list = append(list, d.Samples[i].Label)
-			}
-		}
-		return list
-	}
-	train, test := labels(datasets.Train), labels(datasets.Test, datasets.Query)
-	for _, metric := range r.listNeededMetrics(d) {
-		entry, err := eval.Find(metric.name)
 		if err != nil {
-			return err
-		}
-		if entry.Train && !features.ShareLabel(train, test) {
-			return hint.With(fmt.Errorf("reproduce: %s: no test image has a class of the split train, and %s measures "+
-				"%s on the trained classes", name, r.Study.Name, metric.name),
-				"make a manifest whose splits share their classes, as winnow data import does with the protocol "+
-					"official; or choose a study of retrieval")
+			return fmt.Errorf("reproduce: %s: %w", d.name, err)
 		}
 	}
 	return nil
@@ -203,46 +118,6 @@ func openSource(ctx context.Context, s Source) (*data, error) {
 
 func newData(name string, d *datasets.Dataset, s *features.Store) *data {
 	return &data{name: name, clean: d, store: s, labels: map[string]*labelled{}}
-}
-
-// glyphNet is the network of the embedded dataset.
-const glyphNet = "glyphnet"
-
-// drawGlyphs draws the embedded dataset, if the study can measure on it, and returns the folder below Dir that it
-// belongs in.
-func (r *reproduction) drawGlyphs() (d *datasets.Dataset, images fs.FS, dir string, err error) {
-	cfg := glyphs.Config{Classes: r.Glyphs.Classes, Images: r.Glyphs.Images, Seed: 1} // as winnow quickstart draws them
-	cfg.Images = cmp.Or(cfg.Images, glyphs.DefaultImages)
-	if d, images, err = glyphs.New(cfg); err != nil {
-		return nil, nil, "", hint.AsMisuse(err)
-	}
-	if err := r.checkClasses(glyphsName(d), d); err != nil {
-		return nil, nil, "", err
-	}
-	return d, images, filepath.Join(r.Dir, "data", fmt.Sprintf("glyphs-%d-%d", len(d.Classes), cfg.Images)), nil
-}
-
-func glyphsName(d *datasets.Dataset) string {
-	return fmt.Sprintf("%d drawn characters (glyphs)", len(d.Classes))
-}
-
-// writeGlyphs writes the embedded dataset below Dir, unless it is there, as data.
-func (r *reproduction) writeGlyphs(ctx context.Context) error {
-	d, images, dir, err := r.drawGlyphs()
-	if err != nil {
-		return err
-	}
-	dir += "-images"
-	manifest := filepath.Join(dir, "manifest.csv")
-	if _, err := os.Stat(manifest); err != nil { // it is written last
-		r.Host.Note("drawing %d characters, into %s", len(d.Classes), dir)
-		if err := glyphs.Write(ctx, d, images, dir, manifest); err != nil {
-			return fmt.Errorf("reproduce: %w", err)
-		}
-	}
-	r.Data = []Source{{Manifest: location.At(manifest), Root: location.At(dir), words: glyphsName(d)}}
-	r.Model = cmp.Or(r.Model, glyphNet)
-	return nil
 }
 
 // findRowData returns the data that a row is trained on in a column, for a seed, or nil. Data that stand in for every
@@ -273,13 +148,6 @@ func (r *reproduction) listUsedData() (list []*data) {
 		}
 	}
 	return list
-}
-
-// hasData reports whether there are data for a row in any column.
-func (r *reproduction) hasData(row studies.Row) bool {
-	return slices.ContainsFunc(r.Study.Columns, func(c studies.Column) bool {
-		return r.findRowData(row, c, r.listSeeds()[0]) != nil
-	})
 }
 
 // The noise of a column besides the models of winnow data corrupt.

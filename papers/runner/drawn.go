@@ -13,138 +13,48 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"winnow/internal/hint"
+	"winnow/internal/spread"
 	"winnow/papers/studies"
 	"winnow/papers/theory"
 	"winnow/run/config"
-	"winnow/run/grid"
 )
 
 // drawnData names the data of a study without files.
 const drawnData = "what is drawn from the seed"
 
-// drawnColumn is the outcome of a column of a study without data, for a seed. One measurement makes all rows, because
-// filters are timed in turns and estimators see the same draws.
-type drawnColumn struct {
-	rows    map[string]map[string]float64 // measures by row
-	seconds float64                       // time of a row
-}
-
-// timesSteps reports whether the study's rows are times. Nothing else may run while they are measured.
-func (r *reproduction) timesSteps() bool { return len(r.Study.Rows[0].Cost) > 0 }
-
-// drawCell fills in a cell of a study without data.
+// drawCell fills in a cell of a study without data: the error of an estimate of a concentration (PRISM's Fig. 4). All
+// estimators see the same draws.
 func (r *reproduction) drawCell(ctx context.Context, o *studies.Outcome, cell studies.Cell) error {
-	r.drawing.Lock()
-	defer r.drawing.Unlock()
-	at := [2]uint64{uint64(cell.Column), cell.Seed}
-	column, ok := r.columns[at]
-	if !ok {
-		measure := r.compareEstimators
-		if r.timesSteps() {
-			measure = r.timeTrainingSteps
-		}
-		start := time.Now()
-		rows, err := measure(ctx, cell)
-		if err != nil {
-			return err
-		}
-		column = drawnColumn{rows, time.Since(start).Seconds() / float64(len(rows))}
-		if r.columns == nil {
-			r.columns = map[[2]uint64]drawnColumn{}
-		}
-		r.columns[at] = column
-	}
-	o.Data, o.Measures, o.Seconds = drawnData, column.rows[o.Row], column.seconds
-	o.Settings = r.settingsDrawn(cell)
-	return nil
-}
-
-// timeTrainingSteps times the training steps of all wanted rows, in turns.
-func (r *reproduction) timeTrainingSteps(
-	ctx context.Context,
-	cell studies.Cell,
-) (map[string]map[string]float64, error) {
-	t, err := r.newTiming(cell)
-	if err != nil {
-		return nil, err
-	}
-	millis, err := t.stepMillis(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rows := map[string]map[string]float64{}
-	for _, row := range r.Study.Rows {
-		at := t.findVariant(row.Cost)
-		if !row.Runs() || at < 0 {
-			continue
-		}
-		found := map[string]float64{studies.Seconds5000: millis[at] / 1e3 * timedSteps}
-		if row.Cost[1] != config.NoFilter {
-			bare := millis[t.findVariant(studies.Names{row.Cost[0], config.NoFilter})]
-			found[studies.Added], found[studies.AddedMillis] = millis[at]/bare-1, millis[at]-bare
-		}
-		rows[row.Name] = found
-	}
-	return rows, nil
-}
-
-// newTiming returns the trainings to time for a column: the wanted rows, and their losses without a filter.
-func (r *reproduction) newTiming(cell studies.Cell) (t timing, err error) {
-	if err := r.readDrawn(cell, &t); err != nil {
-		return t, err
-	}
-	t.seed = cell.Seed
-	for _, row := range r.Study.Rows {
-		if !row.Runs() || !r.isRowWanted(row) {
-			continue
-		}
-		for _, v := range []studies.Names{{row.Cost[0], config.NoFilter}, row.Cost} {
-			if t.findVariant(v) < 0 {
-				t.variants = append(t.variants, v)
-			}
-		}
-	}
-	_, err = t.listVariantConfigs()
-	return t, err
-}
-
-// compareEstimators compares the study's estimates of a concentration with the truth.
-func (r *reproduction) compareEstimators(
-	ctx context.Context,
-	cell studies.Cell,
-) (map[string]map[string]float64, error) {
 	s, err := r.newConcentration(cell)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	start := time.Now()
 	errors, err := theory.EstimateConcentration(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	rows := map[string]map[string]float64{}
-	for _, row := range r.Study.Rows {
-		for _, e := range errors {
-			if e.Estimator == row.Estimator {
-				rows[row.Name] = map[string]float64{studies.RMSE: e.RMSE, studies.Bias: e.Bias}
-			}
+	for _, e := range errors {
+		if e.Estimator == r.Study.Rows[cell.Row].Estimator {
+			o.Measures[studies.RMSE], o.Measures[studies.Bias] = e.RMSE, e.Bias
 		}
 	}
-	return rows, nil
+	o.Data, o.Seconds, o.Settings = drawnData, time.Since(start).Seconds(), r.settingsDrawn(cell)
+	return err
 }
 
-// newConcentration returns the setting of a column's draws.
+// newConcentration returns the setting of a cell's draws.
 func (r *reproduction) newConcentration(cell studies.Cell) (s theory.Concentration, err error) {
-	if err := r.readDrawn(cell, &s); err != nil {
-		return s, err
+	settings := r.settingsDrawn(cell)
+	var text strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		fmt.Fprintf(&text, "%s: %s\n", key, settings[key])
 	}
-	if len(s.Samples) != 1 {
-		return s, hint.Misused("setting samples: found %v, expected those of one column", s.Samples)
+	if err := yaml.UnmarshalWithOptions([]byte(text.String()), &s, yaml.Strict()); err != nil {
+		return s, hint.Misused("settings: %s", strings.TrimSpace(yaml.FormatError(err, false, false)))
 	}
 	s.Seed = cell.Seed
 	return s, s.Check()
 }
 
-// settingsDrawn returns the settings of a column as texts: the study's, then the column's, then those asked for. Later
+// settingsDrawn returns the settings of a cell as texts: the study's, then the column's, then those asked for. Later
 // ones replace earlier ones.
 func (r *reproduction) settingsDrawn(cell studies.Cell) map[string]string {
 	all := map[string]string{}
@@ -155,36 +65,42 @@ func (r *reproduction) settingsDrawn(cell studies.Cell) map[string]string {
 	return all
 }
 
-// readDrawn reads a column's settings into to.
-func (r *reproduction) readDrawn(cell studies.Cell, to any) error {
-	settings := r.settingsDrawn(cell)
-	var text strings.Builder
-	for _, key := range slices.Sorted(maps.Keys(settings)) {
-		fmt.Fprintf(&text, "%s: %s\n", key, settings[key])
-	}
-	if err := yaml.UnmarshalWithOptions([]byte(text.String()), to, yaml.Strict()); err != nil {
-		return hint.Misused("settings: %s", strings.TrimSpace(yaml.FormatError(err, false, false)))
-	}
-	return nil
+// hashDrawn is hashCell for a cell of a study without data.
+func (r *reproduction) hashDrawn(cell studies.Cell) (string, error) {
+	s, err := r.newConcentration(cell)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d concentration %+v %s\n", cellVersion, s,
+		r.Study.Rows[cell.Row].Estimator))
+	return hex.EncodeToString(sum[:])[:24], err
 }
 
-// keyDrawn is key for a cell of a study without data. Times also depend on the number of threads and the version.
-func (r *reproduction) keyDrawn(cell studies.Cell) (string, error) {
-	h := sha256.New()
-	row := r.Study.Rows[cell.Row]
-	if r.timesSteps() {
-		t, err := r.newTiming(cell)
-		if err != nil {
-			return "", err
-		}
-		_, threads := grid.Share(1, r.Threads)
-		fmt.Fprintf(h, "%d cost %+v %v on %d, %s\n", cellVersion, t, row.Cost, threads, r.Winnow)
-	} else {
-		s, err := r.newConcentration(cell)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(h, "%d concentration %+v %s\n", cellVersion, s, row.Estimator)
+// timesSteps reports whether the study times the steps of trainings (PRISM's Tables V and VI). Nothing else may run
+// while they are measured.
+func (r *reproduction) timesSteps() bool {
+	return slices.Contains(r.Study.Measures, studies.Seconds5000)
+}
+
+// timedSteps is the number of steps that are timed, after those that fill the bank.
+const timedSteps = 200
+
+// timeCell times the steps of a cell's training. The time of a step is that of an undisturbed one, the lower quartile.
+func (r *reproduction) timeCell(ctx context.Context, o *studies.Outcome, cell studies.Cell) error {
+	t, on, err := r.resolveBrief(ctx, cell)
+	if err != nil {
+		return err
 	}
-	return hex.EncodeToString(h.Sum(nil))[:24], nil
+	defer on.Close()
+	start := time.Now()
+	o.Data, o.Settings = t.from.name, config.Flatten(t.cfg)
+	o.Inputs = map[string]string{"features": t.data.StoreSum, "images": t.data.Sum}
+	fill := t.cfg.Bank.Size/max(t.cfg.Sampler.Classes*t.cfg.Sampler.Images, 1) + 1
+	timed, err := on.Time(ctx, fill, timedSteps)
+	if err == nil && len(timed.Seconds) == 0 {
+		err = fmt.Errorf("the training ends after %d steps, before its bank is full", on.Steps)
+	}
+	if err != nil {
+		return err
+	}
+	o.Steps, o.Seconds = fill+len(timed.Seconds), time.Since(start).Seconds()
+	o.Measures[studies.Seconds5000] = 5000 * spread.New(timed.Seconds).Q1
+	return nil
 }

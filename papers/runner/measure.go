@@ -17,6 +17,7 @@ import (
 	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/inspect"
+	"winnow/run/measure"
 )
 
 // studyMeasure is the result of a metric of the catalog that a study's measure names.
@@ -42,6 +43,12 @@ const (
 	auroc          = "auroc"           // of the audit of the training labels
 )
 
+// Measures of how well classes are separated.
+const (
+	meanSilhouette  = "silhouette"
+	worstSilhouette = "worst silhouette" // the minimum of the classes' means
+)
+
 // probeEncoder is the accuracy of a linear probe on what the head is given: the network's features or, of heads on
 // stored features, those. SupContrast, the code of Khosla et al. (2020), probes there, since the projection is only for
 // training; "probe" is on the head's vectors, as the papers' tables are reproduced.
@@ -62,7 +69,7 @@ func recallOf(name string) (k int, ok bool) {
 func (r *reproduction) measureCell(ctx context.Context, o *studies.Outcome, embed, before embedder, t training) error {
 	d, s := t.labels.data, t.from.store
 	metrics := r.listNeededMetrics(d)
-	if len(metrics) == 0 && !r.needsSeparation() && !r.countsHits() {
+	if len(metrics) == 0 {
 		return nil
 	}
 	stored, gallery, err := testOf(ctx, d, s)
@@ -73,8 +80,12 @@ func (r *reproduction) measureCell(ctx context.Context, o *studies.Outcome, embe
 	if err != nil {
 		return err
 	}
-	if err := r.measureSilhouettes(ctx, o, test, d.Classes); err != nil {
-		return err
+	if slices.Contains(r.Study.Measures, meanSilhouette) {
+		s, err := eval.NewSilhouettes(test, len(d.Classes))
+		if err != nil {
+			return fmt.Errorf("reproduce: %w", err)
+		}
+		o.Measures[meanSilhouette], o.Measures[worstSilhouette] = s.Mean, s.ByClass[max(s.Worst, 0)]
 	}
 	in := eval.Input{Test: test, Seed: o.Seed, MaxMem: eval.DefaultMaxMem / 4}
 	if gallery != nil {
@@ -87,9 +98,11 @@ func (r *reproduction) measureCell(ctx context.Context, o *studies.Outcome, embe
 			return err
 		}
 	}
-	if err := r.countNeighbourHits(ctx, o, d, comparison.Asked[features.Set]{Query: test, Gallery: in.Gallery,
-		Same: in.Same}); err != nil {
-		return err
+	if slices.Contains(r.Study.Measures, studies.Hits10) {
+		if err := countNeighbourHits(ctx, o, d, comparison.Asked[features.Set]{Query: test, Gallery: in.Gallery,
+			Same: in.Same}); err != nil {
+			return err
+		}
 	}
 	var fit *features.Set
 	fitted := func() (*features.Set, error) {
@@ -127,6 +140,27 @@ func (r *reproduction) measureCell(ctx context.Context, o *studies.Outcome, embe
 		set, err = before(set.Labelled())
 		return &set, err
 	})
+}
+
+// countNeighbourHits counts the hits among the ten nearest images of all images that are not alone in their class.
+func countNeighbourHits(ctx context.Context, o *studies.Outcome, d *datasets.Dataset,
+	of comparison.Asked[features.Set]) error {
+	split := datasets.Test
+	if of.Gallery != nil {
+		split = datasets.Query
+	}
+	all, err := measure.ExamplesAmong(ctx, d, split, of, measure.ExampleOptions{
+		K: 10, MaxMem: eval.DefaultMaxMem / 4,
+	})
+	if err != nil {
+		return err
+	}
+	hits := 0
+	for _, q := range all.Queries {
+		hits += q.Hits
+	}
+	o.Measures[studies.Hits10] = float64(hits) / float64(len(all.Queries))
+	return nil
 }
 
 // measureMetric measures a metric, which is fitted to what train returns if it is to be fitted.

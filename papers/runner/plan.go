@@ -13,6 +13,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/papers/studies"
 	"winnow/run/config"
+	"winnow/run/grid"
 	"winnow/run/recipes"
 )
 
@@ -26,13 +27,6 @@ func (r *reproduction) listCells() error {
 	}
 	if err := r.checkChoices(); err != nil {
 		return err
-	}
-	choosing := func(row studies.Row) bool { return slices.ContainsFunc(r.Study.Choices(row), choosesRate) }
-	if r.Finetune != "" && slices.ContainsFunc(r.Study.Rows, choosing) {
-		r.Study.Notes = append(slices.Clone(r.Study.Notes), scaledRates)
-	}
-	if r.Finetune == "" {
-		r.Study.Notes = slices.Concat(r.Study.Notes, r.Study.HeadNotes)
 	}
 	r.results = studies.NewResults(&r.Study, r.nameData(), r.standIn != nil)
 	var columns []int
@@ -64,12 +58,6 @@ func (r *reproduction) listCells() error {
 	}
 	if len(left) > 0 {
 		r.Host.Note("no data for %s: columns that need it are left out", strings.Join(left, ", "))
-	}
-	for _, row := range r.Study.Rows {
-		if row.Network != "" && r.isRowWanted(row) && !r.hasData(row) {
-			r.Host.Note("no data %s=MANIFEST,FEATURES, or of another column, with the features of a %s: the row %s is "+
-				"left out", row.Source(r.Study.Columns[0]), row.Network, row.Name)
-		}
 	}
 	for _, seed := range r.listSeeds() {
 		for _, j := range columns {
@@ -248,7 +236,7 @@ func (r *reproduction) checkSettings() error {
 // hashCell returns a hash of a cell's settings, data, noise and measures, which identifies it.
 func (r *reproduction) hashCell(cell studies.Cell) (string, error) {
 	if r.Study.Drawn() {
-		return r.keyDrawn(cell)
+		return r.hashDrawn(cell)
 	}
 	cfg, err := r.resolveCellConfig(cell)
 	if err != nil {
@@ -263,8 +251,12 @@ func (r *reproduction) hashCell(cell studies.Cell) (string, error) {
 	if row.Judge+row.Untrained != "" {
 		fmt.Fprintf(h, "%s %s \n", row.Judge, row.Untrained)
 	}
-	if cell.Choice > 0 || row.Untrained != "" && r.followsValidation() {
+	if cell.Choice > 0 {
 		fmt.Fprintln(h, "validated")
+	}
+	if r.timesSteps() { // times depend on the machine and the version
+		_, threads := grid.Share(1, r.Threads)
+		fmt.Fprintln(h, threads, r.Winnow)
 	}
 	cfg.Checkpoint = config.Span{} // it does not change the outcome
 	flat := config.Flatten(cfg)

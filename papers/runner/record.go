@@ -123,8 +123,7 @@ func (r *recorder) writeRecorded(o *studies.Outcome) {
 		o.Measures[name+late] = v
 	}
 	if r.whole {
-		o.Traces = r.listBatchCounts()
-		o.Traces[accuracy] = thinTrace(steps, share)
+		o.Traces = map[string]studies.Trace{accuracy: {X: steps, Y: share}}
 		r.recordSpread(o)
 	}
 }
@@ -141,18 +140,6 @@ func (r *recorder) writeWeights(o *studies.Outcome) {
 	if w := r.seen.Weighing; w != nil {
 		o.Measures[maw], o.Measures[sdaw] = w.Mean, w.Deviation
 	}
-}
-
-// listBatchCounts returns the counts of each step's filtering, over rows of the batch whose true label is known.
-func (r *recorder) listBatchCounts() map[string]studies.Trace {
-	var right, wrong, kept, clean studies.Trace
-	for _, s := range r.filter.Steps {
-		appendPoint(&right, s.Step, float64(s.Right))
-		appendPoint(&wrong, s.Step, float64(s.Wrong))
-		appendPoint(&kept, s.Step, float64(s.Kept))
-		appendPoint(&clean, s.Step, float64(s.Clean))
-	}
-	return map[string]studies.Trace{"right": right, "wrong": wrong, "kept": kept, "kept-right": clean}
 }
 
 // recordSpread records the distribution of the scores around the chart's steps, and the concentrations after every step
@@ -173,20 +160,6 @@ func (r *recorder) recordSpread(o *studies.Outcome) {
 			o.Spread(kappa, studies.Spread{Step: d.Step, Box: []float64{k.Low, k.Q1, k.Median, k.Q3, k.High}})
 		}
 	}
-}
-
-// tracePoints is about the number of points kept of a trace.
-const tracePoints = 400
-
-// thinTrace keeps the last point of each of equal segments.
-func thinTrace(x, y []float64) (t studies.Trace) {
-	every := max((len(x)+tracePoints-1)/tracePoints, 1)
-	for i := range x {
-		if (i+1)%every == 0 || i == len(x)-1 {
-			t.X, t.Y = append(t.X, x[i]), append(t.Y, y[i])
-		}
-	}
-	return t
 }
 
 // convertHistogram returns a histogram with bins as wide as the other's, so that they can be drawn over each other.

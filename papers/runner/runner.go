@@ -24,7 +24,6 @@ import (
 type Options struct {
 	Study   studies.Study
 	Data    []Source
-	Glyphs  *Glyphs  // instead of Data
 	Dir     string   // for the cells and the results
 	Seeds   []uint64 // none: 1 to the study's number
 	Rows    []string // parts of the names of the rows to run; none: all
@@ -34,16 +33,13 @@ type Options struct {
 	// Finetune is the part of the network that every row with a recipe trains, as finetune.weights names it; "": as the
 	// row says.
 	Finetune string
-	// Model is the network to train, which also makes the features that a source does not name; "": the network that
-	// made the features. {seed} in it stands for the seed.
-	Model   string
-	Root    location.Source                                          // of the images of sources that name none
-	Jobs    int                                                      // cells at once, as [grid.Machine] takes it
-	Threads int                                                      // of all jobs together; 0: one for each core
-	Winnow  string                                                   // version of winnow, for the outcomes
-	Host    extraction.Host                                          // makes the features of Glyphs, and takes notes
-	Watch   func(what string) (at func(done, total int), end func()) // shows the progress in percent; may be nil
-	Runtime func(threads int) (*ort.Runtime, error)                  // opens ONNX Runtime with this many threads
+	Root     location.Source                                          // of the images of sources that name none
+	Jobs     int                                                      // cells at once, as [grid.Machine] takes it
+	Threads  int                                                      // of all jobs together; 0: one for each core
+	Winnow   string                                                   // version of winnow, for the outcomes
+	Host     extraction.Host                                          // of the trainings
+	Watch    func(what string) (at func(done, total int), end func()) // shows the progress in percent; may be nil
+	Runtime  func(threads int) (*ort.Runtime, error)                  // opens ONNX Runtime with this many threads
 }
 
 // reproduction is one run of a study.
@@ -54,9 +50,7 @@ type reproduction struct {
 	grid    grid.Grid[studies.Cell, studies.Outcome]
 	results *studies.Results
 
-	noted   sync.Map // notes of trainings
-	drawing sync.Mutex
-	columns map[[2]uint64]drawnColumn // of a study without data, by column and seed
+	noted sync.Map // notes of trainings
 }
 
 // openReproduction reads the data and lists the cells.
@@ -71,9 +65,6 @@ func openReproduction(ctx context.Context, o Options) (*reproduction, error) {
 		return nil, err
 	}
 	if err := r.openData(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.openPictures(ctx); err != nil {
 		return nil, err
 	}
 	r.openGrid()
@@ -188,7 +179,6 @@ func (r *reproduction) writeResults(ctx context.Context) error {
 	if r.results.Len() == 0 {
 		return nil
 	}
-	r.readPictures(ctx)
 	if err := r.results.Write(r.nameTablesFolder()); err != nil {
 		return err
 	}

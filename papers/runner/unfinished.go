@@ -11,43 +11,36 @@ import (
 	"time"
 
 	"winnow/internal/atomicfile"
-	"winnow/internal/lock"
+	"winnow/internal/hint"
 	"winnow/internal/regular"
 	"winnow/papers/studies"
 	"winnow/run"
 	"winnow/train"
 )
 
-// errLost is the error of a cell's folder from which the training cannot resume: the cell starts again.
-var errLost = errors.New("the cell's files do not fit together")
-
 // cellDir is where a cell that trains a network keeps its checkpoint until it is done.
 func (r *reproduction) cellDir(key string) string { return filepath.Join(r.Dir, "unfinished", key) }
 
-// resolveTraining resolves a cell's training. dir is its folder, if it has one, for the checkpoint of a network. If
-// another study trains the same network now, this one keeps no checkpoint. end closes the training.
+// resolveTraining resolves a cell's training. dir is its folder for the checkpoint, if it trains a network.
 func (r *reproduction) resolveTraining(ctx context.Context, t training, cell studies.Cell) (
-	plan *run.Training, dir string, end func(), err error) {
-	opts, in := r.newTrainingOptions(), run.Input{Data: &t.data}
+	plan *run.Training, dir string, err error) {
+	opts := r.newTrainingOptions()
 	opts.Last = r.Study.State == studies.Last
 	if t.cfg.Finetune.On() {
-		cfg := t.cfg
-		cfg.Checkpoint = t.every
-		opts.Dir, opts.Resume = r.cellDir(cell.Key), true
-		if err := os.MkdirAll(opts.Dir, 0o755); err != nil {
-			return nil, "", nil, fmt.Errorf("reproduce: %w", err)
+		dir, t.cfg.Checkpoint = r.cellDir(cell.Key), t.every
+		opts.Dir, opts.Resume = dir, true
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, "", fmt.Errorf("reproduce: %w", err)
 		}
-		plan, err = run.Resolve(ctx, cfg, in, opts)
-		if err == nil && plan.Resumed > 0 {
-			r.grid.Say("%s: resumes after step %d of %d", r.describeCell(cell), plan.Resumed, plan.Steps)
-		}
-		if !errors.As(err, new(*lock.Held)) {
-			return plan, opts.Dir, func() { plan.Close() }, err
-		}
-		opts.Dir, opts.Resume = "", false
 	}
-	plan, err = run.Resolve(ctx, t.cfg, in, opts)
-	return plan, "", func() { plan.Close() }, err
+	plan, err = run.Resolve(ctx, t.cfg, run.Input{Data: &t.data}, opts)
+	if err == nil && plan.Resumed > 0 {
+		r.grid.Say("%s: resumes after step %d of %d", r.describeCell(cell), plan.Resumed, plan.Steps)
+	}
+	if dir != "" && err != nil {
+		err = hint.With(err, "if its checkpoint is damaged, remove %s: the cell starts again", dir)
+	}
+	return plan, dir, err
 }
 
 // seenAt is the file, in the folder of an unfinished cell, of what the recorder saw of its training up to a step.
@@ -65,7 +58,7 @@ func (r *recorder) keepSeen(dir string, resumed int, start time.Time) (save trai
 			err = json.Unmarshal(text, &r.seen)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errLost, err)
+			return nil, hint.With(fmt.Errorf("reproduce: %w", err), "remove %s: the cell starts again", dir)
 		}
 		if r.filter != nil {
 			r.filter.State = r.seen.Filter
@@ -91,12 +84,6 @@ func (r *recorder) keepSeen(dir string, resumed int, start time.Time) (save trai
 		saved = step
 		return err
 	}, nil
-}
-
-// isLost reports whether a cell failed because of files that an earlier part left.
-func isLost(err error) bool {
-	return errors.Is(err, errLost) || errors.As(err, new(*train.CheckpointError)) ||
-		errors.As(err, new(*train.OtherRunError))
 }
 
 // appendPoint appends a point to a trace. It replaces an earlier point of the same step.

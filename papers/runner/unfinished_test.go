@@ -13,11 +13,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/datasets/glyphs"
 	"winnow/datasets/location"
 	"winnow/internal/testing/orttest"
+	"winnow/models"
 	"winnow/papers/studies"
+	"winnow/run/extraction"
 )
 
 // drawnStudy returns a study with one row that trains a whole network on drawn characters in files. told counts the
@@ -30,8 +33,17 @@ func drawnStudy(t *testing.T, study, row string, set ...string) (o Options, told
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifest := filepath.Join(dir, "manifest.csv")
+	manifest, store := filepath.Join(dir, "manifest.csv"), filepath.Join(dir, "features")
 	if err := glyphs.Write(t.Context(), d, files, filepath.Join(dir, "drawn"), manifest); err != nil {
+		t.Fatal(err)
+	}
+	b, cut, err := extraction.OpenBackbone("glyphnet", models.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := extraction.Extraction{Out: store, Root: files, Paths: d.Paths(), Model: b, Cut: cut,
+		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch}}
+	if _, err := e.Store(t.Context(), extraction.Host{}.Complete()); err != nil {
 		t.Fatal(err)
 	}
 	s, err := studies.Find(study)
@@ -41,9 +53,9 @@ func drawnStudy(t *testing.T, study, row string, set ...string) (o Options, told
 	s.Columns = slices.Clone(s.Columns[:1])
 	told = new(int)
 	o = Options{
-		Study: s, Data: []Source{{Manifest: location.At(manifest)}}, Dir: filepath.Join(dir, "out"),
+		Study: s, Data: []Source{{Manifest: location.At(manifest), Features: store}}, Dir: filepath.Join(dir, "out"),
 		Seeds: []uint64{1}, Rows: []string{row}, Jobs: 1, Threads: 1,
-		Finetune: "all", Model: "glyphnet", Root: location.At(filepath.Join(dir, "drawn")),
+		Finetune: "all", Root: location.At(filepath.Join(dir, "drawn")),
 		Set: append([]string{
 			"length=12 steps", "validation.every=4 steps", "checkpoint=3 steps", "head.out=24",
 			"finetune.augment=digits",
@@ -159,52 +171,6 @@ func TestUnfinishedCellGoesOn(t *testing.T) {
 			if _, err := Run(t.Context(), o); err != nil || *told != 0 {
 				t.Errorf("run again: %d steps, %v", *told, err)
 			}
-		}
-	}
-}
-
-// If the files of a cell do not fit together, they are removed and the cell starts from the beginning.
-func TestUnfinishedCellBeginsAgain(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains for seconds")
-	}
-	whole, _ := drawnStudy(t, "prism-figure2", "AvgSim", "sampler.classes=6", "sampler.images=3", "bank.size=60")
-	if _, err := Run(t.Context(), whole); err != nil {
-		t.Fatal(err)
-	}
-	want := outcomeOf(t, whole)
-	for name, spoil := range map[string]func(file string) error{
-		"seen-*.json": os.Remove, "checkpoint.winnow": func(file string) error { return os.Truncate(file, 100) },
-	} {
-		o, told := drawnStudy(t, "prism-figure2", "AvgSim", "sampler.classes=6", "sampler.images=3", "bank.size=60")
-		ctx, cancel := context.WithCancel(t.Context())
-		watch := o.Watch
-		o.Watch = func(what string) (func(done, total int), func()) {
-			at, end := watch(what)
-			return func(done, total int) {
-				if at(done, total); *told == 7 {
-					cancel()
-				}
-			}, end
-		}
-		if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-		files, err := filepath.Glob(filepath.Join(o.Dir, "unfinished", "*", name))
-		if err != nil || len(files) == 0 {
-			t.Fatal(files, err)
-		}
-		for _, file := range files {
-			if err := spoil(file); err != nil {
-				t.Fatal(err)
-			}
-		}
-		o.Watch = watch
-		if _, err := Run(t.Context(), o); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if diff := cmp.Diff(want, outcomeOf(t, o)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }

@@ -2,13 +2,11 @@ package studies
 
 import (
 	"embed"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 
 	"winnow/internal/catalog"
-	"winnow/internal/text"
 )
 
 //go:embed studies/*.yaml
@@ -48,16 +46,4 @@ func Find(name string) (Study, error) {
 		return Study{}, err
 	}
 	return catalog.Find("reproduce: study", name, all, func(s Study) []string { return []string{s.Name} })
-}
-
-// shownData is how many datasets a list names.
-const shownData = 5
-
-// firstNames returns the first names of datasets, and how many more there are: "cub cars and 3 more".
-func firstNames(datasets []string) string {
-	shown := text.First(datasets, shownData)
-	if n := len(datasets) - len(shown); n > 0 {
-		shown = append(slices.Clone(shown), fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(shown, " ")
 }

@@ -2,7 +2,6 @@ package studies
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -44,30 +43,6 @@ type Counts struct {
 	N     []int     `json:"n"`
 }
 
-// Points are the images of the test split as points of a plane. Class[i], the class of X[i], Y[i], is an index of
-// Classes.
-type Points struct {
-	X       []float64 `json:"x"`
-	Y       []float64 `json:"y"`
-	Class   []int     `json:"class"`
-	Classes []string  `json:"classes"`
-}
-
-// Query is an image of the test split with its nearest images, the nearest first.
-type Query struct {
-	Path    string `json:"path"`
-	Class   string `json:"class"`
-	Nearest []Near `json:"nearest"`
-}
-
-// Near is an image that a query found.
-type Near struct {
-	Path       string  `json:"path"`
-	Class      string  `json:"class"`
-	Similarity float32 `json:"similarity"`
-	Hit        bool    `json:"hit"` // it has the query's class
-}
-
 // Outcome is the result of a cell.
 type Outcome struct {
 	Study, Row, Column string
@@ -79,18 +54,14 @@ type Outcome struct {
 	Last    map[string]float64  `json:",omitempty"`
 	Traces  map[string]Trace    `json:",omitempty"`
 	Spreads map[string][]Spread `json:",omitempty"`
-	Points  *Points             `json:",omitempty"` // if the study's chart is a map
-	Queries []Query             `json:",omitempty"` // if it shows neighbours
 	Steps   int
 	// Score is the validation score of the measured state, if settings are chosen by it.
-	Score  float64 `json:",omitempty"`
-	Choice int     `json:"-"` // see [Cell]
-	// Untrained: validation found the state before the first step best, so that state is measured.
-	Untrained bool              `json:",omitempty"`
-	Settings  map[string]string // the whole configuration
-	Inputs    map[string]string // sha256 of the features and of paths, splits and labels
-	Seconds   float64           // of training and measuring
-	Version   string
+	Score    float64           `json:",omitempty"`
+	Choice   int               `json:"-"` // see [Cell]
+	Settings map[string]string // the whole configuration
+	Inputs   map[string]string // sha256 of the features and of paths, splits and labels
+	Seconds  float64           // of training and measuring
+	Version  string
 }
 
 // Spread records the distribution of values after a step.
@@ -106,11 +77,10 @@ func (o Outcome) Whole() bool { return o.Seed > 0 && len(o.Measures) > 0 }
 
 // Results are the outcomes of a study's cells so far.
 type Results struct {
-	Study    *Study
-	Command  string              // of winnow, that made the results
-	Data     string              // the study's data, in words
-	StandIn  bool                // Data are not the paper's: its numbers are not compared with ours
-	Pictures []map[string][]byte // by column, thumbnails by path as PNG or JPEG, as far as they could be read
+	Study   *Study
+	Command string // of winnow, that made the results
+	Data    string // the study's data, in words
+	StandIn bool   // Data are not the paper's: its numbers are not compared with ours
 
 	// What the page shows besides the study's own: sentences at its head, warnings, charts and small print.
 	Lead, Warnings []string
@@ -139,41 +109,6 @@ func (r *Results) Add(c Cell, o Outcome) {
 		return
 	}
 	r.outcomes[at][int(c.Seed)] = o
-}
-
-// listNotes returns the study's notes and the settings that its trainings chose.
-func (r *Results) listNotes() []string {
-	var chosen []string
-	for i, row := range r.Study.Rows {
-		choices := r.Study.Choices(row)
-		counts := make([]int, len(choices))
-		for j := range r.Study.Columns {
-			for _, o := range r.collectOutcomes(i, j) {
-				if o.Choice > 0 {
-					counts[o.Choice-1]++
-				}
-			}
-		}
-		var list []string
-		for k, n := range counts {
-			if n > 0 {
-				end := ""
-				if k == 0 || k == len(choices)-1 {
-					end = ", the end of the list"
-				}
-				list = append(list, fmt.Sprintf("%s (%d%s)", strings.Join(choices[k], " "), n, end))
-			}
-		}
-		if len(list) > 0 {
-			chosen = append(chosen, row.Name+": "+strings.Join(list, ", "))
-		}
-	}
-	if len(chosen) == 0 {
-		return r.Study.Notes
-	}
-	note := "Settings that each training chose by its validation split, and how many did: " +
-		strings.Join(chosen, "; ") + "."
-	return append(slices.Clone(r.Study.Notes), note)
 }
 
 // collectOutcomes returns the outcomes of a row on a column by seed.
@@ -245,18 +180,16 @@ func (s *Study) computePrintScale(measure string) float64 {
 // notShares are the measures that are not shares, with their printed digits.
 var notShares = map[string]int{
 	"seconds": 1, "kept_classes": 4, "maw": 4, "sdaw": 4, "silhouette": 3, "worst silhouette": 3, Hits10: 2,
-	Seconds5000: 2, AddedMillis: 3, RMSE: 1, Bias: 1,
+	Seconds5000: 2, RMSE: 1, Bias: 1,
 }
 
 // Hits10 is the mean number of images of its class among the 10 nearest of a test image. Images alone in their class
 // are left out.
 const Hits10 = "hits@10"
 
-// Measures on drawn data.
+// Measures that stand alone in their studies: of the time of steps, and on drawn data.
 const (
 	Seconds5000 = "seconds of 5000 steps"
-	Added       = "added"    // as a share of the time of a step without a filter
-	AddedMillis = "added ms" // to a step
 	RMSE        = "rmse"
 	Bias        = "bias"
 )

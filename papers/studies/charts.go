@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"winnow/report/atlas"
 	"winnow/report/chart"
 )
 
@@ -37,14 +36,6 @@ func (r *Results) drawStudyCharts() (all []chart.Drawing) {
 		for j := range r.Study.Columns {
 			if boxes := r.drawBoxes(j); len(boxes.Places) > 0 {
 				all = append(all, boxes)
-			}
-		}
-	case Maps:
-		for j := range r.Study.Columns {
-			for i := range r.Study.Rows {
-				if m, ok := r.mapOf(i, j); ok {
-					all = append(all, m)
-				}
 			}
 		}
 	case Histograms:
@@ -96,12 +87,10 @@ func (r *Results) overColumns(data string) chart.Lines {
 	return lines
 }
 
-// overSteps draws the traces of a column: means over the seeds, and a standard deviation around them. Rows that are not
-// trained are horizontal lines.
+// overSteps draws the traces of a column: means over the seeds, and a standard deviation around them.
 func (r *Results) overSteps(column int) chart.Lines {
 	c := r.Study.Chart
 	lines := chart.Lines{Frame: r.newColumnFrame(column)}
-	end := r.findLastStep(column)
 	for i, row := range r.Study.Rows {
 		at := map[float64][]float64{}
 		for _, o := range r.collectOutcomes(i, column) {
@@ -109,9 +98,6 @@ func (r *Results) overSteps(column int) chart.Lines {
 			for k, x := range t.X {
 				at[x] = append(at[x], t.Y[k])
 			}
-		}
-		if row.Untrained != "" && len(at) > 0 && end > 0 {
-			at[end] = at[0]
 		}
 		if len(at) == 0 {
 			continue
@@ -134,31 +120,6 @@ func (r *Results) overSteps(column int) chart.Lines {
 func (r *Results) newColumnFrame(column int) chart.Frame {
 	c := r.Study.Chart
 	return chart.Frame{Title: r.Study.Title + ": " + r.Study.Columns[column].Name, X: c.X, Y: c.Y}
-}
-
-// findLastStep returns the last recorded step of a column.
-func (r *Results) findLastStep(column int) (last float64) {
-	for i := range r.Study.Rows {
-		for _, o := range r.collectOutcomes(i, column) {
-			for _, x := range o.Traces[r.Study.Chart.Trace].X {
-				last = max(last, x)
-			}
-		}
-	}
-	return last
-}
-
-// mapOf returns a row's map of a column, for the lowest seed.
-func (r *Results) mapOf(row, column int) (atlas.Map, bool) {
-	o, ok := r.findFirstOutcome(row, column)
-	if !ok || o.Points == nil {
-		return atlas.Map{}, false
-	}
-	m := atlas.Map{Title: r.Study.Rows[row].Name + ", " + r.Study.Columns[column].Name, Groups: o.Points.Classes}
-	for i, x := range o.Points.X {
-		m.Points = append(m.Points, atlas.Point{X: x, Y: o.Points.Y[i], Group: o.Points.Class[i]})
-	}
-	return m, true
 }
 
 // findFirstOutcome returns the outcome for the lowest seed.

@@ -2,13 +2,11 @@ package studies
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 
 	"winnow/internal/paired"
-	"winnow/internal/text"
 )
 
 // Claim is a statement of the paper about the order of its numbers.
@@ -50,15 +48,6 @@ type Comparison struct {
 	Paper             *bool // whether it holds in the paper's own numbers; nil: not known
 }
 
-// MarshalJSON implements json.Marshaler: JSON has no NaN.
-func (c Comparison) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[string]any{
-		"better": c.Better, "than": c.Than, "n": c.N, "difference": c.Mean, "low": text.Finite(c.Low),
-		"high": text.Finite(c.High), "p": text.Finite(c.P), "holm": text.Finite(c.Holm), "state": c.State,
-		"seeds_needed": c.Seeds,
-	})
-}
-
 // decideState sets the state, by one rule for any number of seeds: a difference must be significant after Holm's
 // correction for the tests of the study.
 func (c *Comparison) decideState(tests int) {
@@ -72,8 +61,8 @@ func (c *Comparison) decideState(tests int) {
 	}
 }
 
-// verdict is a claim with its comparisons.
-type verdict struct {
+// Verdict is a claim with its comparisons.
+type Verdict struct {
 	Claim       Claim
 	Comparisons []Comparison // those that were run
 	Of          int          // how many the claim makes
@@ -83,7 +72,7 @@ type verdict struct {
 const significance = 0.05
 
 // Count returns the number of comparisons in a state.
-func (v verdict) Count(state State) (n int) {
+func (v Verdict) Count(state State) (n int) {
 	for _, c := range v.Comparisons {
 		if c.State == state {
 			n++
@@ -94,7 +83,7 @@ func (v verdict) Count(state State) (n int) {
 
 // State returns the state of the claim. A claim about all comparisons holds if all hold, and fails if one fails; a
 // claim about most is decided by the majority. Unless all comparisons were run, it is undecided.
-func (v verdict) State() State {
+func (v Verdict) State() State {
 	all, holds, fails := v.Of, v.Count(Holds), v.Count(Fails)
 	switch {
 	case all == 0 || len(v.Comparisons) < all:
@@ -108,7 +97,7 @@ func (v verdict) State() State {
 }
 
 // inPaper counts the comparisons that hold in the paper's own numbers, among those that it has numbers for.
-func (v verdict) inPaper() (holds, of int) {
+func (v Verdict) inPaper() (holds, of int) {
 	for _, c := range v.Comparisons {
 		if c.Paper != nil {
 			of++
@@ -123,14 +112,14 @@ func (v verdict) inPaper() (holds, of int) {
 // side is one side of a comparison: a cell over its seeds, and the paper's value.
 type side struct{ row, column int }
 
-// testClaims tests every claim on the measured values. Comparisons without a common seed were not run. The seeds share
+// TestClaims tests every claim on the measured values. Comparisons without a common seed were not run. The seeds share
 // one test set, so the tests are about other trainings, not other images.
-func (r *Results) testClaims() []verdict {
-	var all []verdict
+func (r *Results) TestClaims() []Verdict {
+	var all []Verdict
 	var ps []float64
 	at := map[question]int{} // in ps
 	for _, c := range r.Study.Claims {
-		v := verdict{Claim: c}
+		v := Verdict{Claim: c}
 		measure := cmp.Or(c.Measure, r.Study.Measures[0])
 		for _, pair := range r.listSides(c) {
 			v.Of++

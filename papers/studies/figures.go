@@ -17,13 +17,13 @@ var figures []byte
 
 // Item is a table or a figure of a paper, or a study of another question, with what makes it.
 type Item struct {
-	Paper   string   `yaml:"paper" json:"paper"` // 001, or winnow
-	Item    string   `yaml:"item" json:"item"`   // Table I, or the study's title
-	Studies []string `yaml:"studies" json:"studies,omitempty"`
-	Columns []string `yaml:"columns" json:"columns,omitempty"` // of the study; none: all
-	Command string   `yaml:"command" json:"command,omitempty"` // if no study makes it
-	Why     string   `yaml:"why" json:"why_not,omitempty"`     // why it cannot be run
-	Data    []string `yaml:"data" json:"data,omitempty"`
+	Paper   string   `yaml:"paper"` // 001, or winnow
+	Item    string   `yaml:"item"`  // Table I, or the study's title
+	Studies []string `yaml:"studies"`
+	Columns []string `yaml:"columns"` // of the study; none: all
+	Command string   `yaml:"command"` // if no study makes it
+	Why     string   `yaml:"why"`     // why it cannot be run
+	Data    []string `yaml:"data"`
 }
 
 // Items returns every table and figure of the papers, in their order, then every study that makes none.
@@ -71,7 +71,7 @@ func WriteItems(to io.Writer, all []Item) error {
 		case len(it.Studies) > 0:
 			by = strings.Join(it.Studies, " ")
 		}
-		w.Row(it.Paper, it.Item, by, firstNames(it.Data))
+		w.Row(it.Paper, it.Item, by, strings.Join(it.Data, " "))
 	}
 	return w.Flush()
 }

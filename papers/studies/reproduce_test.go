@@ -3,7 +3,7 @@ package studies
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"math"
@@ -110,7 +110,7 @@ func checkStudy(t *testing.T, s Study) {
 		}
 	}
 	for i, r := range s.Rows {
-		draws, ways := len(r.Cost) > 0 || r.Estimator != "", 0
+		draws, ways := r.Estimator != "", 0
 		for _, is := range []bool{r.Recipe != "", r.Ratio != nil, r.Untrained != "",
 			r.Judge != "" && r.Recipe == "", draws} {
 			if is {
@@ -118,10 +118,9 @@ func checkStudy(t *testing.T, s Study) {
 			}
 		}
 		if r.Name == "" || s.findRowIndex(r.Name) != i || ways != 1 || draws != s.Drawn() && r.Ratio == nil ||
-			r.Labels != "" && !slices.Contains(Labels, r.Labels) || r.Whole != "" && r.Recipe == "" ||
+			r.Labels != "" && !slices.Contains([]string{Noisy, True, Topline, Oracle, Random}, r.Labels) || r.Whole != "" && r.Recipe == "" ||
 			!slices.Contains([]string{"", Frozen, Whitened}, r.Untrained) ||
 			r.Network != "" && (r.Ratio != nil || r.Judge != "") ||
-			len(r.Cost) > 0 && (len(r.Cost) != 2 || len(s.Rows[0].Cost) != 2) ||
 			len(r.Paper) > 0 && len(r.Paper) != len(s.Columns) {
 			bad("row %+v", r)
 		}
@@ -150,7 +149,7 @@ func checkStudy(t *testing.T, s Study) {
 		rows(slices.Concat(c.Better, c.Than))
 		columns(slices.Concat(c.Columns, c.BetterColumns, c.ThanColumns))
 	}
-	kinds := []string{OverColumns, OverSteps, Histograms, Boxes, Maps, Neighbours}
+	kinds := []string{OverColumns, OverSteps, Histograms, Boxes}
 	if c := s.Chart; c != nil && (!slices.Contains(kinds, c.Kind) ||
 		c.Measure != "" && !slices.Contains(s.Measures, c.Measure) ||
 		slices.Contains(kinds[1:4], c.Kind) && c.Trace == "" || slices.Contains(kinds[2:4], c.Kind) && len(c.At) == 0) {
@@ -209,7 +208,7 @@ func TestSummary(t *testing.T) {
 }
 
 func TestVerdicts(t *testing.T) {
-	v := filled(t, false).testClaims()
+	v := filled(t, false).TestClaims()
 	if len(v) != 3 {
 		t.Fatal(len(v))
 	}
@@ -219,8 +218,8 @@ func TestVerdicts(t *testing.T) {
 	}
 	// two seeds are tested as any number is
 	if c := better[0]; math.IsNaN(c.P) || c.State != CannotSay ||
-		!strings.Contains(c.formatComparison(), ", 2 seeds, p ") {
-		t.Errorf("%+v: %s", c, c.formatComparison())
+		!strings.Contains(c.Format(), ", 2 seeds, p ") {
+		t.Errorf("%+v: %s", c, c.Format())
 	}
 	if better[0].Paper == nil || !*better[0].Paper || better[1].Paper != nil {
 		t.Errorf("in the paper: %v, %v", better[0].Paper, better[1].Paper)
@@ -242,7 +241,7 @@ func TestAtMost(t *testing.T) {
 	} {
 		r := filled(t, false)
 		r.Study = parsed(t, strings.Replace(example, sized, claim+", columns: ten}", 1))
-		c := r.testClaims()[1].Comparisons[0]
+		c := r.TestClaims()[1].Comparisons[0]
 		if math.Abs(c.Mean-want) > 1e-9 || c.Paper == nil || *c.Paper != (want > 0) {
 			t.Errorf("%s of .72 and .75, .715 in the paper: found %+.3f, %v", claim, c.Mean, *c.Paper)
 		}
@@ -256,7 +255,7 @@ func TestVerdictFails(t *testing.T) {
 			Measures: map[string]float64{"p@1": .1 + .01*float64(seed)}})
 		r.Add(Cell{Row: 0, Column: 0, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .7}})
 	}
-	if v := r.testClaims()[0]; v.Comparisons[0].State != Fails || v.State() != Fails || v.Count(Fails) != 1 {
+	if v := r.TestClaims()[0]; v.Comparisons[0].State != Fails || v.State() != Fails || v.Count(Fails) != 1 {
 		t.Errorf("%+v", v)
 	}
 }
@@ -302,12 +301,12 @@ func TestStates(t *testing.T) {
 				}
 			}
 		}
-		v := r.testClaims()[0]
+		v := r.TestClaims()[0]
 		if got := v.Comparisons[0]; got.State != c.want {
 			t.Errorf("%s: %s (p %v, corrected %v), want %s", c.name, got.State, got.P, got.Holm, c.want)
 		}
 		if c.others > 0 && v.State() != CannotSay {
-			t.Errorf("%s: the claim %s, of %s", c.name, v.State(), v.countStates())
+			t.Errorf("%s: the claim %s, of %s", c.name, v.State(), v.CountStates())
 		}
 	}
 	s := &Study{
@@ -322,16 +321,16 @@ func TestStates(t *testing.T) {
 		r.Add(Cell{Row: 0, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .5 + v}})
 		r.Add(Cell{Row: 1, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .5}})
 	}
-	v := r.testClaims()
+	v := r.TestClaims()
 	if first := v[0].Comparisons[0]; first.Holm != 2*first.P || v[1].Comparisons[0].Holm != first.Holm {
 		t.Errorf("a comparison of two claims counts twice: %+v", v)
 	}
-	most := verdict{Claim: Claim{Most: true}, Of: 3,
+	most := Verdict{Claim: Claim{Most: true}, Of: 3,
 		Comparisons: []Comparison{{State: Holds}, {State: Holds}, {State: Fails}}}
-	if all := (verdict{Of: 3, Comparisons: most.Comparisons}); most.State() != Holds || all.State() != Fails {
+	if all := (Verdict{Of: 3, Comparisons: most.Comparisons}); most.State() != Holds || all.State() != Fails {
 		t.Errorf("of most %s, of all %s", most.State(), all.State())
 	}
-	if part := (verdict{Of: 4, Claim: most.Claim, Comparisons: most.Comparisons}); part.State() != CannotSay {
+	if part := (Verdict{Of: 4, Claim: most.Claim, Comparisons: most.Comparisons}); part.State() != CannotSay {
 		t.Errorf("three of four comparisons were run, and the claim %s", part.State())
 	}
 }
@@ -342,15 +341,12 @@ func TestLastStates(t *testing.T) {
 	r.Add(Cell{Row: 0, Column: 0, Seed: 1}, Outcome{
 		Measures: map[string]float64{"p@1": .7, "map@r": .3}, Last: map[string]float64{"p@1": .6, "map@r": .2},
 	})
-	var text, md, table, js bytes.Buffer
-	for _, err := range []error{r.Text(&text), r.Markdown(&md), r.CSV(&table), r.JSON(&js)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+	var md, table bytes.Buffer
+	if err := errors.Join(r.Markdown(&md), r.CSV(&table)); err != nil {
+		t.Fatal(err)
 	}
 	for page, want := range map[string]string{
-		text.String(): "p@1 %, last state", md.String(): "| p@1 %, last state | ten |",
-		table.String(): `"p@1, last state",0.6,`, js.String(): `"p@1, last state"`,
+		md.String(): "| p@1 %, last state | ten |", table.String(): `"p@1, last state",0.6,`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("lacks %q:\n%s", want, page)
@@ -360,17 +356,15 @@ func TestLastStates(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	r := filled(t, false)
-	var text, page, md, table, js bytes.Buffer
-	for _, err := range []error{r.Text(&text), r.HTML(&page), r.Markdown(&md), r.CSV(&table), r.JSON(&js)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+	var page, md, table bytes.Buffer
+	if err := errors.Join(r.HTML(&page), r.Markdown(&md), r.CSV(&table)); err != nil {
+		t.Fatal(err)
 	}
 	for _, want := range []string{"73.50 ±2.12 (71.50?)",
 		"2 of 2 comparisons run, holds in 0",
 		"0.667 ±0.000"} {
 		for name, page := range map[string]string{
-			"text": text.String(), "html": html.UnescapeString(page.String()), "markdown": md.String(),
+			"html": html.UnescapeString(page.String()), "markdown": md.String(),
 		} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s lacks %q:\n%s", name, want, page)
@@ -381,37 +375,11 @@ func TestPages(t *testing.T) {
 	if err != nil || len(lines) != 1+3*2*2*2 {
 		t.Errorf("%d lines: %v", len(lines), err)
 	}
-	if !json.Valid(js.Bytes()) {
-		t.Error("not JSON")
-	}
 	var other bytes.Buffer
-	err = filled(t, true).Text(&other)
+	err = filled(t, true).Markdown(&other)
 	if told := other.String(); err != nil || strings.Contains(told, "71.50") ||
 		!strings.Contains(told, "not the paper's data") {
 		t.Error(err, told)
-	}
-}
-
-// A note below the table lists the settings that trainings chose, and marks the ends of the choices.
-func TestChosen(t *testing.T) {
-	s := &Study{
-		Measures: []string{"p@1"}, Tune: []Names{{"solver.lr=1"}, {"solver.lr=2"}, {"solver.lr=3"}},
-		Rows: []Row{{Name: "a", Recipe: "x"}}, Columns: []Column{{Name: "x"}},
-	}
-	r := NewResults(s, "x", true)
-	for seed, best := range []int{3, 2, 3} {
-		for choice := 1; choice <= 3; choice++ {
-			o := Outcome{Measures: map[string]float64{"p@1": .5}, Score: .1}
-			if choice == best {
-				o.Score = .2
-			}
-			r.Add(Cell{Seed: uint64(seed + 1), Choice: choice}, o)
-		}
-	}
-	want := "Settings that each training chose by its validation split, and how many did: a: solver.lr=2 (1), " +
-		"solver.lr=3 (2, the end of the list)."
-	if got := r.listNotes(); len(got) != 1 || got[0] != want {
-		t.Errorf("found %q, expected %q", got, want)
 	}
 }
 
@@ -434,7 +402,7 @@ claims:
   - {say: less noise is better, better: plain, better_columns: ten, than_columns: half}
 `
 	of := map[[2]int]float64{{0, 0}: .6, {0, 1}: .4, {1, 0}: .7, {1, 1}: .5} // row, column
-	results := func(left func(row, column, seed int) bool) []verdict {
+	results := func(left func(row, column, seed int) bool) []Verdict {
 		r := NewResults(parsed(t, text), "birds.csv", false)
 		for at, mean := range of {
 			for seed := 1; seed <= 5; seed++ {
@@ -445,7 +413,7 @@ claims:
 				}
 			}
 		}
-		return r.testClaims()
+		return r.TestClaims()
 	}
 	for i, v := range results(func(int, int, int) bool { return false }) {
 		if v.State() != Holds {

@@ -17,22 +17,21 @@ import (
 
 // Study is a table or figure of a paper.
 type Study struct {
-	Name      string   `yaml:"name"`
-	Title     string   `yaml:"title"`
-	Paper     string   `yaml:"paper"`      // PRISM (001)
-	Source    string   `yaml:"source"`     // Table I
-	Notes     []string `yaml:"notes"`      // printed below the table
-	HeadNotes []string `yaml:"head_notes"` // printed too if heads on stored features are trained
-	Seeds     int      `yaml:"seeds"`      // default number of repetitions
-	State     string   `yaml:"state"`      // the state of a training that is measured: last or best
-	Unit      string   `yaml:"unit"`       // of the paper's numbers, and of ours when printed: percent or share
-	Measures  []string `yaml:"measures"`   // the paper's come first, in the order of its cells
-	Set       []string `yaml:"set"`        // settings of all rows
-	Tune      []Names  `yaml:"tune"`       // settings that trainings choose from by their validation split
-	Chart     *Chart   `yaml:"chart"`
-	Columns   []Column `yaml:"columns"`
-	Rows      []Row    `yaml:"rows"`
-	Claims    []Claim  `yaml:"claims"`
+	Name     string   `yaml:"name"`
+	Title    string   `yaml:"title"`
+	Paper    string   `yaml:"paper"`    // PRISM (001)
+	Source   string   `yaml:"source"`   // Table I
+	Notes    []string `yaml:"notes"`    // printed below the table
+	Seeds    int      `yaml:"seeds"`    // default number of repetitions
+	State    string   `yaml:"state"`    // the state of a training that is measured: last or best
+	Unit     string   `yaml:"unit"`     // of the paper's numbers, and of ours when printed: percent or share
+	Measures []string `yaml:"measures"` // the paper's come first, in the order of its cells
+	Set      []string `yaml:"set"`      // settings of all rows
+	Tune     []Names  `yaml:"tune"`     // settings that trainings choose from by their validation split
+	Chart    *Chart   `yaml:"chart"`
+	Columns  []Column `yaml:"columns"`
+	Rows     []Row    `yaml:"rows"`
+	Claims   []Claim  `yaml:"claims"`
 }
 
 // The state of a training that is measured: the last, or the best on the validation split.
@@ -68,9 +67,6 @@ const (
 	Random  = "random"  // the column's without as many drawn at random: what dropping alone does
 )
 
-// Labels are the names of all.
-var Labels = []string{Noisy, True, Topline, Oracle, Random}
-
 // Row is a method.
 type Row struct {
 	Name   string   `yaml:"name"`
@@ -78,7 +74,7 @@ type Row struct {
 	Whole  string   `yaml:"whole"`  // instead of Recipe, which is for stored features, if the network is trained too
 	Set    []string `yaml:"set"`
 	Tune   []Names  `yaml:"tune"`   // instead of the study's
-	Labels string   `yaml:"labels"` // one of [Labels]; Noisy also ""
+	Labels string   `yaml:"labels"` // one of the above; Noisy also ""
 	// Network made the features of the row, if it is not the table's network. Datasets then have other names, see
 	// [Row.Source].
 	Network string `yaml:"network"`
@@ -89,9 +85,8 @@ type Row struct {
 	Judge     string `yaml:"judge"`
 	Untrained string `yaml:"untrained"` // instead of a recipe: the features as stored (frozen), or whitened
 
-	// For columns whose data is Drawn.
-	Cost      Names  `yaml:"cost"`      // a loss and a filter (or none) whose training steps are timed
-	Estimator string `yaml:"estimator"` // of a class's concentration: a name of theory.Estimators
+	// Estimator of a class's concentration, for columns whose data is Drawn: a name of theory.Estimators.
+	Estimator string `yaml:"estimator"`
 
 	Skip  []string `yaml:"skip"`  // columns that the method does not apply to
 	Paper []Number `yaml:"paper"` // one for each column, or none
@@ -134,7 +129,7 @@ type Ratio struct {
 
 // Chart says how a study is drawn.
 type Chart struct {
-	Kind    string    `yaml:"kind"`    // OverColumns, OverSteps, Histograms, Boxes, Maps or Neighbours
+	Kind    string    `yaml:"kind"`    // OverColumns, OverSteps, Histograms or Boxes
 	Measure string    `yaml:"measure"` // of columns; "": the first one
 	Trace   string    `yaml:"trace"`   // name of the recorded trace
 	At      []float64 `yaml:"at"`      // shares of the training after which histograms and boxes are taken
@@ -149,8 +144,6 @@ const (
 	OverSteps   = "trace"      // a trace over the steps of a run, a line for each row
 	Histograms  = "histograms" // scores of right and wrong labels, one for each row and step
 	Boxes       = "boxes"      // distributions of values after some steps, a box for each row
-	Neighbours  = "neighbours" // pictures of some test images and their nearest, the rows one below the other
-	Maps        = "map"        // the test images as points of a plane, by t-SNE, one map for each row
 )
 
 // Number is a cell of the paper's table: values in the order of the study's measures. "83.30/26.49", "77.6 ?" for a
@@ -253,14 +246,4 @@ func (s *Study) ColumnNames() (names []string) {
 		names = append(names, column.Name)
 	}
 	return names
-}
-
-// Cells returns the number of cells of one seed.
-func (s *Study) Cells() (n int) {
-	for _, row := range s.Rows {
-		if row.Runs() {
-			n += (len(s.Columns) - len(row.Skip)) * max(len(s.Choices(row)), 1)
-		}
-	}
-	return n
 }

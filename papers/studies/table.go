@@ -3,7 +3,6 @@ package studies
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -91,11 +90,7 @@ func (r *Results) countMostSeeds() (n int) {
 	return n
 }
 
-// widest is the most columns of a printed table that keeps the study's layout.
-const widest = 12
-
 // measureTable returns the table of a measure: a header, then a line for each row. Empty rows and columns are left out.
-// A table of more than widest columns, if it has fewer rows, has a line for each column instead.
 func (r *Results) measureTable(measure string) (lines [][]string) {
 	var columns []int
 	for j := range r.Study.Columns {
@@ -122,20 +117,7 @@ func (r *Results) measureTable(measure string) (lines [][]string) {
 			lines = append(lines, line)
 		}
 	}
-	if len(columns) > widest && len(lines) <= len(columns) {
-		return transposeLines(lines)
-	}
 	return lines
-}
-
-func transposeLines(lines [][]string) [][]string {
-	out := make([][]string, len(lines[0]))
-	for j := range out {
-		for _, line := range lines {
-			out[j] = append(out[j], line[j])
-		}
-	}
-	return out
 }
 
 // columnTitle returns the name of a column and, for given labels, their share of wrong ones if known.
@@ -167,17 +149,9 @@ func (s *Study) measureTitle(measure string) string {
 
 // explainTables explains the tables.
 func (r *Results) explainTables() string {
-	least, most, untrained, trainings := math.MaxInt, 0, 0, 0
-	for at, all := range r.outcomes {
+	least, most := math.MaxInt, 0
+	for _, all := range r.outcomes {
 		least, most = min(least, len(all)), max(most, len(all))
-		if r.Study.Rows[at[0]].Recipe != "" {
-			trainings += len(all)
-		}
-		for _, o := range all {
-			if o.Untrained {
-				untrained++
-			}
-		}
 	}
 	text := fmt.Sprintf("Mean ± standard deviation over %d seeds", most)
 	switch {
@@ -185,10 +159,6 @@ func (r *Results) explainTables() string {
 		text = "One seed"
 	case least < most:
 		text = fmt.Sprintf("Mean ± standard deviation over %d to %d seeds (results.csv has each)", least, most)
-	}
-	if untrained > 0 {
-		text += fmt.Sprintf("; in %d of %d trainings no state was better on the validation split than the head before "+
-			"its first step, which is measured there", untrained, trainings)
 	}
 	hasNumbers := slices.ContainsFunc(r.Study.Rows, func(row Row) bool { return len(row.Paper) > 0 })
 	if r.StandIn {
@@ -203,9 +173,9 @@ func (r *Results) explainTables() string {
 	return text + "."
 }
 
-// countStates returns how many comparisons were run, and their number in each state: "6 of 9 comparisons run, holds in
+// CountStates returns how many comparisons were run, and their number in each state: "6 of 9 comparisons run, holds in
 // 4, does not in 1".
-func (v verdict) countStates() string {
+func (v Verdict) CountStates() string {
 	s := fmt.Sprintf("%d of %s run, holds in %d", len(v.Comparisons), text.Plural(v.Of, "comparison"), v.Count(Holds))
 	if n := v.Count(Fails); n > 0 {
 		s += fmt.Sprintf(", does not in %d", n)
@@ -213,8 +183,8 @@ func (v verdict) countStates() string {
 	return s
 }
 
-// describeState returns the state in words.
-func (v verdict) describeState() string {
+// DescribeState returns the state in words.
+func (v Verdict) DescribeState() string {
 	if len(v.Comparisons) == 0 {
 		return "not run"
 	}
@@ -223,18 +193,18 @@ func (v verdict) describeState() string {
 
 // formatVerdict returns a verdict in one line: "PRISM above unfiltered at every rate: 8 of 8 comparisons run, holds in
 // 7; in the paper's numbers 8 of 8".
-func (v verdict) formatVerdict(standIn bool) string {
+func (v Verdict) formatVerdict(standIn bool) string {
 	return v.Claim.Say + ": " + v.formatVerdictNumbers(standIn)
 }
 
 // formatVerdictNumbers returns a verdict without its claim.
-func (v verdict) formatVerdictNumbers(standIn bool) string {
+func (v Verdict) formatVerdictNumbers(standIn bool) string {
 	if len(v.Comparisons) == 0 {
-		return v.describeState()
+		return v.DescribeState()
 	}
-	text := v.countStates()
+	text := v.CountStates()
 	if c := v.Comparisons[0]; v.Of == 1 {
-		text = fmt.Sprintf("%s, %s", c.State, c.formatComparison())
+		text = fmt.Sprintf("%s, %s", c.State, c.Format())
 	}
 	if in, of := v.inPaper(); of > 0 && !standIn {
 		text += fmt.Sprintf("; in the paper's numbers %d of %d", in, of)
@@ -242,8 +212,8 @@ func (v verdict) formatVerdictNumbers(standIn bool) string {
 	return text
 }
 
-// formatComparison returns a comparison in numbers: "+0.0123, 5 seeds, p 0.004, corrected 0.03".
-func (c Comparison) formatComparison() string {
+// Format returns a comparison in numbers: "+0.0123, 5 seeds, p 0.004, corrected 0.03".
+func (c Comparison) Format() string {
 	s := fmt.Sprintf("%+.4f, %s", c.Mean, text.Plural(c.N, "seed"))
 	if !math.IsNaN(c.P) {
 		s += fmt.Sprintf(", p %.2g, corrected %.2g", c.P, c.Holm)
@@ -256,7 +226,7 @@ func (c Comparison) formatComparison() string {
 
 // listUnheld returns a line for each comparison that does not hold, then for each undecided one. A single comparison is
 // in the sentence.
-func (v verdict) listUnheld() (lines []string) {
+func (v Verdict) listUnheld() (lines []string) {
 	if v.Of == 1 {
 		return nil
 	}
@@ -265,7 +235,7 @@ func (v verdict) listUnheld() (lines []string) {
 			if c.State == state {
 				lines = append(
 					lines,
-					fmt.Sprintf("%s: %s against %s: %s", c.State, c.Better, c.Than, c.formatComparison()),
+					fmt.Sprintf("%s: %s against %s: %s", c.State, c.Better, c.Than, c.Format()),
 				)
 			}
 		}
@@ -274,7 +244,7 @@ func (v verdict) listUnheld() (lines []string) {
 }
 
 // explainTests explains the comparisons.
-func explainTests(verdicts []verdict) string {
+func explainTests(verdicts []Verdict) string {
 	asks := map[question]bool{}
 	for _, v := range verdicts {
 		for _, c := range v.Comparisons {
@@ -294,29 +264,4 @@ func explainTests(verdicts []verdict) string {
 		"would find it with a chance of 80 %%, if it is at most 1,000. Of a claim that was not run as a whole "+
 		"nothing can be said. All seeds share one test set: the result is about other trainings, not other images.",
 		significance, corrected)
-}
-
-// Text writes tables and verdicts for a terminal.
-func (r *Results) Text(w io.Writer) error {
-	var b strings.Builder
-	s := r.Study
-	fmt.Fprintf(&b, "%s — %s, %s\n%s\n", s.Title, s.Paper, s.Source, r.explainTables())
-	for _, m := range r.listMeasures() {
-		b.WriteString("\n")
-		text.Aligned(&b, r.measureTable(m), 0)
-	}
-	if verdicts := r.testClaims(); len(verdicts) > 0 {
-		fmt.Fprintf(&b, "\nclaims\n%s\n", explainTests(verdicts))
-		for _, v := range verdicts {
-			fmt.Fprintf(&b, "  %s\n", v.formatVerdict(r.StandIn))
-			for _, line := range v.listUnheld() {
-				fmt.Fprintf(&b, "    %s\n", line)
-			}
-		}
-	}
-	for _, note := range r.listNotes() {
-		fmt.Fprintf(&b, "\nnote: %s\n", note)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

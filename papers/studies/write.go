@@ -19,7 +19,7 @@ func (r *Results) Markdown(w io.Writer) error {
 		b.WriteString("\n" + r.MarkdownTable(m))
 	}
 	b.WriteString(r.writeClaimsPart())
-	for _, note := range r.listNotes() {
+	for _, note := range r.Study.Notes {
 		fmt.Fprintf(&b, "\n%s\n", note)
 	}
 	_, err := io.WriteString(w, b.String())
@@ -40,14 +40,14 @@ func (r *Results) MarkdownTable(measure string) string {
 
 // writeClaimsPart returns the part of the page about the claims; none: "".
 func (r *Results) writeClaimsPart() string {
-	verdicts := r.testClaims()
+	verdicts := r.TestClaims()
 	if len(verdicts) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n\n%s\n\n", ClaimsTitle, explainTests(verdicts))
 	for _, v := range verdicts {
-		fmt.Fprintf(&b, "- **%s** – %s\n", v.describeState(), v.formatVerdict(r.StandIn))
+		fmt.Fprintf(&b, "- **%s** – %s\n", v.DescribeState(), v.formatVerdict(r.StandIn))
 		for _, line := range v.listUnheld() {
 			fmt.Fprintf(&b, "  - %s\n", line)
 		}

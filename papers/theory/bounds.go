@@ -60,15 +60,15 @@ func noisyPerClean(gamma float64) float64 { return 1 / (1/gamma - 1) }
 // pair if each positive pair draws one negative of its anchor. Batches of fewer classes change neither: every positive
 // pair uses one negative pair, so w₊/w₋ is the ratio of their numbers.
 type OneToOne struct {
-	PositivePairs int `json:"positive_pairs"` // K·s(s-1)
-	NegativePairs int `json:"negative_pairs"` // Ks·(K-1)s
+	PositivePairs int // K·s(s-1)
+	NegativePairs int // Ks·(K-1)s
 	// Triplets is every positive pair with every negative of its anchor.
-	Triplets             int     `json:"triplets"`
-	NegativesPerPositive int     `json:"negatives_per_positive"` // (K-1)s
-	PositivesPerNegative int     `json:"positives_per_negative"` // s-1
-	Weight               float64 `json:"negative_weight"`        // exactly: (s-1)/((K-1)s)
-	WeightPrinted        float64 `json:"negative_weight_printed"`
-	Bound                float64 `json:"unhinged_bound"` // as unhingedBound, with the exact weight
+	Triplets             int
+	NegativesPerPositive int     // (K-1)s
+	PositivesPerNegative int     // s-1
+	Weight               float64 // exactly: (s-1)/((K-1)s)
+	WeightPrinted        float64
+	Bound                float64 // as unhingedBound, with the exact weight
 }
 
 // countPairs counts classes × each images, classes ≥ 2 and each ≥ 2. Source: 000 eq. 13–15; w₋ = 1/K

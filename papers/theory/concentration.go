@@ -13,8 +13,8 @@ import (
 type Concentration struct {
 	Kappa   float64 // true concentration, above 0
 	Dim     int     // D of the vectors, ≥ 2
-	Trials  int     // classes drawn for each number of samples
-	Samples []int   // members of a class, each ≥ 2
+	Trials  int     // classes drawn
+	Samples int     // members of a class, ≥ 2
 	Seed    uint64
 }
 
@@ -42,7 +42,6 @@ func limitEstimator(estimate filters.Estimator) func(dim, n int, r float64) floa
 
 // Errors are the errors of an estimator.
 type Errors struct {
-	Samples   int
 	Estimator string
 	Mean      float64 // estimate
 	Bias      float64 // mean - κ
@@ -52,43 +51,38 @@ type Errors struct {
 }
 
 // EstimateConcentration measures the error of estimates of a class's concentration κ from few members, as the filter
-// vMF-Sim makes them (PRISM, Fig. 4). It draws Trials classes for each number of samples and compares the estimates
-// with the truth. All estimators see the same draws. The paper's Fig. 4 calls its axis MSE, but its numbers are RMSE.
+// vMF-Sim makes them (PRISM, Fig. 4). It draws Trials classes and compares the estimates with the truth. All estimators
+// see the same draws. The paper's Fig. 4 calls its axis MSE, but its numbers are RMSE.
 func EstimateConcentration(ctx context.Context, s Concentration) ([]Errors, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	var all []Errors
-	for _, n := range s.Samples {
-		sums := make([]Errors, len(Estimators))
-		for trial := range s.Trials {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			r := meanLength(s, n, rand.New(rand.NewPCG(s.Seed, uint64(n)<<32|uint64(trial))))
-			for i, e := range Estimators {
-				got := e.Estimate(s.Dim, n, r)
-				off := got - s.Kappa
-				sums[i].Mean += got
-				sums[i].MSE += off * off
-				sums[i].MAE += math.Abs(off)
-			}
+	sums := make([]Errors, len(Estimators))
+	for trial := range s.Trials {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		trials := float64(s.Trials)
-		for i, e := range sums {
-			all = append(all, Errors{
-				Samples: n, Estimator: Estimators[i].Name, Mean: e.Mean / trials, Bias: e.Mean/trials - s.Kappa,
-				RMSE: math.Sqrt(e.MSE / trials), MSE: e.MSE / trials, MAE: e.MAE / trials,
-			})
+		r := meanLength(s, rand.New(rand.NewPCG(s.Seed, uint64(s.Samples)<<32|uint64(trial))))
+		for i, e := range Estimators {
+			got := e.Estimate(s.Dim, s.Samples, r)
+			off := got - s.Kappa
+			sums[i].Mean += got
+			sums[i].MSE += off * off
+			sums[i].MAE += math.Abs(off)
 		}
 	}
-	return all, nil
+	trials := float64(s.Trials)
+	for i, e := range sums {
+		sums[i] = Errors{Estimator: Estimators[i].Name, Mean: e.Mean / trials, Bias: e.Mean/trials - s.Kappa,
+			RMSE: math.Sqrt(e.MSE / trials), MSE: e.MSE / trials, MAE: e.MAE / trials}
+	}
+	return sums, nil
 }
 
-// meanLength draws the n members of a class and returns the length of their mean, R.
-func meanLength(s Concentration, n int, r *rand.Rand) float64 {
+// meanLength draws the members of a class and returns the length of their mean, R.
+func meanLength(s Concentration, r *rand.Rand) float64 {
 	sum, v := make([]float64, s.Dim), make([]float64, s.Dim)
-	for range n {
+	for range s.Samples {
 		DrawDirection(v, s.Kappa, r)
 		for j := range v {
 			sum[j] += v[j]
@@ -98,7 +92,7 @@ func meanLength(s Concentration, n int, r *rand.Rand) float64 {
 	for _, x := range sum {
 		norm += x * x
 	}
-	return math.Sqrt(norm) / float64(n)
+	return math.Sqrt(norm) / float64(s.Samples)
 }
 
 // Check returns an error if the setting is invalid.
@@ -110,13 +104,8 @@ func (s Concentration) Check() error {
 		return fmt.Errorf("theory: dim is %d, expected 2 to %d", s.Dim, 1<<16)
 	case s.Trials < 1 || s.Trials > 1e6:
 		return fmt.Errorf("theory: trials are %d, expected 1 to %d", s.Trials, 1000000)
-	case len(s.Samples) == 0:
-		return fmt.Errorf("theory: no number of samples is given, expected at least one")
-	}
-	for _, n := range s.Samples {
-		if n < 2 || n > 1e6 {
-			return fmt.Errorf("theory: %d samples, expected 2 to %d: a single one has no spread", n, 1000000)
-		}
+	case s.Samples < 2 || s.Samples > 1e6:
+		return fmt.Errorf("theory: %d samples, expected 2 to %d: a single one has no spread", s.Samples, 1000000)
 	}
 	return nil
 }

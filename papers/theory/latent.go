@@ -3,11 +3,11 @@ package theory
 // Latent gives the true configurations of triplets whose labels are anchor = positive ≠ negative. The five shares
 // sum to 1.
 type Latent struct {
-	Clean        float64 `json:"clean"`         // anchor = positive ≠ negative
-	AllSame      float64 `json:"all_same"`      // the negative is a positive
-	AllDifferent float64 `json:"all_different"` // the positive is a negative
-	Inverted     float64 `json:"inverted"`      // anchor = negative ≠ positive
-	Other        float64 `json:"other"`         // positive = negative ≠ anchor
+	Clean        float64 // anchor = positive ≠ negative
+	AllSame      float64 // the negative is a positive
+	AllDifferent float64 // the positive is a negative
+	Inverted     float64 // anchor = negative ≠ positive
+	Other        float64 // positive = negative ≠ anchor
 }
 
 // latentTriplet returns the true configurations under label noise p over K classes.
@@ -31,7 +31,7 @@ func latentTriplet(p float64, classes int) Latent {
 	}
 }
 
-// falsePositivePrinted returns P_FP as 004 prints it, with τ²/(C-1)²; see Contrastive.
+// falsePositivePrinted returns P_FP as 004 prints it, with τ²/(C-1)²; see [Describe].
 func falsePositivePrinted(tau float64, classes int) float64 {
 	others := float64(classes - 1)
 	return 1 - (1-tau)*(1-tau) - tau*tau/(others*others)

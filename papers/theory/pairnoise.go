@@ -4,7 +4,7 @@
 // Symbols: p (the τ of SCL-RHE) is the rate of symmetric label noise, 0 ≤ p < 1: a label is right with
 // probability 1-p and any of the K-1 others with probability p/(K-1). K ≥ 2 classes, all equally frequent.
 // q₊ is the share of the truly alike pairs whose labels differ, q₋ that of the truly different pairs whose
-// labels agree. Rates are fractions, not percent. Functions do not check their arguments; [Describe] does.
+// labels agree. Rates are fractions, not percent. Functions do not check their arguments; [Setting.Check] does.
 //
 // Sources: 000 = Le & Odobez, "Theoretical Guarantees of Deep Embedding Losses Under Label Noise"; 004 = the
 // SCL-RHE paper on human-labelling errors in supervised contrastive learning (2024). A printed value is
@@ -16,8 +16,8 @@ import "math"
 // PairNoise is the share of wrong pairs among those that are truly alike (Positive, q₊) and truly different
 // (Negative, q₋).
 type PairNoise struct {
-	Positive float64 `json:"positive"`
-	Negative float64 `json:"negative"`
+	Positive float64
+	Negative float64
 }
 
 // Pairs returns the pair noise of a label noise p over K classes.

@@ -9,76 +9,56 @@ import (
 	"winnow/papers/theory"
 )
 
-// TheoryOptions are the options of winnow papers theory.
-type TheoryOptions struct {
-	Setting theory.Setting
-	JSON    bool
-}
-
 const theoryDescription = `
 For symmetric noise over equally frequent classes: the rates of wrong pairs; the bounds of Le & Odobez (000) for
 unhinged triplets, triplets and the marginal loss; the true configurations of triplets; and the rates of SCL-RHE
 (004). Each number is corrected; where the paper errs, its own number is given too.
 
    winnow papers theory --noise-rate 0.3 --classes 100
-   winnow papers theory --pair-rate 0.6 --classes 10 --each 5 --eta 1.5,4 --json
-
-winnow papers skew measures the skews η and γ of a run.
+   winnow papers theory --noise-rate 0.6 --classes 10 --each 5 --eta 1.5,4
 `
 
-func theoryCommand(call term.Call[TheoryOptions]) *cli.Command {
-	var o TheoryOptions
+func theoryCommand(call term.Call[theory.Setting]) *cli.Command {
+	var o theory.Setting
 	return &cli.Command{
 		Name: "theory",
 		Usage: "compute the effect of a rate of label noise on pairs and triplets, and how much of it losses " +
 			"withstand",
 		Description: theoryDescription,
 		Flags: []cli.Flag{
-			term.Flag(&o.Setting.Rate, "noise-rate", "label noise `P` in [0, 1)"),
-			&cli.Float64Flag{Name: "pair-rate",
-				Usage: "instead of --noise-rate: the share `Q` of truly similar pairs with different labels"},
-			term.Flag(&o.Setting.Classes, "classes", "number `K` of classes; required"),
-			term.Flag(&o.Setting.Each, "each", "images `N` of each class, for the exact weights of 1-1 sampling"),
+			term.Flag(&o.Rate, "noise-rate", "label noise `P` in [0, 1)"),
+			term.Flag(&o.Classes, "classes", "number `K` of classes; required"),
+			term.Flag(&o.Each, "each", "images `N` of each class, for the exact weights of 1-1 sampling"),
 			&cli.StringFlag{Name: "eta", Value: "1,1.25,1.5,2,3,5,10",
 				Usage: "skews η ≥ 1 of mining, how much too often it selects hard negatives: `LIST`"},
 			&cli.StringFlag{Name: "gamma", Value: "0.1,0.25,0.5,0.75,0.9,1",
 				Usage: "skews γ in (0, 1] of the marginal loss's weights: `LIST`"},
-			term.Flag(&o.JSON, "json", "print the result as JSON"),
 		},
 		Action: term.BoundAction(&o, readTheory, call),
 	}
 }
 
-func readTheory(c *cli.Context, o *TheoryOptions) (err error) {
+func readTheory(c *cli.Context, o *theory.Setting) (err error) {
 	switch {
 	case c.Args().Present():
 		return term.NoArguments(c)
-	case c.IsSet("noise-rate") == c.IsSet("pair-rate"):
-		return term.Misused("theory: expected one of --noise-rate and --pair-rate")
+	case !c.IsSet("noise-rate"):
+		return term.Misused("theory: --noise-rate is missing")
 	case !c.IsSet("classes"):
 		return term.Misused("theory: --classes is missing")
-	case c.IsSet("each") && o.Setting.Each == 0:
+	case c.IsSet("each") && o.Each == 0:
 		return term.Misused("--each: found 0, expected 2 or more")
 	}
-	if o.Setting.Eta, err = term.Numbers(c, "eta"); err != nil {
+	if o.Eta, err = term.Numbers(c, "eta"); err != nil {
 		return err
 	}
-	if o.Setting.Gamma, err = term.Numbers(c, "gamma"); err != nil {
-		return err
-	}
-	if c.IsSet("pair-rate") {
-		o.Setting.Rate, err = theory.RateOfPairs(c.Float64("pair-rate"), o.Setting.Classes)
-	}
-	return term.AsMisuse(err)
+	o.Gamma, err = term.Numbers(c, "gamma")
+	return err
 }
 
-func runTheory(_ context.Context, p *term.Program, o TheoryOptions) error {
-	summary, err := theory.Describe(o.Setting)
-	switch {
-	case err != nil:
+func runTheory(_ context.Context, p *term.Program, o theory.Setting) error {
+	if err := o.Check(); err != nil {
 		return term.AsMisuse(err)
-	case o.JSON:
-		return p.JSON(summary)
 	}
-	return summary.Text(p.Out)
+	return theory.Describe(p.Out, o)
 }

@@ -19,7 +19,7 @@ func readReproduce(c *cli.Context) (o Options, err error) {
 	case len(given) == 0 && (c.IsSet("data") || c.Bool("dry-run")):
 		return o, term.Misused("reproduce: found no study, expected one of those that winnow reproduce lists")
 	}
-	o.DryRun, o.JSON = c.Bool("dry-run"), c.Bool("json")
+	o.DryRun = c.Bool("dry-run")
 	if o.List = c.NArg() == 0; o.List {
 		return o, nil
 	}
@@ -31,21 +31,19 @@ func readReproduce(c *cli.Context) (o Options, err error) {
 		return o, term.Misused("--jobs: %w", err)
 	}
 	o.Rows, o.Columns, o.Set = c.StringSlice("rows"), c.StringSlice("columns"), c.StringSlice("set")
-	o.Finetune, o.Model, o.Root = c.String("finetune"), c.String("model"), location.At(c.String("root"))
+	o.Finetune, o.Root = c.String("finetune"), location.At(c.String("root"))
 	if o.Seeds, err = grid.ParseSeeds(c.String("seeds")); err != nil {
 		return o, term.Misused("--seeds: %w", err)
 	}
-	data := c.StringSlice("data")
-	for _, flag := range []string{"classes", "images"} {
-		if c.IsSet(flag) && len(data) > 0 && data[0] != glyphsData {
-			return o, term.Misused("--%s is about --data glyphs", flag)
-		}
-	}
-	if o.Data, err = parseData(data, o.Study); err != nil {
+	if o.Data, err = parseData(c.StringSlice("data"), o.Study); err != nil {
 		return o, err
 	}
-	if o.Data == nil && !o.Study.Drawn() {
-		o.Glyphs = &runner.Glyphs{Classes: c.Int("classes"), Images: c.Int("images")}
+	switch {
+	case o.Study.Drawn() && (o.Finetune != "" || !o.Root.IsZero()):
+		err = term.Misused("--finetune, --root: %s draws what it needs: expected none of them", o.Study.Name)
+	case o.Finetune != "" && runner.Finetunes(&o.Study):
+		err = term.Misused("--finetune: %s says itself what each of its rows trains: expected no --finetune",
+			o.Study.Name)
 	}
-	return o, checkDataOptions(o.Options)
+	return o, err
 }

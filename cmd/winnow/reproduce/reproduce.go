@@ -15,7 +15,7 @@ import (
 // Options are the options of winnow reproduce. Without a study, the papers' tables and figures are listed.
 type Options struct {
 	runner.Options
-	List, DryRun, JSON bool
+	List, DryRun bool
 }
 
 // Command returns the "winnow reproduce" command.
@@ -35,18 +35,17 @@ and figure of the five papers is listed with the study that makes it, and winnow
                            The paper's numbers are shown next to ours; columns of other datasets are left out.
    MANIFEST,FEATURES       any dataset in place of all those of the study. The claims are tested, and the paper's
                            numbers are not shown.
-   glyphs                  the same with the dataset that is part of winnow
    own=MANIFEST,FEATURES   a manifest whose labels are used as given, for the studies that compare filters with the
                            truth: prism-figure2, prism-figure3 (scores of right and wrong labels) and prism-figure5
                            (concentrations of the classes). Their cells hold the numbers of each step.
    cub200@vit=…            for a row that names a network
 
-Rows that train networks need the images, below the manifest's folder, --root or MANIFEST,FEATURES,ROOT. --model
-makes features that are not named. {seed} in FEATURES and --model stands for the seed.
+Rows that train networks train the one that made the features, and need the images, below the manifest's folder,
+--root or MANIFEST,FEATURES,ROOT. {seed} in FEATURES stands for the seed.
 
    winnow reproduce prism-table1 --data cars196=cars.csv,cars.features --seeds 5
-   winnow reproduce prism-table1 --data glyphs --dry-run
-   winnow reproduce prism-table2 --data birds.csv --root birds/ --model mobilenetv2 --finetune all --columns "sym 50"
+   winnow reproduce prism-table1 --data birds.csv,birds.features --dry-run
+   winnow reproduce prism-table2 --data birds.csv,birds.features,birds/ --finetune all --columns "sym 50"
    winnow reproduce prism-figure2 --data own=noisy.csv,birds.features --rows vMF --set filter.rate=0.4
 `
 
@@ -57,12 +56,9 @@ func newReproduceCommand(call term.Call[Options]) *cli.Command {
 		ArgsUsage:   "STUDY",
 		Description: description,
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "data", Usage: "`[NAME=]MANIFEST,FEATURES[,ROOT]`, or glyphs; may be repeated"},
+			&cli.StringSliceFlag{Name: "data", Usage: "`[NAME=]MANIFEST,FEATURES[,ROOT]`; may be repeated"},
 			&cli.StringFlag{Name: "finetune",
 				Usage: "train the network too, in every row: all, or a `STAGE` to train from"},
-			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features",
-				Usage: "`NAME` or ONNX file of the network that is trained, and that makes the features that --data " +
-					"does not name"},
 			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
 				Usage: "`DIR` (or .zip file) that the manifests' paths start from"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "reproduced",
@@ -80,10 +76,7 @@ func newReproduceCommand(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "jobs", DefaultText: "one a thread; of networks on a GPU auto",
 				Usage: "`N` cells at once, each with its share of --threads, or auto: as many as run fastest, by " +
 					"timing some steps of networks"},
-			&cli.IntFlag{Name: "classes", DefaultText: "240", Usage: "--data glyphs: draw `N` characters"},
-			&cli.IntFlag{Name: "images", DefaultText: "50", Usage: "--data glyphs: draw `N` images of each"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the cells and how long they will take, and stop"},
-			term.JSONFlag(),
 		},
 		Action: term.Action(readReproduce, call),
 	}
@@ -91,38 +84,24 @@ func newReproduceCommand(call term.Call[Options]) *cli.Command {
 
 func runReproduce(ctx context.Context, p *term.Program, o Options) error {
 	if o.List {
-		return listStudies(p, o)
+		all, err := studies.Items()
+		if err != nil {
+			return err
+		}
+		return studies.WriteItems(p.Out, all)
 	}
 	o.Threads, o.Winnow, o.Host, o.Watch = p.Compute.Threads, term.Version(), p.Host(), p.Watch
 	o.Runtime = func(threads int) (*ort.Runtime, error) { return p.OpenRuntimeThreads(threads) }
 	if o.DryRun {
 		plan, err := runner.Plan(ctx, o.Options)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case o.JSON:
-			return p.JSON(plan)
 		}
 		return plan.Text(p.Out)
 	}
 	results, err := runner.Run(ctx, o.Options)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case o.JSON:
-		return results.JSON(p.Data)
 	}
-	return results.Text(p.Out)
-}
-
-// listStudies prints what can be reproduced: every table and figure of the papers, and the other studies.
-func listStudies(p *term.Program, o Options) error {
-	all, err := studies.Items()
-	switch {
-	case err != nil:
-		return err
-	case o.JSON:
-		return p.JSON(all)
-	}
-	return studies.WriteItems(p.Out, all)
+	return results.Markdown(p.Out)
 }

@@ -19,7 +19,7 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if do("--json"); !got.List || !got.JSON {
+	if do(); !got.List {
 		t.Errorf("found %+v, expected the list", got)
 	}
 	do("--data", "cub200=a.csv,b", "--seeds", "1,3,7-9", "--rows", "MCL", "--set", "length=5 steps", "--jobs", "2",
@@ -29,16 +29,11 @@ func TestRead(t *testing.T) {
 		t.Errorf("found %+v, expected %+v", got.Data, want)
 	}
 	if !slices.Equal(got.Seeds, []uint64{1, 3, 7, 8, 9}) || got.Study.Name != "prism-table2" ||
-		got.Dir != "reproduced" || !got.DryRun || got.Jobs != 2 || got.List || got.Glyphs != nil {
+		got.Dir != "reproduced" || !got.DryRun || got.Jobs != 2 || got.List {
 		t.Errorf("found %+v", got)
 	}
-	do("--data", "glyphs", "--classes", "12", "prism-table1")
-	if got.Glyphs == nil || *got.Glyphs != (runner.Glyphs{Classes: 12}) || got.Data != nil || got.Seeds != nil {
-		t.Errorf("found %+v, expected glyphs", got)
-	}
-	// Features of another network are given by name, and are not made.
-	do("--data", "pets=p.csv", "--data", "pets@vit=p.csv,v", "--model", "m", "sclrhe-table4")
-	if list := got.Data; len(list) != 2 || list[0].Features != "" || list[1].Name != "pets@vit" ||
+	do("--data", "pets=p.csv,f,img", "--data", "pets@vit=p.csv,v", "sclrhe-table4")
+	if list := got.Data; len(list) != 2 || list[0].Root != location.At("img") || list[1].Name != "pets@vit" ||
 		list[1].Features != "v" {
 		t.Errorf("found %+v", list)
 	}
@@ -46,15 +41,11 @@ func TestRead(t *testing.T) {
 		"prism-table1": "--data is missing",
 		"--data a.csv,b --data c.csv,d prism-table1":         "found \"a.csv,b\", expected NAME=",
 		"--data nix=a.csv,b prism-table1":                    `found "nix=a.csv,b", expected NAME=`,
-		"--data glyphs --seeds 0 prism-table1":               "--seeds",
+		"--data a,b --seeds 0 prism-table1":                  "--seeds",
 		"--data cars196=a,b --data cars196=a,b prism-table1": `found "cars196=a,b", expected NAME=`,
-		"--data pets@vit=p.csv sclrhe-table4":                `found "pets@vit=p.csv" without features, expected them`,
 		"--data pets@beit=p.csv,v sclrhe-table4":             `found "pets@beit=p.csv,v", expected NAME=`,
-		"--data pets@vit=p.csv,,img sclrhe-table4":           "without features, expected them",
 		"--finetune all --data a,b finetune-mnist":           "says itself what each",
-		"--finetune all --root r --data glyphs prism-table2": "its own network",
-		"--model mobilenetv2 --data glyphs prism-table2":     "its own network",
-		"--data a.csv prism-table1":                          "found no features, expected MANIFEST,FEATURES",
+		"--data a.csv prism-table1":                          `found "a.csv", expected`,
 		"--root r prism-figure4":                             "draws what it needs",
 	} {
 		_, err := termtest.Asked(t, newReproduceCommand, strings.Fields(args)...)

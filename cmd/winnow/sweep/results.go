@@ -197,7 +197,7 @@ func (r *results) writeSweepFiles() error {
 
 // writeText writes the settings and the best for people.
 func (r *results) writeText(w io.Writer) error {
-	if err := r.table.Text(w); err != nil {
+	if err := r.table.Markdown(w); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -236,13 +236,12 @@ func (r *results) writeCSV(w io.Writer) error {
 	return table.Error()
 }
 
-// writeJSON writes the best training, all trainings, the table and its verdicts.
+// writeJSON writes the best training and all trainings.
 func (r *results) writeJSON(w io.Writer) error {
 	return text.JSON(w, struct {
 		Best      *sweep.Training  `json:"best"` // by validation
 		TestSplit string           `json:"test_split"`
 		Settings  []string         `json:"settings"` // in words
 		Trainings []sweep.Training `json:"trainings"`
-		studies.Document
-	}{r.best, r.Held, r.Points, r.Trainings, r.table.Document()})
+	}{r.best, r.Held, r.Points, r.Trainings})
 }

@@ -32,7 +32,7 @@ func filled(seeds int) *sweep.Results {
 // claim returns the only comparison of a sweep of two settings.
 func claim(t *testing.T, r *results) studies.Comparison {
 	t.Helper()
-	all := r.table.Verdicts()
+	all := r.table.TestClaims()
 	if len(all) != 1 || len(all[0].Comparisons) != 1 {
 		t.Fatalf("found %+v, expected one comparison", all)
 	}

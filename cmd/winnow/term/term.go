@@ -66,8 +66,8 @@ func CheckedAction[O any](read func(*cli.Context) (O, error), call Call[O]) cli.
 			return err
 		}
 		outputs := claim{all: listOutputs(c), shared: c.IsSet("shard"), overwrite: c.Bool("overwrite")}
-		defer outputs.release()
-		p.claim = outputs.take
+		defer outputs.releaseOutputs()
+		p.claim = outputs.takeOutputs
 		err = call(c.Context, p, o)
 		if s, ok := errors.AsType[hint.Setting](err); ok {
 			return Misused("--%w", s)

@@ -33,7 +33,7 @@ var outputFlags = []string{"out", "clean", "classes", "decided", "npy", "npz", "
 var filled = map[string]string{
 	"extract": "*", "index": "*", "train": runFiles, "sweep": "report.* results.*",
 	"reproduce": "*/report.* */results.csv", "pairs": "cosines-*.svg", "projector": "tensors.tsv metadata.tsv",
-	"quickstart": "report.html result.json manifest.csv suspects.csv suspects.html",
+	"quickstart": "manifest.csv suspects.csv suspects.html",
 }
 
 // runFiles are the files of a run's folder; a test compares them with folder.Files, which this room does not link.
@@ -164,8 +164,8 @@ func readWritten() written {
 	return w
 }
 
-// has reports whether winnow wrote a file.
-func (w written) has(path string) bool {
+// hasWritten reports whether winnow wrote a file.
+func (w written) hasWritten(path string) bool {
 	path, err := filepath.Abs(path)
 	return err == nil && w.paths[path]
 }
@@ -192,44 +192,44 @@ type claim struct {
 	absent            []output // what was not there before
 }
 
-// take refuses to overwrite what winnow did not write, unless --overwrite is given, and notes what is winnow's from now
-// on. Of workers that share an output, the first checks it.
-func (l *claim) take() error {
+// takeOutputs refuses to overwrite what winnow did not write, unless --overwrite is given, and notes what is winnow's
+// from now on. Of workers that share an output, the first checks it.
+func (l *claim) takeOutputs() error {
 	l.list = readWritten()
 	for _, o := range l.all {
 		_, err := os.Stat(cluster.Dir(location.At(o.Path)).Path())
-		if l.overwrite || l.list.has(o.Path) || l.shared && err == nil {
+		if l.overwrite || l.list.hasWritten(o.Path) || l.shared && err == nil {
 			continue
 		}
 		for _, path := range o.old {
-			if isForeign(path, path != o.Path) && !l.list.has(path) {
+			if isForeign(path, path != o.Path) && !l.list.hasWritten(path) {
 				return hint.With(fmt.Errorf("--%s: %s exists and was not written by winnow", o.Flag, path),
 					"name another file or folder, or give --overwrite to replace it")
 			}
 		}
 	}
 	for _, o := range l.all {
-		if !l.shared && !o.exists() {
+		if !l.shared && !o.isThere() {
 			l.absent = append(l.absent, o)
 		}
 		info, err := os.Stat(o.Path)
-		if !l.list.has(o.Path) && (err != nil || info.IsDir() || info.Mode().IsRegular()) {
+		if !l.list.hasWritten(o.Path) && (err != nil || info.IsDir() || info.Mode().IsRegular()) {
 			l.list.addWritten("+", o.Path)
 		}
 	}
 	return nil
 }
 
-// release takes back what the command did not write. A killed command leaves it, so that it can be repeated.
-func (l *claim) release() {
+// releaseOutputs takes back what the command did not write. A killed command leaves it, so that it can be repeated.
+func (l *claim) releaseOutputs() {
 	for _, o := range l.absent {
-		if !o.exists() {
+		if !o.isThere() {
 			l.list.addWritten("-", o.Path)
 		}
 	}
 }
 
-func (o output) exists() bool {
+func (o output) isThere() bool {
 	_, err := os.Lstat(o.Path)
 	return err == nil || datasets.IsShardName(o.Path) && len(datasets.ListShards(o.Path)) > 0
 }

@@ -18,11 +18,3 @@ func Check(t testing.TB, most uint64, f func()) {
 		t.Errorf("allocated %d bytes, expected at most %d", took, most)
 	}
 }
-
-// Exactly skips a test that counts allocations to the byte if the race detector is on, which allocates too.
-func Exactly(t testing.TB) {
-	t.Helper()
-	if race {
-		t.Skip("allocations are counted without the race detector")
-	}
-}

@@ -100,7 +100,9 @@ func (m *maker) characters(ctx context.Context) error {
 	const manifest, images, list = "demo/manifest.csv", "demo/images.zip", "suspects.csv"
 	for _, line := range [][]string{
 		{"quickstart", "--out", "demo", "--noise-rate", "0.4"},
-		{"report", "demo/heads/prism", "--root", images, "--out", "report.html"},
+		{"train", "--manifest", manifest, "--features", "demo/suspects.features", "--noise-rate", "0.4",
+			"--out", "run"},
+		{"report", "run", "--root", images, "--out", "report.html"},
 		{"audit", manifest, "--root", images, "--out", list},
 	} {
 		if err := m.run(ctx, line...); err != nil {

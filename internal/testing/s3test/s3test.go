@@ -4,14 +4,10 @@ package s3test
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -32,7 +28,6 @@ type Server struct {
 
 	mu    sync.Mutex
 	spoil Spoil
-	asked []string
 }
 
 // Spoil answers a request itself, or returns false.
@@ -51,8 +46,6 @@ func Serve(t testing.TB, objects map[string][]byte) *Server {
 	inner := gofakes3.New(s.backend).Server()
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		s.asked = append(s.asked, strings.TrimSpace(r.Method+" "+strings.TrimPrefix(r.URL.Path,
-			"/"+Bucket+"/")+" "+r.Header.Get("Range")))
 		spoil := s.spoil
 		s.mu.Unlock()
 		if spoil == nil || !spoil(w, r) {
@@ -100,39 +93,9 @@ func (s *Server) PutFolder(t testing.TB, prefix, dir string) {
 	}
 }
 
-// Files returns the objects whose keys have this prefix, by the rest of the key.
-func (s *Server) Files(t testing.TB, prefix string) map[string]string {
-	t.Helper()
-	list, err := s.backend.ListBucket(Bucket, &gofakes3.Prefix{HasPrefix: true, Prefix: prefix},
-		gofakes3.ListBucketPage{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, o := range list.Contents {
-		found, err := s.backend.GetObject(Bucket, o.Key, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(found.Contents)
-		if err = errors.Join(err, found.Contents.Close()); err != nil {
-			t.Fatal(err)
-		}
-		files[strings.TrimPrefix(o.Key, prefix)] = string(data)
-	}
-	return files
-}
-
-// Set sets how answers are corrupted from now on (nil: not at all), and forgets earlier requests.
+// Set sets how answers are corrupted from now on (nil: not at all).
 func (s *Server) Set(spoil Spoil) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.spoil, s.asked = spoil, nil
-}
-
-// Asked lists the requests since the last Set: method, key and range.
-func (s *Server) Asked() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.asked)
+	s.spoil = spoil
 }

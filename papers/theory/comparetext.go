@@ -1,4 +1,4 @@
-package pairs
+package theory
 
 import (
 	"fmt"
@@ -13,37 +13,31 @@ import (
 )
 
 // Text writes the result as tables.
-func (r Result) Text(out io.Writer) error {
-	fmt.Fprintf(out, "%s: pairs of %d of %d training images, %d classes\n", r.Name(), r.Compared, r.Images, r.Classes)
+func (r PairResult) Text(out io.Writer) error {
+	fmt.Fprintf(out, "%s: pairs of %d training images, %d classes\n", r.Name, r.Images, r.Classes)
 	w := text.NewTable(out)
 	for _, l := range r.Labellings {
-		w.Row("\n"+l.Name+": "+text.Percent(l.Wrong)+" of the labels wrong", "pairs", "cosine: mean", "5 %", "25 %",
-			"median", "75 %", "95 %")
+		w.Row("\n"+l.Name+": "+text.Percent(l.Wrong)+" of the labels wrong", "pairs", "mean cosine")
 		for _, d := range l.Cosines.Kinds {
-			cells := []string{d.Kind.String(), strconv.Itoa(d.Pairs)}
-			for _, v := range []float64{d.Mean, d.P5, d.Q1, d.Median, d.Q3, d.P95} {
-				cells = append(cells, cosineText(v, d.Pairs))
-			}
-			w.Row(cells...)
+			w.Row(d.Kind.String(), strconv.Itoa(d.Pairs), cosineText(d.Mean, d.Pairs))
 		}
 	}
-	w.Row("\ncosines of false positives", "overlap with true positives", "with true negatives",
-		"nearer than a true positive", "than a true negative")
+	w.Row("\ncosines of false positives", "overlap with true positives", "with true negatives")
 	for _, l := range r.Labellings {
 		c := l.Cosines
-		w.Row(l.Name, text.Percent(c.Overlap), text.Percent(c.OverlapNegatives), text.Percent(c.Nearer),
-			text.Percent(c.NearerThanNegatives))
+		w.Row(l.Name, text.Percent(c.Overlap), text.Percent(c.OverlapNegatives))
 	}
 	w.Row("\nwrong pairs of batches", "P_FP", "symmetric, on paper", "P_FN", "symmetric, on paper", "batches", "rows")
 	for _, l := range r.Labellings {
 		s := l.Signals
-		w.Row(l.Name, text.Percent(s.PFP), text.Percent(l.Formula.PFP), text.Percent(s.PFN),
-			text.Percent(l.Formula.PFN), strconv.Itoa(s.Batches), strconv.Itoa(s.Rows/max(s.Batches, 1)))
+		w.Row(l.Name, text.Percent(s.PFP), text.Percent(l.Formula.Positive), text.Percent(s.PFN),
+			text.Percent(l.Formula.Negative), strconv.Itoa(s.Batches), strconv.Itoa(s.Rows/max(s.Batches, 1)))
 	}
 	w.Row("\nof what is wrong, false positives are", "by rate, P_FP/(P_FP+P_FN)", "symmetric, on paper",
 		"by number of pairs")
 	for _, l := range r.Labellings {
-		w.Row(l.Name, text.Percent(l.Signals.OfRates), text.Percent(l.Formula.OfRates), text.Percent(l.Signals.OfPairs))
+		w.Row(l.Name, text.Percent(l.Signals.OfRates),
+			text.Percent(computeShare(l.Formula.Positive, l.Formula.Negative)), text.Percent(l.Signals.OfPairs))
 	}
 	for k := range r.countLosses() {
 		w.Row("\nby |∂L/∂s| of "+r.Labellings[0].Signals.Losses[k].Name, "false positives of what is wrong",
@@ -60,7 +54,7 @@ func (r Result) Text(out io.Writer) error {
 	return w.Flush()
 }
 
-func (r Result) countLosses() int { return len(r.Labellings[0].Signals.Losses) }
+func (r PairResult) countLosses() int { return len(r.Labellings[0].Signals.Losses) }
 
 // cosineText returns a cosine, or – if there is no pair.
 func cosineText(v float64, pairs int) string {
@@ -71,16 +65,16 @@ func cosineText(v float64, pairs int) string {
 }
 
 // Write writes the drawings into a folder.
-func (r Result) Write(dir string) error {
+func (r PairResult) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("pairs: %w", err)
+		return fmt.Errorf("theory: %w", err)
 	}
 	files := map[string]func(io.Writer) error{}
 	for _, l := range r.Labellings {
 		files["cosines-"+strings.ReplaceAll(l.Name, " ", "-")+".svg"] = r.drawCosines(l).WriteSVG
 	}
 	if err := atomicfile.WriteAll(dir, files); err != nil {
-		return fmt.Errorf("pairs: %w", err)
+		return fmt.Errorf("theory: %w", err)
 	}
 	return nil
 }
@@ -93,34 +87,17 @@ func binEdges() []float64 {
 	return edges
 }
 
-// drawCosines draws SCL-RHE's Fig. 2: shares of each kind of pairs on a logarithmic axis, without false negatives, over
-// the cosines of all labellings.
-func (r Result) drawCosines(l Labelling) chart.Histogram {
+// drawCosines draws SCL-RHE's Fig. 2: shares of each kind of pairs on a logarithmic axis, without false negatives.
+func (r PairResult) drawCosines(l Labelling) chart.Histogram {
 	h := chart.Histogram{Frame: chart.Frame{
 		Title: fmt.Sprintf("Cosines of pairs, labels %s (%s wrong)", l.Name, text.Percent(l.Wrong)), Titled: true,
 		X: "cosine", Y: "share of the pairs of a kind", LogY: true,
 	}}
-	from, to := r.usedBins()
 	for i, kind := range []Kind{TruePositive, TrueNegative, FalsePositive} {
 		tone := []int{0, 2, 1}[i] // false positives stand out
 		d := l.Cosines.Kinds[kind]
-		h.Bars = append(h.Bars, chart.Bars{Name: kind.String(), Edges: binEdges()[from : to+1],
-			Heights: d.computePairShares()[from:to], Tone: tone})
+		h.Bars = append(h.Bars, chart.Bars{Name: kind.String(), Edges: binEdges(),
+			Heights: d.computePairShares(), Tone: tone})
 	}
 	return h
-}
-
-// usedBins returns the range of bins that have pairs: from ≤ b < to.
-func (r Result) usedBins() (from, to int) {
-	from = Bins
-	for _, l := range r.Labellings {
-		for _, d := range l.Cosines.Kinds {
-			for b, n := range d.Counts {
-				if n > 0 {
-					from, to = min(from, b), max(to, b+1)
-				}
-			}
-		}
-	}
-	return from, to
 }

@@ -1,19 +1,14 @@
-// Package pairs measures the pairs of embeddings whose true labels are known: how near each other true and false pairs
-// are, how much of what a contrastive loss asks of a batch is wrong, and how unevenly mining selects pairs. The images
-// are embedded by a run's head or are stored features, in the batches that a training would draw ([OpenBatches]).
+package theory
+
+// The pairs of embeddings whose true labels are known are measured on a run's head or on stored features, in the
+// batches that a training would draw.
 //
 // A pair of images is positive if its given labels are the same, negative otherwise; it is true if the true labels
 // agree. Cosines are of unit rows, in float32; counts and sums are exact or float64.
 //
 // With n_s pairs of the same given label and t_s of the same true one, FP - FN = n_s - t_s: if as many images are
 // mislabelled into a class as out of it, there are as many false negatives as false positives. Only the rates differ:
-// FP is a share of the few positives, FN one of the many negatives.
-//
-// Source: 004 = Long et al., "Understanding and mitigating human-labelling errors in supervised contrastive learning",
-// 2024, section 4.
-package pairs
-
-import "fmt"
+// FP is a share of the few positives, FN one of the many negatives (004 section 4).
 
 // Kind is the kind of a pair.
 type Kind int
@@ -33,20 +28,6 @@ func Kinds() []Kind { return []Kind{TruePositive, FalsePositive, TrueNegative, F
 // String returns the kind in words.
 func (k Kind) String() string {
 	return [kinds]string{"true positives", "false positives", "true negatives", "false negatives"}[k]
-}
-
-// MarshalText implements encoding.TextMarshaler.
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (k *Kind) UnmarshalText(text []byte) error {
-	for _, known := range Kinds() {
-		if known.String() == string(text) {
-			*k = known
-			return nil
-		}
-	}
-	return fmt.Errorf("pairs: kind %q is unknown", text)
 }
 
 // Labels are the two labels of rows, all ≥ 0, with the same numbers of classes.

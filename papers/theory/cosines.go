@@ -1,4 +1,4 @@
-package pairs
+package theory
 
 import (
 	"context"
@@ -11,9 +11,6 @@ import (
 	"winnow/features"
 )
 
-// cells is the number of cells of the cosines -1 … 1, 1.2·10⁻⁴ each: the precision of quantiles.
-const cells = 1 << 14
-
 // Bins is the number of bins over -1 … 1 in which distributions are drawn and compared.
 const Bins = 100
 
@@ -22,30 +19,20 @@ const blockBytes = 32 << 20
 
 // Cosines are the distributions of the cosines of all pairs of some rows under one labelling.
 type Cosines struct {
-	Kinds []Distribution `json:"kinds"` // in the order of [Kinds]
+	Kinds []Distribution // in the order of [Kinds]
 
 	// Overlap is Σ_b min(p_b, q_b) of the shares in the bins of false and true positives: 1 for equal distributions,
 	// 0 if no bin has both. OverlapNegatives is the same of false positives and true negatives.
-	Overlap          float64 `json:"overlap_true_positives"`
-	OverlapNegatives float64 `json:"overlap_true_negatives"`
-
-	// Nearer is the probability that a false positive is nearer than a true one, ties counting half: 1/2 if nearness
-	// does not distinguish them. NearerThanNegatives is the same against true negatives.
-	Nearer              float64 `json:"nearer_than_true_positives"`
-	NearerThanNegatives float64 `json:"nearer_than_true_negatives"`
+	Overlap          float64
+	OverlapNegatives float64
 }
 
 // Distribution is the distribution of the cosines of one kind; all is 0 without pairs.
 type Distribution struct {
-	Kind   Kind    `json:"kind"`
-	Pairs  int     `json:"pairs"` // unordered
-	Mean   float64 `json:"mean"`
-	P5     float64 `json:"p5"` // quantiles, to the width of a cell
-	Q1     float64 `json:"q1"`
-	Median float64 `json:"median"`
-	Q3     float64 `json:"q3"`
-	P95    float64 `json:"p95"`
-	Counts []int   `json:"bins"` // counts of [Bins] equal bins over -1 … 1
+	Kind   Kind
+	Pairs  int // unordered
+	Mean   float64
+	Counts []int // counts of [Bins] equal bins over -1 … 1
 }
 
 // computePairShares returns the counts as shares of all pairs of the kind.
@@ -59,20 +46,20 @@ func (d Distribution) computePairShares() []float64 {
 
 // tally counts the cosines of one labelling.
 type tally struct {
-	of  [kinds][cells]int
+	of  [kinds][Bins]int
 	sum [kinds]float64
 }
 
-// Measure compares all rows of x, n×d unit rows with n ≥ 2, with each other, once for all labellings. Similarities
-// are computed in blocks of at most 32 MiB (a row, if that is more): O(n²d) time.
-func Measure(ctx context.Context, x blas32.General, labellings ...Labels) ([]Cosines, error) {
+// measureCosines compares all rows of x, n×d unit rows with n ≥ 2, with each other, once for all labellings.
+// Similarities are computed in blocks of at most 32 MiB (a row, if that is more): O(n²d) time.
+func measureCosines(ctx context.Context, x blas32.General, labellings ...Labels) ([]Cosines, error) {
 	if x.Rows < 2 {
-		return nil, fmt.Errorf("pairs: found %d images, expected at least 2", x.Rows)
+		return nil, fmt.Errorf("theory: found %d images, expected at least 2", x.Rows)
 	}
 	return measureBlocks(ctx, x, max(1, min(x.Rows, blockBytes/4/x.Rows)), labellings)
 }
 
-// measureBlocks is Measure with blocks of high rows.
+// measureBlocks is measureCosines with blocks of high rows.
 func measureBlocks(ctx context.Context, x blas32.General, high int, labellings []Labels) ([]Cosines, error) {
 	n := x.Rows
 	tallies := make([]tally, len(labellings))
@@ -102,12 +89,12 @@ func measureBlocks(ctx context.Context, x blas32.General, high int, labellings [
 func (t *tally) addPairs(cosines []float32, i int, l Labels) {
 	for j, s := range cosines {
 		kind := l.Kind(i, i+1+j)
-		t.of[kind][cellOf(float64(s))]++
+		t.of[kind][findBin(float64(s))]++
 		t.sum[kind] += float64(s)
 	}
 }
 
-func cellOf(s float64) int { return max(0, min(cells-1, int(math.Floor((s+1)*(cells/2))))) }
+func findBin(s float64) int { return max(0, min(Bins-1, int(math.Floor((s+1)*(Bins/2))))) }
 
 // compareKinds returns the distributions and their comparisons.
 func (t *tally) compareKinds() Cosines {
@@ -117,39 +104,16 @@ func (t *tally) compareKinds() Cosines {
 	}
 	c.Overlap = computeOverlap(c.Kinds[FalsePositive], c.Kinds[TruePositive])
 	c.OverlapNegatives = computeOverlap(c.Kinds[FalsePositive], c.Kinds[TrueNegative])
-	c.Nearer = compareNearness(&t.of[FalsePositive], &t.of[TruePositive])
-	c.NearerThanNegatives = compareNearness(&t.of[FalsePositive], &t.of[TrueNegative])
 	return c
 }
 
 func (t *tally) newDistribution(kind Kind) Distribution {
-	d := Distribution{Kind: kind, Counts: make([]int, Bins)}
-	for cell, n := range t.of[kind] {
+	d := Distribution{Kind: kind, Counts: t.of[kind][:]}
+	for _, n := range d.Counts {
 		d.Pairs += n
-		d.Counts[cell*Bins/cells] += n
 	}
-	if d.Pairs == 0 {
-		return d
-	}
-	d.Mean = t.sum[kind] / float64(d.Pairs)
-	for _, q := range []struct {
-		p  float64
-		to *float64
-	}{{0.05, &d.P5}, {0.25, &d.Q1}, {0.5, &d.Median}, {0.75, &d.Q3}, {0.95, &d.P95}} {
-		*q.to = findCosineQuantile(&t.of[kind], q.p, d.Pairs)
-	}
+	d.Mean = t.sum[kind] / float64(max(d.Pairs, 1))
 	return d
-}
-
-// findCosineQuantile returns the middle of the cell of the ⌈p·total⌉-th smallest cosine.
-func findCosineQuantile(of *[cells]int, p float64, total int) float64 {
-	need, sum := int(math.Ceil(p*float64(total))), 0
-	for cell, n := range of {
-		if sum += n; n > 0 && sum >= need {
-			return (float64(cell)+0.5)/(cells/2) - 1
-		}
-	}
-	return 1
 }
 
 // computeOverlap returns the overlap of two distributions; 0 if a kind has no pair.
@@ -162,18 +126,4 @@ func computeOverlap(a, b Distribution) (sum float64) {
 		sum += math.Min(share, other[i])
 	}
 	return sum
-}
-
-// compareNearness returns P(a > b) + P(a = b)/2 of one cosine of each; 0 if there is none.
-func compareNearness(a, b *[cells]int) float64 {
-	below, total, wins := 0, 0, 0.0
-	for cell, n := range a {
-		wins += float64(n) * (float64(below) + float64(b[cell])/2)
-		below += b[cell]
-		total += n
-	}
-	if total == 0 || below == 0 {
-		return 0
-	}
-	return wins / float64(total) / float64(below)
 }

@@ -1,4 +1,4 @@
-package pairs
+package theory
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ type Meter struct {
 func newMeter(judges []Judge) (*Meter, error) {
 	for _, j := range judges {
 		if _, ok := losses.Slopes(j.Loss, features.Set{}); !ok {
-			return nil, fmt.Errorf("pairs: loss %s is not a function of the pairs of a batch", j.Name)
+			return nil, fmt.Errorf("theory: loss %s is not a function of the pairs of a batch", j.Name)
 		}
 	}
 	return &Meter{judges: judges, slopes: make([][kinds]float64, len(judges))}, nil
@@ -58,25 +58,25 @@ func (m *Meter) Add(z features.Set, l Labels) {
 
 // Signals is the result of a meter. A share of 0 pairs is 0.
 type Signals struct {
-	Batches int          `json:"batches"`
-	Rows    int          `json:"rows"` // of all batches together
-	Pairs   map[Kind]int `json:"pairs"`
+	Batches int
+	Rows    int // of all batches together
+	Pairs   map[Kind]int
 
-	PFP float64 `json:"p_fp"` // share of false pairs among the positives
-	PFN float64 `json:"p_fn"` // share of false pairs among the negatives
+	PFP float64 // share of false pairs among the positives
+	PFN float64 // share of false pairs among the negatives
 
-	OfRates float64      `json:"false_positives_of_wrong_by_rate"`  // P_FP/(P_FP + P_FN)
-	OfPairs float64      `json:"false_positives_of_wrong_by_count"` // FP/(FP + FN)
-	Losses  []lossSignal `json:"losses"`
+	OfRates float64 // P_FP/(P_FP + P_FN)
+	OfPairs float64 // FP/(FP + FN)
+	Losses  []lossSignal
 }
 
 // lossSignal is the weight that a loss gives each kind; |∂L/∂s| is the weight of a pair.
 type lossSignal struct {
-	Name    string           `json:"name"`
-	Shares  map[Kind]float64 `json:"shares"`                   // of Σ |∂L/∂s|
-	OfWrong float64          `json:"false_positives_of_wrong"` // FP/(FP + FN)
+	Name    string
+	Shares  map[Kind]float64 // of Σ |∂L/∂s|
+	OfWrong float64          // FP/(FP + FN)
 	// Weight is the mean weight of a false positive divided by that of a true one.
-	Weight float64 `json:"false_positive_weight"`
+	Weight float64
 }
 
 // sumSignals sums up the batches so far.
