@@ -39,7 +39,7 @@ bin/costs: internal/testing/costs/main.go
 pgserver:
 	@for tool in npm node; do \
 		if ! command -v $$tool >/dev/null; then \
-			echo "make pgserver: SKIPPED, export and search --to postgres:// are NOT tested: no $$tool in PATH" >&2; \
+			echo "make pgserver: SKIPPED, export --to postgres:// are NOT tested: no $$tool in PATH" >&2; \
 			if [ "$$CI" = true ]; then exit 1; else exit 0; fi; \
 		fi; \
 	done; \

@@ -69,7 +69,7 @@ func Example_search() {
 	for i, label := range set.Labels {
 		names[i] = fmt.Sprintf("class%d/%02d.jpg", label, i)
 	}
-	x, err := search.Create(dir, search.Embedder{Model: "the sha256 of a network"}, set.Dim(), features.Float32, names)
+	x, err := search.Create(dir, search.Embedder{Model: "the sha256 of a network"}, set.Dim(), names)
 	if err != nil {
 		log.Fatal(err)
 	}

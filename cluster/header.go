@@ -35,7 +35,7 @@ func (h Header) String() string { return fmt.Sprintf("%d/%d", h.Shard, h.Of) }
 
 // diffHeader says in what the jobs of two parts differ, "" if in nothing.
 func (h Header) diffHeader(other Header) string {
-	a, b := h.identify(), other.identify()
+	a, b := h.identifyWork(), other.identifyWork()
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		if a[name] != b[name] {
 			return fmt.Sprintf("%s %q and %q", name, a[name], b[name])
@@ -47,8 +47,8 @@ func (h Header) diffHeader(other Header) string {
 	return ""
 }
 
-// identify returns all that parts of one job have in common.
-func (h Header) identify() map[string]string {
+// identifyWork returns all that parts of one job have in common.
+func (h Header) identifyWork() map[string]string {
 	all := map[string]string{"command": h.Job, "parts": strconv.Itoa(h.Of), "rows": strconv.Itoa(h.Total)}
 	for name, sum := range h.Inputs {
 		all["input "+name] = sum

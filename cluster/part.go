@@ -21,11 +21,9 @@ import (
 	"winnow/internal/regular"
 )
 
-// A part's folder holds headerFile, which lists the other files once the part is complete; valuesFile is that of a job
-// that writes no files of its own.
+// A part's folder holds headerFile, which lists the other files once the part is complete.
 const (
 	headerFile = "part.json"
-	valuesFile = "values.gob"
 	maxHeader  = 1 << 20
 )
 
@@ -211,34 +209,16 @@ func WriteStatus(w io.Writer, out location.Source) error {
 
 // Made describes the part that a machine made.
 type Made struct {
-	Part     location.Source `json:"part"`
-	Out      location.Source `json:"out"` // of the whole
-	Job      string          `json:"job"`
-	Shard    string          `json:"shard"`
-	First    int             `json:"first"`
-	End      int             `json:"end"`
-	Total    int             `json:"total"`
-	Unit     string          `json:"unit"`
-	Complete bool            `json:"complete"` // it existed: nothing was done
-}
-
-// Write implements [Result].
-func (m Made) Write(w io.Writer) error {
-	done := ""
-	if m.Complete {
-		done = ", was complete: nothing to do"
-	}
-	_, err := fmt.Fprintf(w, "%s: %s %d to %d of %d%s\nshard %s: when all are there: winnow join %s\n",
-		m.Part, m.Unit, m.First+1, m.End, m.Total, done, m.Shard, m.Out)
-	return err
+	Part, Out location.Source // Out: of the whole
+	Shard     string          // i/n
+	Complete  bool            // it existed: nothing was done
 }
 
 // makePart makes the part h, unless it exists and is complete: fill writes its files. A part that was begun is
 // continued; the files of a torn one are removed.
 func makePart(ctx context.Context, out location.Source, h Header, overwrite bool, fill func(at string) error) (Made,
 	error) {
-	m := Made{Part: Path(out, h.Shard, h.Of), Out: Out(out), Job: h.Job, Shard: h.String(), First: h.First,
-		End: h.End, Total: h.Total, Unit: h.Unit}
+	m := Made{Part: Path(out, h.Shard, h.Of), Out: Out(out), Shard: h.String()}
 	if out.IsRemote() {
 		return m, hint.Misused("parts: %s: expected a path on a volume that all machines see", out)
 	}

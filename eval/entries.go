@@ -2,8 +2,6 @@ package eval
 
 import (
 	"context"
-
-	"winnow/features"
 )
 
 const (
@@ -32,23 +30,13 @@ var retrievalEntry = Entry{
 	},
 	Cost: "n queries × m images × d numbers",
 	Measure: func(ctx context.Context, in Input, v Values) (Result, error) {
-		query, gallery := in.Labelled()
-		return Retrieve(ctx, query, gallery, in.Retrieval(v))
+		gallery := in.Gallery
+		if gallery != nil {
+			gallery = new(keepLabelled(*gallery))
+		}
+		return Retrieve(ctx, keepLabelled(in.Test), gallery, RetrievalOptions{K: v.Counts("k"), MaxMem: in.MaxMem,
+			CountLonely: v.Flag("count_lonely"), Queries: v.Count("queries"), Seed: in.Seed, Same: in.Same})
 	},
-}
-
-// Labelled returns the queries and the gallery of a retrieval without unlabelled rows.
-func (in Input) Labelled() (query features.Set, gallery *features.Set) {
-	if in.Gallery != nil {
-		gallery = new(keepLabelled(*in.Gallery))
-	}
-	return keepLabelled(in.Test), gallery
-}
-
-// Retrieval returns the options for these settings of a retrieval.
-func (in Input) Retrieval(v Values) RetrievalOptions {
-	return RetrievalOptions{K: v.Counts("k"), CountLonely: v.Flag("count_lonely"), MaxMem: in.MaxMem,
-		Queries: v.Count("queries"), Seed: in.Seed, Same: in.Same}
 }
 
 var clusteringEntry = Entry{

@@ -26,7 +26,7 @@ type ClassRetrieval struct {
 func RetrieveClasses(
 	ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions,
 ) (Retrieval, []ClassRetrieval, error) {
-	all, err := Ask(ctx, query, gallery, opts, 0, opts.Asking(query.Len()))
+	all, err := askQueries(ctx, query, gallery, opts)
 	if err != nil {
 		return Retrieval{}, nil, err
 	}
@@ -40,17 +40,17 @@ func RetrieveClasses(
 		return Retrieval{}, nil, err
 	}
 	rows := map[int][]int{}
-	for i, label := range all.Labels {
+	for i, label := range all.labels {
 		if label != features.Unlabelled {
 			rows[label] = append(rows[label], i)
 		}
 	}
 	classes := make([]ClassRetrieval, 0, len(rows))
 	for label, of := range rows {
-		c := ClassRetrieval{Label: label, Retrieval: Summarise(opts, all.answersTo(of)), Instead: features.Unlabelled}
+		c := ClassRetrieval{Label: label, Retrieval: all.answersTo(of).sumAnswers(opts), Instead: features.Unlabelled}
 		others := map[int]int{}
 		for _, i := range of {
-			if all.Rank[i] == 0 || all.Rank[i] < 0 && !opts.CountLonely {
+			if all.rank[i] == 0 || all.rank[i] < 0 && !opts.CountLonely {
 				continue
 			}
 			if len(near[i]) > 0 {
@@ -62,7 +62,7 @@ func RetrieveClasses(
 		classes = append(classes, c)
 	}
 	slices.SortFunc(classes, func(a, b ClassRetrieval) int { return cmp.Compare(a.Label, b.Label) })
-	return Summarise(opts, all), classes, nil
+	return all.sumAnswers(opts), classes, nil
 }
 
 // mostFrequent returns the label with the highest count (ties: the lowest label), and the count.
@@ -77,11 +77,10 @@ func mostFrequent(counts map[int]int) (label, times int) {
 }
 
 // answersTo returns the answers to the listed queries.
-func (a Answers) answersTo(rows []int) Answers {
-	var b Answers
+func (a answers) answersTo(rows []int) (b answers) {
 	for _, i := range rows {
-		b.Labels, b.Rank = append(b.Labels, a.Labels[i]), append(b.Rank, a.Rank[i])
-		b.RP, b.AP = append(b.RP, a.RP[i]), append(b.AP, a.AP[i])
+		b.labels, b.rank = append(b.labels, a.labels[i]), append(b.rank, a.rank[i])
+		b.rp, b.ap = append(b.rp, a.rp[i]), append(b.ap, a.ap[i])
 	}
 	return b
 }

@@ -89,29 +89,16 @@ type Retrieval struct {
 func Retrieve(
 	ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions,
 ) (Retrieval, error) {
-	found, err := Ask(ctx, query, gallery, opts, 0, opts.Asking(query.Len()))
-	if err != nil {
-		return Retrieval{}, err
-	}
-	return Summarise(opts, found), nil
+	found, err := askQueries(ctx, query, gallery, opts)
+	return found.sumAnswers(opts), err
 }
 
-// Answers holds the results of some of the queries, from number First on. [Summarise] computes the measures
-// from the answers to all queries, in order.
-type Answers struct {
-	First  int
-	From   int       // number of all queries from which these are drawn
-	Labels []int     // of the queries
-	Rank   []int     // of the first positive, or a rank beyond every K; -1: there is no positive
-	RP, AP []float64 // R-Precision and average precision at R
-}
-
-// Asking returns how many of n queries are used.
-func (o RetrievalOptions) Asking(n int) int {
-	if o.Queries <= 0 || o.Queries >= n {
-		return n
-	}
-	return o.Queries
+// answers holds the results of the queries.
+type answers struct {
+	from   int       // number of all queries from which these are drawn
+	labels []int     // of the queries
+	rank   []int     // of the first positive, or a rank beyond every K; -1: there is no positive
+	rp, ap []float64 // R-Precision and average precision at R
 }
 
 // recallDepths returns the values K of Recall@K.
@@ -122,53 +109,47 @@ func (o RetrievalOptions) recallDepths() []int {
 	return o.K
 }
 
-// Ask does the work of [Retrieve] for the queries from first up to but excluding end, among those used, so that
-// several machines can share it. Time O((end-first)·n·d).
-func Ask(
-	ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions, first, end int,
-) (Answers, error) {
+func askQueries(
+	ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions,
+) (answers, error) {
 	from, among := query.Len(), gallery
 	if gallery == nil {
 		whole := query
 		gallery = &whole
 	}
 	query, at := opts.sampleQueries(query)
-	if first < 0 || end > query.Len() || first > end {
-		return Answers{}, fmt.Errorf("eval: queries %d to %d, expected a range within %d", first, end, query.Len())
-	}
 	leaveOut := opts.Same.leaveOut(query, among, at)
-	query = features.Set{X: features.Part(query.X, first, end-first), Labels: query.Labels[first:end]}
 	positives := make(map[int][]int32) // label → gallery rows, rising
 	for j, label := range gallery.Labels {
 		positives[label] = append(positives[label], int32(j))
 	}
 	deepest := slices.Max(opts.recallDepths())
-	out := Answers{first, from, query.Labels, make([]int, query.Len()), make([]float64, query.Len()),
+	out := answers{from, query.Labels, make([]int, query.Len()), make([]float64, query.Len()),
 		make([]float64, query.Len())}
 	err := eachRow(ctx, query.X, gallery.X, opts.MaxMem, func(i int, s []float32, scratch *ranker) {
-		out.Rank[i] = -1
+		out.rank[i] = -1
 		if query.Labels[i] == features.Unlabelled {
 			return
 		}
 		window := max(deepest, len(positives[query.Labels[i]]))
 		scratch.order.setQuery(s, query.Row(i), gallery.X)
 		ranks, n := scratch.positiveRanks(positives[query.Labels[i]], gallery.Labels, query.Labels[i],
-			leaveOut(first+i), window)
+			leaveOut(i), window)
 		if n == 0 {
 			return
 		}
-		out.Rank[i] = window
+		out.rank[i] = window
 		if len(ranks) > 0 {
-			out.Rank[i] = ranks[0]
+			out.rank[i] = ranks[0]
 		}
 		for j, rank := range ranks {
 			if rank < n {
-				out.RP[i]++
-				out.AP[i] += float64(j+1) / float64(rank+1)
+				out.rp[i]++
+				out.ap[i] += float64(j+1) / float64(rank+1)
 			}
 		}
-		out.RP[i] /= float64(n)
-		out.AP[i] /= float64(n)
+		out.rp[i] /= float64(n)
+		out.ap[i] /= float64(n)
 	})
 	return out, err
 }
@@ -183,18 +164,36 @@ func (o RetrievalOptions) sampleQueries(query features.Set) (asking features.Set
 	return query.Rows(rows), func(i int) int { return rows[i] }
 }
 
-// Summarise returns the means over the answers to all queries, given in the order of the queries.
-func Summarise(opts RetrievalOptions, parts ...Answers) Retrieval {
+// sumAnswers returns the means over the queries that count.
+func (a answers) sumAnswers(opts RetrievalOptions) Retrieval {
 	r := Retrieval{Recall: make(map[int]float64)}
 	for _, k := range opts.recallDepths() { // each once, however often it is listed
 		r.Recall[k] = 0
 	}
-	asked := 0
-	for _, a := range parts {
-		r.addAnswers(a, opts.CountLonely)
-		asked += len(a.Labels)
-		if r.DrawnFrom = 0; asked < a.From {
-			r.DrawnFrom = a.From
+	if len(a.labels) < a.from {
+		r.DrawnFrom = a.from
+	}
+	for i, rank := range a.rank {
+		if a.labels[i] == features.Unlabelled {
+			continue
+		}
+		if rank < 0 {
+			r.Lonely++
+			if !opts.CountLonely {
+				continue
+			}
+		}
+		r.N++
+		r.Hits = append(r.Hits, rank == 0)
+		r.RPrecision += a.rp[i]
+		r.MAPAtR += a.ap[i]
+		if rank == 0 {
+			r.PrecisionAt1++
+		}
+		for k := range r.Recall {
+			if rank >= 0 && rank < k {
+				r.Recall[k]++
+			}
 		}
 	}
 	n := float64(max(r.N, 1))
@@ -205,33 +204,6 @@ func Summarise(opts RetrievalOptions, parts ...Answers) Retrieval {
 	r.RPrecision /= n
 	r.MAPAtR /= n
 	return r
-}
-
-// addAnswers adds up answers.
-func (r *Retrieval) addAnswers(a Answers, countLonely bool) {
-	for i, rank := range a.Rank {
-		if a.Labels[i] == features.Unlabelled {
-			continue
-		}
-		if rank < 0 {
-			r.Lonely++
-			if !countLonely {
-				continue
-			}
-		}
-		r.N++
-		r.Hits = append(r.Hits, rank == 0)
-		r.RPrecision += a.RP[i]
-		r.MAPAtR += a.AP[i]
-		if rank == 0 {
-			r.PrecisionAt1++
-		}
-		for k := range r.Recall {
-			if rank >= 0 && rank < k {
-				r.Recall[k]++
-			}
-		}
-	}
 }
 
 // eachRow calls visit with every row of the similarities q·gᵀ, on all cores, a block of queries at a time.

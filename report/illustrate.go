@@ -20,7 +20,7 @@ const (
 	shownQueries  = 8
 	shownNearest  = 8
 	shownSide     = 96 // pixels
-	shownSeed     = 1  // seed for drawing queries and images of the map
+	shownSeed     = 1  // of the map
 	shownPoints   = 10_000
 )
 
@@ -30,7 +30,7 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, pict
 	var examples measure.Examples
 	if len(measure.Askers(r.now)) > 0 {
 		examples, err = measure.ExamplesAmong(ctx, r.Manifest, r.Split, r.now, measure.ExampleOptions{
-			Choice: measure.ChooseRandom, Queries: shownQueries, K: shownNearest, Seed: shownSeed,
+			Queries: shownQueries, K: shownNearest,
 		})
 		if err != nil {
 			return err

@@ -120,7 +120,7 @@ func (m *Map) flattenVectors(ctx context.Context, h Host, o tsne.Options) ([]tsn
 	defer func() { m.Took = time.Since(start) }()
 	at, end := h.Watch("iterations")
 	defer end()
-	o.Stepped = func(s tsne.State) { at(s.Iteration, o.Iterations) }
+	o.Stepped = func(iteration int) { at(iteration, o.Iterations) }
 	plane, report, err := tsne.Embed(ctx, m.set.X, o)
 	m.TSNE = report
 	if report.Perplexity < o.Perplexity && err == nil {

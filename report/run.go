@@ -61,7 +61,7 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 	if err != nil {
 		return err
 	}
-	left, err := images.Similarities(r.Run, nil, MaxMem, 0)
+	left, err := images.Similarities(r.Run, nil, MaxMem)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func ExampleNearest() {
 	}
 	defer os.RemoveAll(dir)
 	made := search.Embedder{Model: "sha256 of the network", Output: "features"}
-	x, err := search.Create(dir, made, 2, features.Float32, []string{"heron.jpg", "stork.jpg", "wren.jpg"})
+	x, err := search.Create(dir, made, 2, []string{"heron.jpg", "stork.jpg", "wren.jpg"})
 	if err != nil {
 		log.Fatal(err)
 	}

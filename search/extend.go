@@ -52,7 +52,7 @@ type Extension struct {
 }
 
 // Create makes an empty index and returns an Extension of it.
-func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Extension, error) {
+func Create(dir string, e Embedder, dim int, paths []string) (*Extension, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -63,7 +63,7 @@ func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Ext
 		if filepath.IsAbs(e.Source) {
 			e.Place = location.PlaceOf(dir, location.At(e.Source))
 		}
-		info := Info{Version: indexVersion, Dim: dim, DType: dtype, Embedder: e, Unfinished: true}
+		info := Info{Version: indexVersion, Dim: dim, DType: features.Float32, Embedder: e, Unfinished: true}
 		return info, nil, info.checkInfo(dir)
 	})
 }
@@ -163,9 +163,6 @@ func (x *Extension) Added() int { return x.done - len(x.bad) }
 // Total returns the number of rows of the index.
 func (x *Extension) Total() int { return x.info.Rows }
 
-// DType returns the number type of the index.
-func (x *Extension) DType() string { return x.info.DType }
-
 // Bad returns the images that were left out.
 func (x *Extension) Bad() []features.Bad { return x.bad }
 
@@ -198,7 +195,7 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 		keep.Rows++
 	}
 	var data bytes.Buffer
-	err := features.EncodeRows(&data, x.info.DType, keep)
+	err := features.EncodeRows(&data, features.Float32, keep)
 	if err == nil {
 		err = x.addEncoded(data.Bytes(), names.Bytes(), seen.Bytes(), keep.Rows)
 	}

@@ -61,17 +61,6 @@ func (g *Gallery) Close() error {
 	return g.Index.Close()
 }
 
-// Model returns the sha256 of what made the vectors: the head if there is one, else the network.
-func (g *Gallery) Model() string {
-	switch {
-	case g.Index == nil:
-		return g.Store.Key.Model
-	case g.Index.Embedder.Head != "":
-		return g.Index.Embedder.Head
-	}
-	return g.Index.Embedder.Model
-}
-
 // Lookup returns the row of an image. Unreadable images have none.
 func (g *Gallery) Lookup(path string) (row int, ok bool) {
 	if g.Index != nil {
@@ -103,23 +92,16 @@ func NewQuery(name string, vector []float32) (Query, bool) {
 	return Query{Name: name, Vector: vector, Row: -1}, UnitRows(oneRow(vector)) == nil
 }
 
-// Queries reads the queries named by args: paths in the gallery, .npy files of vectors, or images.
-func (g *Gallery) Queries(args []string,
-	embed func(images []string) ([]Query, []features.Bad, error)) ([]Query, []features.Bad, error) {
-	return Queries(args, g.Width(), g.ownQuery, embed)
-}
-
-// Queries reads queries in the order of args: names that own knows, .npy files of vectors of dim values, and
-// images. Consecutive images are passed to embed together. The second result lists the images that could not be
-// read.
-func Queries(args []string, dim int, own func(name string) (q Query, known bool, err error),
-	embed func(images []string) ([]Query, []features.Bad, error)) (list []Query, left []features.Bad, err error) {
+// Queries reads queries in the order of args: paths in the gallery, .npy files of vectors, and images. Consecutive
+// images are passed to embed together. The second result lists the images that could not be read.
+func (g *Gallery) Queries(args []string, embed func(images []string) ([]Query, []features.Bad, error)) (list []Query,
+	left []features.Bad, err error) {
 	for i := 0; i < len(args); {
 		var images []string
 		var q Query
 		known := false
 		for ; i < len(args) && !known && !isNPY(args[i]); i++ {
-			if q, known, err = own(args[i]); err != nil {
+			if q, known, err = g.ownQuery(args[i]); err != nil {
 				return nil, nil, err
 			} else if !known {
 				images = append(images, args[i])
@@ -136,7 +118,7 @@ func Queries(args []string, dim int, own func(name string) (q Query, known bool,
 		case known:
 			list = append(list, q)
 		case i < len(args):
-			more, err := readQueries(args[i], dim)
+			more, err := readQueries(args[i], g.Width())
 			if err != nil {
 				return nil, nil, err
 			}

@@ -19,7 +19,7 @@ import (
 func openGallery(t *testing.T) *Gallery {
 	t.Helper()
 	dir := t.TempDir()
-	x, err := Create(dir, Embedder{}, 2, features.Float32, []string{"right", "up", "between"})
+	x, err := Create(dir, Embedder{}, 2, []string{"right", "up", "between"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestOpenGalleryRefuses(t *testing.T) {
 		t.Error("an empty folder is opened")
 	}
 	dir := t.TempDir()
-	x, err := Create(dir, Embedder{}, 2, features.Float32, nil)
+	x, err := Create(dir, Embedder{}, 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ type Info struct {
 	Version  int      `json:"version"`
 	Rows     int      `json:"rows"`
 	Dim      int      `json:"dim"`
-	DType    string   `json:"dtype"` // features.Float32 or features.Float16
+	DType    string   `json:"dtype"` // features.Float32
 	Embedder Embedder `json:"embedder"`
 	Vectors  uint32   `json:"vectors_crc32c"`
 	Names    int64    `json:"paths_bytes"`
@@ -126,10 +126,10 @@ func Here(dir string) bool {
 	return err == nil
 }
 
-// Unfinished reports whether a folder holds an index whose making did not come to its end, and its number type.
-func Unfinished(dir string) (dtype string, unfinished bool) {
+// Unfinished reports whether a folder holds an index whose making did not come to its end.
+func Unfinished(dir string) bool {
 	info, err := readInfo(dir)
-	return info.DType, err == nil && info.Unfinished
+	return err == nil && info.Unfinished
 }
 
 // Close releases the vectors.
@@ -176,9 +176,8 @@ func (info Info) checkInfo(name string) error {
 	case info.Version != indexVersion:
 		return fmt.Errorf("search: %s: version %d, expected %d: make the index again, in a new folder", name,
 			info.Version, indexVersion)
-	case info.DType != features.Float32 && info.DType != features.Float16:
-		return fmt.Errorf("search: %s: numbers of type %q, expected %s or %s", name, info.DType, features.Float32,
-			features.Float16)
+	case info.DType != features.Float32:
+		return fmt.Errorf("search: %s: numbers of type %q, expected %s", name, info.DType, features.Float32)
 	case info.Rows < 0 || info.Rows > 1<<40 || info.Dim < 1 || info.Dim > maxDim ||
 		info.Names < int64(info.Rows) || info.Seen < int64(info.Rows):
 		return fmt.Errorf("search: %s: found the impossible sizes %d rows, %d values a row, %d bytes of paths and %d "+
@@ -188,7 +187,7 @@ func (info Info) checkInfo(name string) error {
 }
 
 // rowBytes returns the bytes of a row.
-func (info Info) rowBytes() int64 { return int64(info.Dim) * int64(features.ElementSize(info.DType)) }
+func (info Info) rowBytes() int64 { return int64(info.Dim) * 4 }
 
 // vectorBytes returns the bytes of all vectors.
 func (info Info) vectorBytes() int64 { return int64(info.Rows) * info.rowBytes() }
@@ -251,7 +250,7 @@ func (ix *Index) openVectors() error {
 		return fmt.Errorf("search: %s: %d bytes, expected at least %d for %d rows of %d values", ix.file.Name(),
 			stat.Size(), ix.vectorBytes(), ix.Rows, ix.Dim)
 	}
-	if ix.DType == features.Float32 && ix.Rows > 0 {
+	if ix.Rows > 0 {
 		ix.view, ix.free = features.MapFloats(ix.file, ix.vectorBytes())
 	}
 	return nil
@@ -261,8 +260,8 @@ func (ix *Index) openVectors() error {
 func (ix *Index) Len() int   { return ix.Rows }
 func (ix *Index) Width() int { return ix.Dim }
 
-// Block implements [Vectors]. If the file is mapped, it returns a view. Stored float16 rows have length 1 only to
-// within 1e-3, so they are normalised here. The first call compares the checksum of all vectors.
+// Block implements [Vectors]. If the file is mapped, it returns a view. The first call compares the checksum
+// of all vectors.
 func (ix *Index) Block(from, n int) (blas32.General, []bool, error) {
 	at, to := int64(from)*ix.rowBytes(), int64(from+n)*ix.rowBytes()
 	if err := ix.checkVectors(); err != nil {
@@ -277,11 +276,8 @@ func (ix *Index) Block(from, n int) (blas32.General, []bool, error) {
 		return blas32.General{}, nil, fmt.Errorf("search: %s: row %d: %w", ix.file.Name(), from, err)
 	}
 	x := features.NewMatrix(n, ix.Dim)
-	features.DecodeRows(x.Data, ix.DType, b)
-	if ix.DType == features.Float32 {
-		return x, nil, nil
-	}
-	return x, UnitRows(x), nil
+	features.DecodeRows(x.Data, features.Float32, b)
+	return x, nil, nil
 }
 
 // Verify reads all files and compares their checksums with index.json.

@@ -47,7 +47,7 @@ const queriesAtOnce = 256
 // values in memory (BenchmarkNearest): among 60 000, 18 ms for one query and 0.18 s for 64; among 1 000 000 (2 GB),
 // 0.22 s and 3.8 s. With ONNX Runtime's product behind blas32, many queries take a quarter of that. Time grows in
 // proportion; vectors that are not in memory yet take as long as the disk needs. Beyond some ten million vectors,
-// or for many queries a second among millions, an approximate index is the better tool ([winnow/search/vectordb]).
+// or for many queries a second among millions, an approximate index is the better tool.
 func Nearest(ctx context.Context, v Vectors, queries features.Set, k int, own []int) ([][]Hit, error) {
 	if queries.Dim() != v.Width() {
 		return nil, fmt.Errorf("search: queries of %d values, expected %d", queries.Dim(), v.Width())

@@ -59,7 +59,7 @@ func (ix *Index) copyWithout(dir string, gone map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	x, err := Create(dir, ix.Embedder, ix.Dim, ix.DType, nil)
+	x, err := Create(dir, ix.Embedder, ix.Dim, nil)
 	if err != nil {
 		return err
 	}

@@ -83,9 +83,9 @@ func closed(t testing.TB, c io.Closer) {
 	}
 }
 
-func build(t testing.TB, dir, dtype string, x blas32.General, paths []string, bad map[string]string) {
+func build(t testing.TB, dir string, x blas32.General, paths []string, bad map[string]string) {
 	t.Helper()
-	ext, err := Create(dir, somebody, x.Cols, dtype, paths)
+	ext, err := Create(dir, somebody, x.Cols, paths)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,32 +171,30 @@ func (p *inPieces) Block(from, n int) (blas32.General, []bool, error) {
 }
 
 func TestNearestIsTheDefinition(t *testing.T) {
-	for _, dtype := range []string{features.Float32, features.Float16} {
-		dir := filepath.Join(t.TempDir(), "index")
-		build(t, dir, dtype, drawn(700, 19, 3), names(700), nil)
-		ix := open(t, dir)
-		x, _, err := ix.Block(0, 700)
+	dir := filepath.Join(t.TempDir(), "index")
+	build(t, dir, drawn(700, 19, 3), names(700), nil)
+	ix := open(t, dir)
+	x, _, err := ix.Block(0, 700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries := drawn(300, 19, 3) // more than queriesAtOnce; they start with the vectors of the index
+	UnitRows(queries)
+	own := make([]int, queries.Rows)
+	for i := range own {
+		own[i] = -1
+		if i%2 == 0 {
+			own[i] = i
+		}
+	}
+	for _, k := range []int{1, 10, 1000} {
+		got, err := Nearest(context.Background(), ix, features.Set{X: queries}, k, own)
 		if err != nil {
 			t.Fatal(err)
 		}
-		queries := drawn(300, 19, 3) // more than queriesAtOnce; they start with the vectors of the index
-		UnitRows(queries)
-		own := make([]int, queries.Rows)
-		for i := range own {
-			own[i] = -1
-			if i%2 == 0 {
-				own[i] = i
-			}
-		}
-		for _, k := range []int{1, 10, 1000} {
-			got, err := Nearest(context.Background(), ix, features.Set{X: queries}, k, own)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := 0; i < queries.Rows; i += 17 {
-				same(t, fmt.Sprintf("%s, k %d, query %d", dtype, k, i),
-					slow(x, features.Row(queries, i), k, own[i], nil), got[i])
-			}
+		for i := 0; i < queries.Rows; i += 17 {
+			same(t, fmt.Sprintf("k %d, query %d", k, i),
+				slow(x, features.Row(queries, i), k, own[i], nil), got[i])
 		}
 	}
 }
@@ -259,26 +257,24 @@ func TestStoredLeavesOutWhatHasNoDirection(t *testing.T) {
 }
 
 func TestIncrementalIsFromScratch(t *testing.T) {
-	for _, dtype := range []string{features.Float32, features.Float16} {
-		x, paths := drawn(900, 8, 5), names(900)
-		clear(features.Row(x, 500)) // no direction
-		bad := map[string]string{paths[3]: "not an image", paths[899]: "gone"}
-		whole, steps := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "steps")
-		build(t, whole, dtype, x, paths, bad)
-		build(t, steps, dtype, x, paths[:1], bad)
-		extend(t, steps, x, 7, paths[:400], bad)
-		ext := extend(t, steps, x, 64, slices.Concat(paths[:10], paths[300:], paths[300:]), bad)
-		if diff := cmp.Diff(content(t, whole), content(t, steps)); diff != "" {
-			t.Errorf("%s (-whole +steps):\n%.400s", dtype, diff)
-		}
-		if ext.Added() != 498 || ext.Total() != 897 || len(ext.Bad()) != 3 || ext.Skipped != 1210-501 {
-			t.Errorf("added %d of %d, %d bad, %d skipped", ext.Added(), ext.Total(), len(ext.Bad()), ext.Skipped)
-		}
-		before := content(t, whole)
-		ext = extend(t, whole, x, 64, paths, bad) // only the images that could not be read
-		if diff := cmp.Diff(before, content(t, whole)); diff != "" || len(ext.New) != 3 || ext.Added() != 0 {
-			t.Errorf("%d new, %d added (-before +after):\n%.400s", len(ext.New), ext.Added(), diff)
-		}
+	x, paths := drawn(900, 8, 5), names(900)
+	clear(features.Row(x, 500)) // no direction
+	bad := map[string]string{paths[3]: "not an image", paths[899]: "gone"}
+	whole, steps := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "steps")
+	build(t, whole, x, paths, bad)
+	build(t, steps, x, paths[:1], bad)
+	extend(t, steps, x, 7, paths[:400], bad)
+	ext := extend(t, steps, x, 64, slices.Concat(paths[:10], paths[300:], paths[300:]), bad)
+	if diff := cmp.Diff(content(t, whole), content(t, steps)); diff != "" {
+		t.Errorf("(-whole +steps):\n%.400s", diff)
+	}
+	if ext.Added() != 498 || ext.Total() != 897 || len(ext.Bad()) != 3 || ext.Skipped != 1210-501 {
+		t.Errorf("added %d of %d, %d bad, %d skipped", ext.Added(), ext.Total(), len(ext.Bad()), ext.Skipped)
+	}
+	before := content(t, whole)
+	ext = extend(t, whole, x, 64, paths, bad) // only the images that could not be read
+	if diff := cmp.Diff(before, content(t, whole)); diff != "" || len(ext.New) != 3 || ext.Added() != 0 {
+		t.Errorf("%d new, %d added (-before +after):\n%.400s", len(ext.New), ext.Added(), diff)
 	}
 }
 
@@ -286,36 +282,34 @@ func TestIncrementalIsFromScratch(t *testing.T) {
 // An index without some images is the index of the others, to the byte, and takes them again.
 func TestRemove(t *testing.T) {
 	x, all := drawn(70, 9, 3), names(70)
-	for _, dtype := range []string{features.Float32, features.Float16} {
-		dir := filepath.Join(t.TempDir(), "index")
-		build(t, dir, dtype, x, all, nil)
-		gone := []string{all[0], all[33], all[34], all[69], "images/none.png"}
-		kept := slices.DeleteFunc(slices.Clone(all), func(p string) bool { return slices.Contains(gone, p) })
-		if err := os.Mkdir(dir+".new", 0o755); err != nil { // of a call that was stopped
-			t.Fatal(err)
-		}
-		if err := Remove(dir, gone); err != nil {
-			t.Fatal(err)
-		}
-		want := filepath.Join(t.TempDir(), "index")
-		build(t, want, dtype, x, kept, nil)
-		if diff := cmp.Diff(content(t, want), content(t, dir)); diff != "" {
-			t.Errorf("%s (-made of the others +removed):\n%s", dtype, diff)
-		}
-		if ext := extend(t, dir, x, 8, all, nil); ext.Total() != 70 || ext.Skipped != 66 {
-			t.Errorf("%s: %d rows, %d skipped", dtype, ext.Total(), ext.Skipped)
-		}
-		left, err := filepath.Glob(dir + ".*")
-		if err != nil || len(left) > 0 {
-			t.Errorf("left %v, %v", left, err)
-		}
+	dir := filepath.Join(t.TempDir(), "index")
+	build(t, dir, x, all, nil)
+	gone := []string{all[0], all[33], all[34], all[69], "images/none.png"}
+	kept := slices.DeleteFunc(slices.Clone(all), func(p string) bool { return slices.Contains(gone, p) })
+	if err := os.Mkdir(dir+".new", 0o755); err != nil { // of a call that was stopped
+		t.Fatal(err)
+	}
+	if err := Remove(dir, gone); err != nil {
+		t.Fatal(err)
+	}
+	want := filepath.Join(t.TempDir(), "index")
+	build(t, want, x, kept, nil)
+	if diff := cmp.Diff(content(t, want), content(t, dir)); diff != "" {
+		t.Errorf("(-made of the others +removed):\n%s", diff)
+	}
+	if ext := extend(t, dir, x, 8, all, nil); ext.Total() != 70 || ext.Skipped != 66 {
+		t.Errorf("%d rows, %d skipped", ext.Total(), ext.Skipped)
+	}
+	left, err := filepath.Glob(dir + ".*")
+	if err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
 	}
 }
 
 func TestDeathAnywhere(t *testing.T) {
 	x, paths := drawn(60, 4, 6), names(60)
 	dir := filepath.Join(t.TempDir(), "index")
-	build(t, dir, features.Float32, x, paths[:20], nil)
+	build(t, dir, x, paths[:20], nil)
 	counted := content(t, dir)
 	ext, err := Extend(dir, somebody, 4, paths)
 	if err != nil {
@@ -350,7 +344,7 @@ func TestDeathAnywhere(t *testing.T) {
 	}
 	for name, n := range map[string]int{dir: 60, short: 23} {
 		wanted := filepath.Join(t.TempDir(), "wanted")
-		build(t, wanted, features.Float32, x, paths[:n], nil)
+		build(t, wanted, x, paths[:n], nil)
 		extend(t, name, x, 32, paths[:n], nil)
 		if diff := cmp.Diff(content(t, wanted), content(t, name)); diff != "" {
 			t.Errorf("%d rows (-from scratch +after):\n%.400s", n, diff)
@@ -370,7 +364,7 @@ func TestUnfinishedAndFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ext, err := Create(dir, somebody, 4, features.Float32, all)
+	ext, err := Create(dir, somebody, 4, all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,8 +376,8 @@ func TestUnfinishedAndFiles(t *testing.T) {
 	}
 	put(t, ext, x, 2, nil)
 	closed(t, ext)
-	if dtype, is := Unfinished(dir); !is || dtype != features.Float32 {
-		t.Errorf("unfinished %v, of %s", is, dtype)
+	if !Unfinished(dir) {
+		t.Error("the index counts as finished")
 	}
 	for _, p := range []string{all[1], all[2], all[5]} {
 		if err := os.WriteFile(filepath.Join(work, p), []byte("another picture"), 0o644); err != nil {
@@ -421,7 +415,7 @@ func TestUnfinishedAndFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed(t, ext)
-	if _, is := Unfinished(dir); is {
+	if Unfinished(dir) {
 		t.Error("not finished")
 	}
 	moved := filepath.Join(t.TempDir(), "elsewhere", "index") // the pictures stay
@@ -435,8 +429,8 @@ func TestUnfinishedAndFiles(t *testing.T) {
 
 func TestExtendRefuses(t *testing.T) {
 	x, dir := drawn(10, 4, 6), filepath.Join(t.TempDir(), "index")
-	build(t, dir, features.Float32, x, names(10), nil)
-	if _, err := Create(dir, somebody, 4, features.Float32, names(10)); !errors.Is(err, ErrExists) {
+	build(t, dir, x, names(10), nil)
+	if _, err := Create(dir, somebody, 4, names(10)); !errors.Is(err, ErrExists) {
 		t.Errorf("created over it: %v", err)
 	}
 	change := func(f func(*Embedder)) Embedder {
@@ -467,7 +461,7 @@ func TestExtendRefuses(t *testing.T) {
 // Damage is detected when an index is opened, or at the latest before it grows.
 func TestDamage(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "index")
-	build(t, base, features.Float32, drawn(10, 4, 6), names(10), nil)
+	build(t, base, drawn(10, 4, 6), names(10), nil)
 	files := content(t, base)
 	body, _, _ := strings.Cut(files[indexFile], ",\n  \"checksum\"")
 	sealed, unsealed := files[indexFile], body+"\n}\n" // its fields are checked, not its sum
@@ -508,7 +502,7 @@ func TestDamage(t *testing.T) {
 
 func FuzzOpen(f *testing.F) {
 	base := filepath.Join(f.TempDir(), "index")
-	build(f, base, features.Float32, drawn(3, 2, 6), names(3), nil)
+	build(f, base, drawn(3, 2, 6), names(3), nil)
 	files := content(f, base)
 	f.Add([]byte(files[indexFile]))
 	f.Add([]byte(

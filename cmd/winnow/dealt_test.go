@@ -16,20 +16,6 @@ import (
 // part returns the folder of a part of an output.
 func part(out string, i, of int) string { return cluster.Path(location.At(out), i, of).Path() }
 
-// deal runs a command as the tasks of a Slurm array and joins their parts into out.
-func deal(t *testing.T, of int, out string, args ...string) {
-	t.Helper()
-	for i := of; i > 0; i-- {
-		t.Setenv("SLURM_ARRAY_TASK_ID", fmt.Sprint(i))
-		text, _ := mustCall(t, append(args[:len(args):len(args)], "--out", out, "--shard",
-			fmt.Sprintf("auto/%d", of))...)
-		if !strings.Contains(text, part(out, i, of)+": ") {
-			t.Fatalf("%s: %s", args, text)
-		}
-	}
-	mustCall(t, "join", out)
-}
-
 // flip changes a bit of a file.
 func flip(path string) error {
 	b, err := os.ReadFile(path)
@@ -38,32 +24,6 @@ func flip(path string) error {
 	}
 	b[len(b)-2] ^= 4
 	return os.WriteFile(path, b, 0o644)
-}
-
-// Vectors and evaluations by several machines equal those of one.
-func TestDealt(t *testing.T) {
-	drawnRun(t)
-	write(t, "bad.png", "no picture")
-	for i, c := range []struct {
-		form string
-		args []string
-	}{
-		{"npy", []string{"embed", "run", "drawn/test", "bad.png", "noisy.csv", "--root", "drawn"}},
-		{"json", []string{"eval", "run"}},
-		{"json", []string{"eval", "run", "--queries", "50", "--seed", "3", "--k", "1,5", "--count-lonely"}},
-	} {
-		one := fmt.Sprintf("one%d.%s", i, c.form)
-		mustCall(t, append(c.args[:len(c.args):len(c.args)], "--out", one)...)
-		for _, of := range []int{1, 3} {
-			out := fmt.Sprintf("dealt%d.%d.%s", i, of, c.form)
-			deal(t, of, out, c.args...)
-			if readFile(t, one) != readFile(t, out) {
-				t.Errorf("%v from %d parts is another file", c.args, of)
-			}
-		}
-	}
-	fails(t, 1, "holds parts of another job", "eval", "run", "--count-lonely", "--out", "dealt1.3.json", "--shard",
-		"2/3")
 }
 
 // Three shards, with unreadable images, make the store of one run, byte for byte, also of several views in half

@@ -8,11 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/internal/vectorfile"
+	"winnow/run/embedding"
 )
 
 type jsonLine struct {
-	vectorfile.Row
+	embedding.Row
 	Error string `json:"error"`
 }
 

@@ -1,6 +1,5 @@
 // Package tsne maps vectors of many dimensions to points in the plane so that neighbours stay neighbours: t-SNE
-// with the Barnes-Hut tree, and the first two principal components, which are its start. A descent can go on from a
-// [State], and [Place] puts new vectors on a map that is there.
+// with the Barnes-Hut tree, and the first two principal components, which are its start.
 //
 // Rows are unit vectors; their squared distance is 2 - 2·cosine. Decisions are computed in float64. The same
 // rows, options and seed give the same bits on one machine, however many cores it uses: one goroutine sums all
@@ -35,8 +34,7 @@ type Options struct {
 	Seed   uint64     // of the start
 	MaxMem eval.Bytes // bytes of similarities in memory at once; default eval.DefaultMaxMem
 
-	From    *State      // where to go on, with the rows and options of that descent; nil: from the start
-	Stepped func(State) // called after each iteration; the slices change in the next one; may be nil
+	Stepped func(iteration int) // called after each iteration, counted from 1; may be nil
 }
 
 // Point is a point in the plane.
@@ -45,7 +43,7 @@ type Point struct{ X, Y float64 }
 // Report describes how a map was computed.
 type Report struct {
 	KL           float64 `json:"kl"`         // KL(P‖Q) at the end, in nats; 0 would be perfect
-	KLEarly      float64 `json:"kl_early"`   // 0 if the descent began after that
+	KLEarly      float64 `json:"kl_early"`   // at the end of the early iterations
 	Perplexity   float64 `json:"perplexity"` // as used
 	Iterations   int     `json:"iterations"`
 	LearningRate float64 `json:"learning_rate"`
@@ -76,13 +74,7 @@ func Embed(ctx context.Context, x blas32.General, o Options) ([]Point, Report, e
 		return nil, Report{}, err
 	}
 	var d descent
-	from := 0
-	if o.From != nil {
-		if err := o.From.checkPoints(o, x.Rows); err != nil {
-			return nil, Report{}, err
-		}
-		d, from = o.From.newDescent(), o.From.Iteration
-	} else if d.y, err = o.startPoints(x); err != nil {
+	if d.y, err = o.startPoints(x); err != nil {
 		return nil, Report{}, err
 	}
 	k := min(int(3*o.Perplexity), x.Rows-1)
@@ -92,7 +84,7 @@ func Embed(ctx context.Context, x blas32.General, o Options) ([]Point, Report, e
 	}
 	d.p, d.theta = newAffinity(near, o.Perplexity), o.Theta
 	r := Report{Perplexity: o.Perplexity, Iterations: o.Iterations, LearningRate: o.LearningRate, Neighbours: k}
-	for t := from; t < o.Iterations; t++ {
+	for t := range o.Iterations {
 		if err := ctx.Err(); err != nil {
 			return nil, r, err
 		}
@@ -105,7 +97,7 @@ func Embed(ctx context.Context, x blas32.General, o Options) ([]Point, Report, e
 			r.KLEarly = d.computeKL()
 		}
 		if o.Stepped != nil {
-			o.Stepped(State{t + 1, d.y, d.moved, d.gained, d.tree.order})
+			o.Stepped(t + 1)
 		}
 	}
 	if r.KL = d.computeKL(); math.IsNaN(r.KL) || math.IsInf(r.KL, 0) {

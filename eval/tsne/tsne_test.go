@@ -381,11 +381,11 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, _, err := Embed(ctx, good, Options{Stepped: func(s State) {
-		if s.Iteration == 7 {
+	_, _, err := Embed(ctx, good, Options{Stepped: func(iteration int) {
+		if iteration == 7 {
 			cancel()
 		}
-		if s.Iteration > 7 {
+		if iteration > 7 {
 			panic("it goes on")
 		}
 	}})

@@ -158,8 +158,6 @@ var rooms = []Room{
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},
-	{"search/pgvector", "uploads vectors into PostgreSQL with pgvector, resumes after a break, verifies, searches",
-		""},
 	{"run/embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes " +
 		"and searches by them; exports a run",
 		"backbone backbone/ort cluster datasets datasets/imageroot run/extraction features " +
@@ -256,5 +254,5 @@ var only = map[string]string{
 	"modernc.org/sqlite":                "report/review/decisions",
 	"github.com/urfave/cli":             "cmd/...",
 	"github.com/disintegration/imaging": "backbone",
-	"github.com/jackc/pgx":              "search/pgvector",
+	"github.com/jackc/pgx":              "run/export",
 }

@@ -150,7 +150,7 @@ func countNeighbourHits(ctx context.Context, o *studies.Outcome, d *datasets.Dat
 		split = datasets.Query
 	}
 	all, err := measure.ExamplesAmong(ctx, d, split, of, measure.ExampleOptions{
-		Choice: measure.ChooseAll, K: 10, MaxMem: eval.DefaultMaxMem / 4,
+		K: 10, MaxMem: eval.DefaultMaxMem / 4,
 	})
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ func TestCentre(t *testing.T) {
 		copy(features.Row(x, i), v)
 	}
 	index, err := search.Create(dir, search.Embedder{Model: "aa", Output: "embedding", Preprocessing: "{}",
-		Decoder: "exact 1", Source: "made"}, 3, "float32", paths)
+		Decoder: "exact 1", Source: "made"}, 3, paths)
 	if err != nil {
 		t.Fatal(err)
 	}

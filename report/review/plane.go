@@ -149,9 +149,9 @@ func (r *Reviewer) computePlaces(v Vectors, method string) (at []spot, points in
 		list, share = c.Points, c.Share
 	} else {
 		list, _, err = tsne.Embed(r.ending, x, tsne.Options{Iterations: r.plane.steps, Seed: 1,
-			Stepped: func(s tsne.State) {
+			Stepped: func(iteration int) {
 				r.plane.mutex.Lock()
-				r.plane.state.Done = s.Iteration
+				r.plane.state.Done = iteration
 				r.plane.mutex.Unlock()
 			}})
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"winnow/internal/text"
 	"winnow/train"
 )
 
@@ -35,15 +36,15 @@ const (
 
 // Finetune says how the backbone is trained.
 type Finetune struct {
-	Weights    string  `yaml:"weights"`     // none, all, or the first stage
-	BatchNorm  string  `yaml:"batch_norm"`  // frozen, train or auto
-	Momentum   float64 `yaml:"momentum"`    // share of the old running statistics that stays, with batch_norm train
-	Start      Span    `yaml:"start"`       // until then the backbone rests, while the head warms up
-	Refit      Span    `yaml:"refit"`       // after Start, when the head starts again by whitening; 0: never
-	Chunk      int     `yaml:"chunk"`       // images in a pass of the network; 0: the whole batch
-	CacheLimit Bytes   `yaml:"cache_limit"` // memory for output of the frozen part, or for decoded pictures; 0: none
-	Augment    string  `yaml:"augment"`     // none, auto, or a recipe of package backbone
-	Loss       string  `yaml:"loss"`        // given, or auto, which may replace the losses by cross entropy
+	Weights    string     `yaml:"weights"`     // none, all, or the first stage
+	BatchNorm  string     `yaml:"batch_norm"`  // frozen, train or auto
+	Momentum   float64    `yaml:"momentum"`    // share of the old running statistics that stays, with batch_norm train
+	Start      Span       `yaml:"start"`       // until then the backbone rests, while the head warms up
+	Refit      Span       `yaml:"refit"`       // after Start, when the head starts again by whitening; 0: never
+	Chunk      int        `yaml:"chunk"`       // images in a pass of the network; 0: the whole batch
+	CacheLimit text.Bytes `yaml:"cache_limit"` // memory for output of the frozen part, or for decoded pictures; 0: none
+	Augment    string     `yaml:"augment"`     // none, auto, or a recipe of package backbone
+	Loss       string     `yaml:"loss"`        // given, or auto, which may replace the losses by cross entropy
 }
 
 func defaultFinetune() Finetune {

@@ -1,12 +1,14 @@
 // Package embedding computes vectors of images: by a run's backbone and head, by a model that winnow export wrote, or
 // by a backbone alone. It writes them to files ([Network.WriteFile]), adds them to an index ([CreateIndex],
-// [ExtendIndex]) and searches for them, there or in a database ([Search]).
+// [ExtendIndex]) and searches there for them ([Search]).
 package embedding
 
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,9 +17,10 @@ import (
 	"winnow/datasets/location"
 	"winnow/head"
 	"winnow/internal/hint"
+	"winnow/internal/regular"
+	"winnow/internal/seal"
 	"winnow/models"
 	"winnow/run/extraction"
-	"winnow/run/folder"
 	"winnow/search"
 )
 
@@ -93,37 +96,62 @@ func openPrepared(model, file, preprocessing string, note func(format string, ar
 	return e, nil
 }
 
+// HeadSumKey is the metadata key of an ONNX file that ends in a head: the sha256 of the head's file.
+const HeadSumKey = "winnow.head_sha256"
+
 // OpenRun opens the network and the head of a run. Manifest and features are not needed. file is the backbone, "" to
 // find it by its sha256.
 func OpenRun(dir, file string) (*Embedder, error) {
-	r, err := folder.Read(dir, false)
+	name, network := filepath.Join(dir, extraction.HeadFile), filepath.Join(dir, extraction.NetworkFile)
+	h, meta, err := models.ReadHead(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, hint.With(
+			fmt.Errorf("%s: holds no %s, expected a folder of a finished training", dir, extraction.HeadFile),
+			"make one, or continue it with --resume: winnow train --out %s",
+			dir,
+		)
+	}
 	if err != nil {
 		return nil, err
 	}
-	e := &Embedder{head: r.Head, Unit: true}
-	e.Source = extraction.Absolute(r.Dir)
-	if e.Head, err = folder.FileSum(filepath.Join(r.Dir, r.HeadFile)); err != nil {
+	e := &Embedder{head: h, Unit: true, Files: []string{name, network, filepath.Join(dir, extraction.FactsFile)}}
+	data, err := regular.ReadFile(name, regular.Most)
+	if err != nil {
 		return nil, err
 	}
-	if !r.Config.Finetune.On() {
-		e.Backbone, err = frozenBackbone(r, file)
+	e.Source, e.Embedder.Head = extraction.Absolute(dir), models.Sum(data)
+	if _, gone := os.Stat(network); gone != nil {
+		e.Backbone, err = frozenBackbone(dir, meta, file)
 	} else if file == "" {
-		e.Backbone, err = r.TunedBackbone(r.HeadFile, r.Meta)
+		e.Backbone, err = extraction.TunedBackbone(network, meta)
 	} else {
 		err = hint.Misused("--backbone: the backbone of this run was fine-tuned and is stored in it")
 	}
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{folder.ConfigFile, r.HeadFile, folder.BackboneFile(r.HeadFile)} {
-		e.Files = append(e.Files, filepath.Join(r.Dir, name))
-	}
-	return e, e.prepareModel(r.Meta.Output)
+	return e, e.prepareModel(meta.Output)
 }
 
-// frozenBackbone finds the backbone that made the features of a run.
-func frozenBackbone(r *folder.Run, file string) (*models.Backbone, error) {
-	b, err := extraction.BackboneBy(r.Meta.ModelSHA256, r.Meta.Preprocessing, "run "+r.Dir, file, r.BackboneFiles()...)
+// frozenBackbone finds the backbone that made the features of a run: by its sha256, or where run.json says that it was.
+func frozenBackbone(dir string, meta models.HeadMeta, file string) (*models.Backbone, error) {
+	var facts struct {
+		Places map[string]location.Place `json:"places"`
+	}
+	if text, err := regular.ReadFile(filepath.Join(dir, extraction.FactsFile), regular.Most); err == nil {
+		if err := seal.Unmarshal(text, &facts); err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, extraction.FactsFile), err)
+		}
+	}
+	var places []string
+	for _, key := range []string{"backbone", "model"} {
+		if was, ok := facts.Places[key]; ok {
+			for _, at := range was.Candidates(dir) {
+				places = append(places, at.Path())
+			}
+		}
+	}
+	b, err := extraction.BackboneBy(meta.ModelSHA256, meta.Preprocessing, "run "+dir, file, places...)
 	if hinted, ok := errors.AsType[*hint.Error](err); ok {
 		err = hint.With(hinted.Err, "name the model's file with --backbone FILE, or record it: winnow models add FILE")
 	}
@@ -198,15 +226,12 @@ func exportedOutput(b *models.Backbone) (string, bool, error) {
 		return "", false, err
 	}
 	for _, p := range m.Metadata {
-		if p.Key == headSumKey && len(m.Graph.Outputs) == 1 {
+		if p.Key == HeadSumKey && len(m.Graph.Outputs) == 1 {
 			return m.Graph.Outputs[0].Name, true, nil
 		}
 	}
 	return "", false, nil
 }
-
-// headSumKey is the metadata of a model that ends in a head: the head file's sha256.
-const headSumKey = "winnow.head_sha256"
 
 // prepareModel cuts the model and fills in the embedder's identity.
 func (e *Embedder) prepareModel(output string) (err error) {

@@ -22,7 +22,6 @@ type Indexed struct {
 	Index   string           `json:"index"`
 	Rows    int              `json:"rows"`
 	Dim     int              `json:"dim"`
-	DType   string           `json:"dtype"`
 	Model   string           `json:"model"`
 	Added   int              `json:"added"`
 	Skipped int              `json:"skipped"` // in the index already, or named twice
@@ -30,13 +29,8 @@ type Indexed struct {
 }
 
 // CreateIndex puts images into a new index.
-func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []location.Source, o Options) (Indexed, error) {
-	was, unfinished := search.Unfinished(dir)
-	if unfinished && was != dtype {
-		return Indexed{}, fmt.Errorf("index: %s: holds an unfinished index of %s numbers, asked for %s: name another "+
-			"folder, or remove this one", dir, was, dtype)
-	}
-	if unfinished { // by a command that failed or was ended
+func CreateIndex(ctx context.Context, h Host, dir string, images []location.Source, o Options) (Indexed, error) {
+	if search.Unfinished(dir) { // by a command that failed or was ended
 		return ExtendIndex(ctx, h, dir, images, o)
 	}
 	if search.Here(dir) {
@@ -52,7 +46,7 @@ func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []locati
 		return Indexed{}, err
 	}
 	return e.fillIndex(ctx, h, dir, list, o, func(dim int, paths []string) (*search.Extension, error) {
-		return search.Create(dir, e.Embedder, dim, dtype, paths)
+		return search.Create(dir, e.Embedder, dim, paths)
 	})
 }
 
@@ -145,7 +139,7 @@ func (e *Embedder) fillIndex(ctx context.Context, h Host, dir string, list *imag
 		net.host.Note("none of the %d images that are new can be read", none.Tried)
 		bad, err = []features.Bad{{Path: none.Path, Reason: none.Reason.Error()}}, nil
 	}
-	r = Indexed{Index: dir, Rows: x.Total(), Dim: net.Dim(), DType: x.DType(), Model: e.Backbone.Name,
+	r = Indexed{Index: dir, Rows: x.Total(), Dim: net.Dim(), Model: e.Backbone.Name,
 		Added: x.Added(), Skipped: x.Skipped, LeftOut: lookup.Unreadable(bad)}
 	if err != nil {
 		return r, err

@@ -1,193 +1,220 @@
 package embedding
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
+	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/features"
-	"winnow/internal/hint"
+	"winnow/internal/atomicfile"
+	"winnow/internal/lookup"
 	"winnow/internal/seen"
+	"winnow/internal/text"
+	"winnow/run/extraction"
 	"winnow/search"
-	"winnow/search/pgvector"
 )
 
 // Search says what is searched for, and where.
 type Search struct {
 	Options           // of queries that are images
-	Index    string   // or a feature store; "": a database alone
-	Database Database // is searched if it has a URL; an index as well measures its recall
+	Index    string   // or a feature store
 	Queries  []string // images, paths of indexed images, .npy files
 	K        int
-	Manifest location.Source // the zero value: only the labels of the database
+	Manifest location.Source // of labels; the zero value: none
+}
+
+// Answers are what was found, as winnow search --json prints it.
+type Answers struct {
+	Index   string           `json:"index"`
+	Rows    int              `json:"rows"`
+	Dim     int              `json:"dim"`
+	Queries []Answer         `json:"queries"`
+	LeftOut []lookup.LeftOut `json:"left_out"` // queries that could not be read
+
+	FromStore bool `json:"-"` // the index is a feature store
+}
+
+// Answer is what was found for one query.
+type Answer struct {
+	Query   string     `json:"query"`
+	Label   string     `json:"label,omitempty"`
+	File    seen.State `json:"file,omitempty"` // of the query if it is an image of the index
+	Nearest []Hit      `json:"nearest"`
+}
+
+// Hit is an image found.
+type Hit struct {
+	Rank       int        `json:"rank"` // from 1
+	Row        int        `json:"row"`  // from 0
+	Path       string     `json:"path"`
+	Label      string     `json:"label,omitempty"`
+	Similarity float64    `json:"similarity"`
+	File       seen.State `json:"file,omitempty"`
 }
 
 // manyQueries is from how many queries on loading ONNX Runtime pays: its products are several times as fast.
 const manyQueries = 8
 
-// searchExactly is the exact search.
-func (s Search) searchExactly(ctx context.Context, h Host, g *search.Gallery, queries []search.Query) ([][]search.Hit,
-	error) {
+// Run searches the gallery for all queries, and saves the answers in the file out, unless it is "".
+func (s Search) Run(ctx context.Context, h Host, out string) (r Answers, err error) {
+	h = h.Complete()
+	labels, err := readLabels(s.Manifest)
+	if err != nil {
+		return r, err
+	}
+	g, err := search.OpenGallery(s.Index)
+	if err != nil {
+		return r, err
+	}
+	defer g.Close()
+	if g.Index != nil && g.Index.Unfinished {
+		h.Note("%s: making this index did not come to its end: only the %d images that it has are searched; run the "+
+			"same winnow index again", s.Index, g.Len())
+	}
+	queries, left, err := g.Queries(s.Queries, func(images []string) ([]search.Query, []features.Bad, error) {
+		return s.embedQueries(ctx, h, g, images)
+	})
+	if err != nil {
+		return r, err
+	}
 	if len(queries) >= manyQueries {
 		if rt, err := h.Runtime(); err == nil { // without it the search is slower
 			defer rt.Close()
 		}
 	}
-	return g.Nearest(ctx, queries, s.K)
+	found, err := g.Nearest(ctx, queries, s.K)
+	if err != nil {
+		return r, err
+	}
+	r, err = newAnswers(s.Index, g, queries, found, labels)
+	if r.LeftOut = lookup.Unreadable(left); err != nil || out == "" {
+		return r, err
+	}
+	return r, atomicfile.Write(out, func(w io.Writer) error { return text.JSON(w, r) })
 }
 
-// embedQueries turns images into queries. It also returns those that have no vector.
-func (s Search) embedQueries(ctx context.Context, h Host, e *Embedder, dim int, list *imageroot.List) ([]search.Query,
+// embedQueries turns images into queries, by what made the gallery. It also returns those that have no vector.
+func (s Search) embedQueries(ctx context.Context, h Host, g *search.Gallery, images []string) ([]search.Query,
 	[]features.Bad, error) {
+	list, err := imageroot.OpenList(ctx, location.All(images), s.Root, s.Stdin, h.Note)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := OpenMaker(g, s.Options, h.Note)
+	if err != nil {
+		return nil, nil, err
+	}
 	net, err := e.Load(h, 0, true)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer net.Close()
-	if net.Dim() != dim {
-		return nil, nil, fmt.Errorf("search: %s embeds into %d values, expected %d", e.Source, net.Dim(), dim)
+	if net.Dim() != g.Width() {
+		return nil, nil, fmt.Errorf("search: %s embeds into %d values, expected %d", e.Source, net.Dim(), g.Width())
 	}
 	return net.Queries(ctx, list, list.Paths(), s.Options)
 }
 
-// askDatabase searches a database for the neighbours. g, which may be nil, holds the same vectors.
-func (s Search) askDatabase(
-	ctx context.Context,
-	h Host,
-	g *search.Gallery,
-	labels map[string]string,
-) (r Answers, err error) {
-	store, err := s.Database.Dial(s.Index)
+// newAnswers adds labels to what a gallery found for queries, and what became of the images' files.
+func newAnswers(index string, g *search.Gallery, queries []search.Query, found [][]search.Hit,
+	labels map[string]string) (Answers, error) {
+	r := Answers{Index: index, Rows: g.Len(), Dim: g.Width(), FromStore: g.Index == nil}
+	state, err := statesOf(g)
 	if err != nil {
 		return r, err
 	}
-	defer store.Close()
-	if store.Collection() == "" {
-		return r, hint.Misused("--to: found no name of a collection or table, expected one: --collection NAME")
+	for i, list := range found {
+		q := Answer{queries[i].Name, labels[queries[i].Name], seen.Same, []Hit{}}
+		if queries[i].Row >= 0 {
+			q.File = state(queries[i].Row)
+		}
+		for j, h := range list {
+			path := g.Paths[h.Row]
+			q.Nearest = append(q.Nearest, Hit{j + 1, h.Row, path, labels[path], h.Similarity, state(h.Row)})
+		}
+		r.Queries = append(r.Queries, q)
 	}
-	store.Notify(func(text string) { h.Note("%s", text) })
-	defer func() {
-		err = s.Database.adviseOnDatabase(
-			err,
-			"ask again",
-			"name another --collection, or write this one: winnow export --to",
-		)
-	}()
-	about, err := store.Look(ctx)
+	return r, nil
+}
+
+// statesOf returns a function that reports the state of a row's file since its vector was made.
+func statesOf(g *search.Gallery) (func(row int) seen.State, error) {
+	if g.Index == nil {
+		return extraction.Changes(g.Store)
+	}
+	files, err := g.Index.Files()
 	if err != nil {
-		return r, err
+		return nil, err
 	}
-	var queries []search.Query
-	var left []features.Bad
-	stored := map[string]pgvector.Point{}
-	if g == nil {
-		if stored, err = store.Fetch(ctx, s.Queries); err != nil {
-			return r, err
+	return files.State, nil
+}
+
+// Stale says which images found, or asked for by their names, are gone or changed since their vectors were made, or "".
+func (r Answers) Stale() string {
+	var t seen.Tally
+	for _, q := range r.Queries {
+		t.Add(q.Query, q.File)
+		for _, h := range q.Nearest {
+			t.Add(h.Path, h.File)
 		}
-		queries, left, err = search.Queries(s.Queries, about.Dim, func(name string) (search.Query, bool, error) {
-			p, known := stored[name]
-			return search.Query{Name: name, Vector: p.Vector, Row: 0}, known, nil // any row: it is there
-		}, func(images []string) ([]search.Query, []features.Bad, error) {
-			return s.imagesFor(ctx, h, store, about, images)
-		})
-	} else if g.Width() != about.Dim || g.Model() != about.Model {
-		return r, &pgvector.OtherCollection{Store: store.String(),
-			Why: fmt.Sprintf("found vectors of %d values made by %.12s, expected those of %s: %d, by %.12s",
-				about.Dim, about.Model, s.Index, g.Width(), g.Model())}
-	} else {
-		queries, left, err = s.readQueries(ctx, h, g)
 	}
+	words := t.Words()
+	switch {
+	case words == "":
+		return ""
+	case r.FromStore:
+		return fmt.Sprintf("%s since the features were made, the first is %s", words, text.Line(t.First))
+	default:
+		return fmt.Sprintf("%s since the index was made, the first is %s", words, text.Line(t.First))
+	}
+}
+
+// readLabels returns the labels of a manifest by path. The zero source has no labels.
+func readLabels(manifest location.Source) (labels map[string]string, err error) {
+	if manifest.IsZero() {
+		return nil, nil
+	}
+	d, err := datasets.Read(manifest, datasets.ReadOptions{})
 	if err != nil {
-		return r, err
+		return nil, err
 	}
-	r = newAnswers(store.Address()+" "+store.Collection(), about.Points, about.Dim, queries, left)
-	for i, q := range queries {
-		k := s.K
-		if q.Row >= 0 {
-			k++
+	labels = make(map[string]string, len(d.Samples))
+	for _, s := range d.Samples {
+		if s.Label != datasets.Unlabelled {
+			labels[s.Path] = d.Classes[s.Label]
 		}
-		hits, err := store.Nearest(ctx, q.Vector, k)
-		if err != nil {
-			return r, err
+	}
+	return labels, nil
+}
+
+// Write writes the result for people.
+func (r Answers) Write(w io.Writer) error {
+	for i, q := range r.Queries {
+		if i > 0 {
+			fmt.Fprintln(w)
 		}
-		hits = slices.DeleteFunc(hits, func(h pgvector.Hit) bool { return q.Row >= 0 && h.Path == q.Name })
-		a := Answer{q.Name, cmp.Or(labels[q.Name], stored[q.Name].Payload["label"]), seen.Same, []Hit{}}
-		for j, h := range hits[:min(s.K, len(hits))] {
-			row := -1
-			if g != nil {
-				if at, here := g.Lookup(h.Path); here {
-					row = at
-				}
+		fmt.Fprintln(w, text.Line(strings.TrimSpace(q.Query+"  "+q.Label)))
+		table := text.NewTable(w)
+		labelled := slices.ContainsFunc(q.Nearest, func(h Hit) bool { return h.Label != "" })
+		for _, h := range q.Nearest {
+			cells := []string{fmt.Sprintf("%4d", h.Rank), fmt.Sprintf("%.4f", h.Similarity)}
+			if labelled {
+				cells = append(cells, h.Label)
 			}
-			a.Nearest = append(a.Nearest, Hit{j + 1, row, h.Path, cmp.Or(labels[h.Path], h.Payload["label"]),
-				h.Similarity, seen.Same})
-		}
-		r.Queries[i] = a
-	}
-	if g == nil {
-		return r, nil
-	}
-	if err := r.checkGalleryFiles(g, queries); err != nil {
-		return r, err
-	}
-	exact, err := s.searchExactly(ctx, h, g, queries)
-	r.Recall = compareRecall(g, r.Queries, exact, s.Index)
-	return r, err
-}
-
-// imagesFor turns images into queries to a database, by the model whose vectors it holds.
-func (s Search) imagesFor(ctx context.Context, h Host, store *pgvector.Server, about pgvector.About,
-	images []string) ([]search.Query, []features.Bad, error) {
-	if s.Model == "" {
-		return nil, nil, hint.Misused("%s is not in %s, and an image needs what made the vectors there: name the "+
-			"run or the model with --model, or an index of the same with --index", images[0], store.Collection())
-	}
-	e, err := Open(s.Model, s.Backbone, h.Note)
-	if err != nil {
-		return nil, nil, err
-	}
-	if made := cmp.Or(e.Head, e.Embedder.Model); made != about.Model {
-		return nil, nil, &pgvector.OtherCollection{Store: store.String(),
-			Why: fmt.Sprintf("found vectors made by %.12s, expected by %.12s, which is %s", about.Model, made, s.Model)}
-	}
-	list, err := imageroot.OpenList(ctx, location.All(images), s.Root, s.Stdin, h.Note)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s.embedQueries(ctx, h, e, about.Dim, list)
-}
-
-// Recall says how many of the neighbours of an exact search a database found.
-type Recall struct {
-	Of       string  `json:"of"` // the index that was searched exactly
-	Found    int     `json:"found"`
-	Expected int     `json:"expected"`
-	Value    float64 `json:"recall"`
-}
-
-// tied is how much similarities of the same vectors differ when two programs compute them.
-const tied = 1e-6
-
-// compareRecall compares answers with those of the exact search. An image as similar as the last exact one counts as
-// found, too.
-func compareRecall(g *search.Gallery, answers []Answer, exact [][]search.Hit, of string) *Recall {
-	r := &Recall{Of: of, Value: 1}
-	for i, list := range exact {
-		r.Expected += len(list)
-		right := 0
-		for _, h := range answers[i].Nearest {
-			if len(list) > 0 && (h.Similarity >= list[len(list)-1].Similarity-tied ||
-				slices.ContainsFunc(list, func(e search.Hit) bool { return g.Paths[e.Row] == h.Path })) {
-				right++
+			file := h.Path // at the end, where a long one widens no column
+			if h.File != seen.Same {
+				file += "  (" + string(h.File) + ")"
 			}
+			table.Row(append(cells, file)...)
 		}
-		r.Found += min(right, len(list))
+		if err := table.Flush(); err != nil {
+			return err
+		}
 	}
-	if r.Expected > 0 {
-		r.Value = float64(r.Found) / float64(r.Expected)
-	}
-	return r
+	return nil
 }

@@ -2,7 +2,7 @@ package embedding
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -11,28 +11,8 @@ import (
 
 	"winnow/datasets/imageroot"
 	"winnow/features"
-	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
-	"winnow/internal/vectorfile"
 )
-
-// Endings returns the endings of the files that [Network.WriteFile] writes.
-func Endings() (list []string) {
-	for _, form := range vectorfile.Forms {
-		list = append(list, "."+form)
-	}
-	return list
-}
-
-// Files returns the files that are written for a file of vectors: itself and, for forms without names, the list of what
-// its rows are. An ending not in [Endings] is an error.
-func Files(out string) ([]string, error) {
-	form, ok := vectorfile.FormOf(out)
-	if !ok {
-		return nil, fmt.Errorf("%q does not end in %s", out, strings.Join(Endings(), ", "))
-	}
-	return vectorfile.Files(out, form), nil
-}
 
 // Written describes a file of vectors, as winnow embed --json prints it.
 type Written struct {
@@ -55,50 +35,50 @@ func (n *Network) WriteFile(ctx context.Context, out string, list *imageroot.Lis
 	if err != nil {
 		return Written{}, fmt.Errorf("embed: %w", err)
 	}
-	var all *rows
-	err = writeFile(out, n.Dim(), func(to vectorfile.Writer) (err error) {
-		all, err = n.writeReadable(ctx, list, to, nil, o)
-		return errors.Join(err, to.Close())
+	all := &rows{}
+	err = WriteRows(formOf(out), out, n.Dim(), func(put func([]Row) error) error {
+		return n.passReadable(ctx, list, all, put, nil, o)
 	})
-	if all == nil {
-		return Written{}, err
-	}
 	return Written{Files: files, Rows: all.count - len(all.bad), Dim: n.Dim(), Model: n.Backbone.Name,
 		LeftOut: lookup.Unreadable(all.bad)}, err
 }
 
-// WriteLines writes each image as a line of JSON as soon as its vector is computed.
+// WriteLines writes each image as a line of JSON as soon as its vector is computed, or the reason why it has none.
 func (n *Network) WriteLines(ctx context.Context, w io.Writer, list *imageroot.List, o Options) error {
-	to := vectorfile.NewJSONL(w)
-	_, err := n.writeReadable(ctx, list, to, to.Unreadable, o)
-	return err
+	return n.passReadable(ctx, list, &rows{}, writeLines(w), func(b features.Bad) error {
+		return json.NewEncoder(w).Encode(struct {
+			Path  string `json:"path"`
+			Error string `json:"error"`
+		}{b.Path, b.Reason})
+	}, o)
 }
 
-// writeReadable passes the vectors of readable images to out, and unreadable images to tell unless it is nil. No vector
+// passReadable passes the vectors of readable images to put, and unreadable images to leave unless it is nil. No vector
 // is kept.
-func (n *Network) writeReadable(ctx context.Context, list *imageroot.List, out vectorfile.Writer,
-	tell func(path, reason string) error, o Options) (*rows, error) {
-	var some []vectorfile.Row
-	all := &rows{take: func(x blas32.General, first int, bad []features.Bad) error {
-		some = some[:0]
+func (n *Network) passReadable(ctx context.Context, list *imageroot.List, all *rows, put func([]Row) error,
+	leave func(features.Bad) error, o Options) error {
+	all.take = func(x blas32.General, first int, bad []features.Bad) error {
+		var some []Row
 		for i := range x.Rows {
-			if len(bad) > 0 && bad[0].Row == first+i {
-				if tell != nil {
-					if err := errors.Join(out.Write(some), tell(bad[0].Path, bad[0].Reason)); err != nil {
-						return err
-					}
-					some = some[:0]
-				}
-				bad = bad[1:]
+			if len(bad) == 0 || bad[0].Row != first+i {
+				of := list.Images[first+i]
+				some = append(some, Row{Path: of.Path, Label: of.Label, Split: of.Split, Embedding: features.Row(x, i)})
 				continue
 			}
-			n := list.Images[first+i]
-			some = append(some, vectorfile.Row{Path: n.Path, Label: n.Label, Split: n.Split,
-				Embedding: features.Row(x, i)})
+			if leave != nil {
+				if err := put(some); err != nil {
+					return err
+				}
+				if err := leave(bad[0]); err != nil {
+					return err
+				}
+				some = nil
+			}
+			bad = bad[1:]
 		}
-		return out.Write(some)
-	}}
-	return all, n.embedPaths(ctx, list, list.Paths(), all, o)
+		return put(some)
+	}
+	return n.embedPaths(ctx, list, list.Paths(), all, o)
 }
 
 // rows counts the rows of images, collects the unreadable ones and passes each block of rows, from the row first on, to
@@ -117,21 +97,4 @@ func (r *rows) Append(x blas32.General, bad []features.Bad) error {
 	first := r.count
 	r.count, r.bad = first+x.Rows, append(r.bad, bad...)
 	return r.take(x, first, bad)
-}
-
-// writeFile writes the file, and the one beside it, once fill has written all rows without an error.
-func writeFile(out string, dim int, fill func(vectorfile.Writer) error) error {
-	form, _ := vectorfile.FormOf(out)
-	var filling error // in its own words
-	err := vectorfile.Write(out, form, dim, atomicfile.Write, func(to vectorfile.Writer) error {
-		filling = fill(to)
-		return filling
-	})
-	if filling != nil {
-		return filling
-	}
-	if err != nil {
-		return fmt.Errorf("embed: %w", err)
-	}
-	return nil
 }

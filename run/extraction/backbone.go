@@ -8,6 +8,7 @@ import (
 	"winnow/backbone"
 	"winnow/features"
 	"winnow/internal/hint"
+	"winnow/internal/regular"
 	"winnow/models"
 )
 
@@ -56,4 +57,31 @@ func OpenBackbone(name string, settings models.Settings) (*models.Backbone, *mod
 	}
 	cut, err := PrepareBackbone(b, settings.Output)
 	return b, cut, err
+}
+
+// Files of a run's folder by which its head and network can be opened without the rest.
+const (
+	HeadFile    = "head.winnow"
+	NetworkFile = "backbone.onnx" // that the run fine-tuned; a run that only trained a head has none
+	FactsFile   = "run.json"
+)
+
+// TunedBackbone reads the fine-tuned network that a head was trained with.
+func TunedBackbone(path string, m models.HeadMeta) (*models.Backbone, error) {
+	data, err := regular.ReadFile(path, models.MaxFile)
+	if err != nil {
+		return nil, err
+	}
+	if sum := models.Sum(data); sum != m.ModelSHA256 {
+		return nil, fmt.Errorf(
+			"%s: found sha256 %.12s…, but the head was trained with the network of %.12s…",
+			path,
+			sum,
+			m.ModelSHA256,
+		)
+	}
+	b := &models.Backbone{Path: path, Data: data}
+	b.Name, b.File, b.SHA256, b.Output = "fine-tuned backbone", path, m.ModelSHA256, m.Output
+	b.Preprocessing, err = backbone.ParsePreprocessing(m.Preprocessing)
+	return b, err
 }

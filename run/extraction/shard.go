@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"strconv"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 )
 
 // Job divides an extraction. Its parts are stores.
-var Job = cluster.Job[struct{}]{Name: "extract", Unit: "images", Merge: mergeStores}
+var Job = cluster.Job{Name: "extract", Unit: "images", Merge: mergeStores}
 
 // TakeShard keeps the images of one shard: whole batches, so that every number equals that of one machine to the bit.
 // A batch of 0 becomes the usual one, because machines with different memory must agree on it.
@@ -87,8 +86,7 @@ type Joined struct {
 }
 
 // mergeStores makes the store that one machine makes, byte for byte. If a part is damaged, it verifies all of them.
-func mergeStores(ctx context.Context, w *cluster.Whole, _ iter.Seq2[struct{}, error],
-	o cluster.JoinOptions) (cluster.Result, error) {
+func mergeStores(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (cluster.Result, error) {
 	list := make([]*features.Store, len(w.Parts))
 	for i, p := range w.Parts {
 		var err error

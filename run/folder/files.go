@@ -13,22 +13,23 @@ import (
 
 	"winnow/internal/hint"
 	"winnow/internal/lock"
+	"winnow/run/extraction"
 	"winnow/train"
 )
 
 // Files of a run's folder, besides those of package train.
 const (
-	BestHeadFile     = "head.winnow" // by validation, or the last
+	BestHeadFile     = extraction.HeadFile // by validation, or the last
 	LastHeadFile     = "last.winnow"
-	BestBackboneFile = "backbone.onnx" // the fine-tuned network that the head belongs to
+	BestBackboneFile = extraction.NetworkFile // the fine-tuned network that the head belongs to
 	LastBackboneFile = "last.onnx"
-	ConfigFile       = "config.yaml"    // every setting as it was used
-	FactsFile        = "run.json"       // the input: [Facts]
-	ResultFile       = "result.json"    // the result: [Result]
-	WeightsFile      = "weights.csv"    // the samples' final weights, if they are weighed
-	ScreenedFile     = "screened.csv"   // labels that were flagged before the training
-	DecisionsFile    = "decisions.json" // what people decided about labels before the training
-	RangeFile        = "lr_range.csv"   // range tests of learning rates before the training
+	ConfigFile       = "config.yaml"        // every setting as it was used
+	FactsFile        = extraction.FactsFile // the input: [Facts]
+	ResultFile       = "result.json"        // the result: [Result]
+	WeightsFile      = "weights.csv"        // the samples' final weights, if they are weighed
+	ScreenedFile     = "screened.csv"       // labels that were flagged before the training
+	DecisionsFile    = "decisions.json"     // what people decided about labels before the training
+	RangeFile        = "lr_range.csv"       // range tests of learning rates before the training
 )
 
 // BackboneFile returns the file of the network that belongs to a head, by the file of the head.

@@ -17,7 +17,6 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/hint"
-	"winnow/internal/regular"
 	"winnow/models"
 	"winnow/run/config"
 	"winnow/run/extraction"
@@ -58,24 +57,18 @@ func (r *Run) openTuned(ctx context.Context) (err error) {
 // TunedBackbone reads the network of a head, and checks that they belong together.
 func (r *Run) TunedBackbone(headFile string, meta models.HeadMeta) (*models.Backbone, error) {
 	path := filepath.Join(r.Dir, BackboneFile(headFile))
-	data, err := regular.ReadFile(path, models.MaxFile)
+	b, err := extraction.TunedBackbone(path, meta)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, hint.With(fmt.Errorf("%s: holds no %s, which %s was trained with", r.Dir, BackboneFile(headFile),
 			headFile), "restore it, or continue the training, which writes it again: winnow train --out %s --resume",
 			r.Dir)
 	}
 	if err != nil {
-		return nil, err
+		return nil, hint.With(err, "writing one of them was cut off, or they are of two runs: continue the training, "+
+			"which writes both again: winnow train --out %s --resume", r.Dir)
 	}
-	if sum := models.Sum(data); sum != meta.ModelSHA256 {
-		return nil, hint.With(fmt.Errorf("%s: found sha256 %.12s…, but %s was trained with the network of %.12s…", path,
-			sum, headFile, meta.ModelSHA256), "writing one of them was cut off, or they are of two runs: continue "+
-			"the training, which writes both again: winnow train --out %s --resume", r.Dir)
-	}
-	b := &models.Backbone{Path: path, Data: data}
-	b.Name, b.File, b.SHA256, b.Output = r.tunedName(), path, meta.ModelSHA256, meta.Output
-	b.Preprocessing, err = backbone.ParsePreprocessing(meta.Preprocessing)
-	return b, err
+	b.Name = r.tunedName()
+	return b, nil
 }
 
 // TunedFile returns the file of the network that the run trained, "" if it trained none.

@@ -249,7 +249,7 @@ func TestPhotosChange(t *testing.T) {
 	var out bytes.Buffer
 	a.WriteText(&out, 3)
 	for _, want := range []string{"of 144 labels look wrong. Of all labels, " +
-		"between ", "Not judged: 1 image alone in a class, with nothing to compare with: ",
+		"between ", "Not judged: 1 image alone in a class, with nothing to compare with.",
 		"Left out: 1 image could not be read; the first is " + broken + ": not an image"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
@@ -399,11 +399,11 @@ func TestSentences(t *testing.T) {
 			"None of 2 labels looks wrong. Of all labels, between 0 and 2.0 % may be wrong (0 to 0): systematic mistakes " +
 				"cannot be distinguished from similar classes; 60 checks of random images settle it: " +
 				"check it.|The manifest knows the true labels: none " +
-				"of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with: owl."},
+				"of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
 		{inspect.Report{Scorer: "fitted", Unjudged: 3, Images: []suspects.Suspect{{Given: "owl", Unjudged: true},
 			{Given: "cat", Unjudged: true}, {Given: "cat", Unjudged: true}}},
-			"No label can be judged: only the class cat has two images or more, so there is none to compare it with.|" +
-				"Not judged: 1 image alone in a class, with nothing to compare with: owl."},
+			"No label can be judged: fewer than two classes have two images or more.|" +
+				"Not judged: 3 images alone in a class, with nothing to compare with."},
 		{inspect.Report{Scorer: "knn", Rate: 0.25, Asked: true, Noise: some, Images: []suspects.Suspect{right},
 			LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
 			"0 of 1 labels are flagged, as many as asked for. Of all labels, between 25 and 75 % may be " +

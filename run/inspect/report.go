@@ -103,7 +103,7 @@ func (a *Report) nameResult(result audit.Result, ids []int, m *material, note fu
 	}
 	a.Images = result.Name(paths, classes)
 	a.groupCopies(m.given)
-	if result.NoFindings != nil && a.loneClass() == "" {
+	if result.NoFindings != nil && a.Unjudged < len(a.Images) {
 		note("no class statistics: %v", result.NoFindings)
 	}
 	if result.Noise != nil {

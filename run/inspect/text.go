@@ -10,7 +10,6 @@ import (
 	"winnow/audit"
 	"winnow/audit/findings"
 	"winnow/audit/suspects"
-	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/internal/text"
@@ -54,73 +53,15 @@ func (a *Report) Sentences() []string {
 	if a.Checked != nil {
 		list = append(list, a.Checked.Sentences()...)
 	}
-	if n, alone := a.countAlone(); n > 0 {
-		list = append(list, fmt.Sprintf("Not judged: %s alone in a class, with nothing to compare with: %s.",
-			text.Plural(n, "image"), text.Line(nameFirstFive(alone))))
+	if a.Unjudged > 0 {
+		list = append(list, fmt.Sprintf("Not judged: %s alone in a class, with nothing to compare with.",
+			text.Plural(a.Unjudged, "image")))
 	}
 	if n := len(a.LeftOut); n > 0 {
 		list = append(list, fmt.Sprintf("Left out: %s could not be read; the first is %s: %s.", text.Plural(n, "image"),
 			text.Line(a.LeftOut[0].Path), text.Line(a.LeftOut[0].Reason)))
 	}
-	if lost := a.lostClasses(); len(lost) > 0 {
-		list = append(list, fmt.Sprintf("No image could be read of the classes %s.",
-			text.Line(nameFirstFive(lost))))
-	}
 	return list
-}
-
-// countAlone counts the images alone in their class, and names these classes. If no image is judged, they are all but
-// the largest class.
-func (a *Report) countAlone() (n int, classes []string) {
-	lone := a.loneClass()
-	for _, e := range a.Images {
-		if !e.Unjudged || e.Given == lone {
-			continue
-		}
-		if n++; !slices.Contains(classes, a.showClassName(e.Given)) {
-			classes = append(classes, a.showClassName(e.Given))
-		}
-	}
-	return n, classes
-}
-
-// loneClass returns the only class with two images or more, for which no image was judged; "": there are others.
-func (a *Report) loneClass() (class string) {
-	if len(a.Images) == 0 || a.Unjudged < len(a.Images) {
-		return ""
-	}
-	count := map[string]int{}
-	for _, e := range a.Images {
-		if count[e.Given]++; count[e.Given] > count[class] {
-			class = e.Given
-		}
-	}
-	return class
-}
-
-// lostClasses names the classes of which no image could be read.
-func (a *Report) lostClasses() (lost []string) {
-	if a.source == nil || len(a.LeftOut) == 0 {
-		return nil
-	}
-	left := map[string]bool{}
-	for _, l := range a.LeftOut {
-		left[l.Path] = true
-	}
-	images, unread := make([]int, len(a.source.Classes)), make([]int, len(a.source.Classes))
-	for i := range a.source.Samples {
-		if s := &a.source.Samples[i]; s.Label != datasets.Unlabelled {
-			if images[s.Label]++; left[s.Path] {
-				unread[s.Label]++
-			}
-		}
-	}
-	for class, n := range images {
-		if n > 0 && unread[class] == n {
-			lost = append(lost, a.source.Classes[class])
-		}
-	}
-	return lost
 }
 
 // formatWrongHeadline says how many labels look wrong.
@@ -131,9 +72,8 @@ func (a *Report) formatWrongHeadline(called int) string {
 	}
 	said := fmt.Sprintf("%d of %d labels look wrong", called, judged)
 	switch {
-	case a.loneClass() != "":
-		return fmt.Sprintf("No label can be judged: only the class %s has two images or more, so there is none to "+
-			"compare it with.", text.Line(a.showClassName(a.loneClass())))
+	case len(a.Images) > 0 && a.Unjudged == len(a.Images):
+		return "No label can be judged: fewer than two classes have two images or more."
 	case a.Asked:
 		said = fmt.Sprintf("%d of %d labels are flagged, as many as asked for", called, judged)
 	case a.Blind:
@@ -391,7 +331,7 @@ func (o oddity) String() string { return formatCounted(o.N, o.First) }
 
 // Oddities lists the findings besides suspects.
 func (a *Report) Oddities() []oddity {
-	if a.loneClass() == "" && (a.Noise == nil || a.result.NoFindings != nil) {
+	if a.Noise == nil || a.result.NoFindings != nil {
 		return nil
 	}
 	var outliers, same, two []string

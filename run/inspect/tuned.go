@@ -46,7 +46,7 @@ func (m *material) setTuning(t Tuning, h Host, open func(config.Finetune) (*tuni
 		return fmt.Errorf("audit: finetune: scorer %s learns nothing, expected combined or crossfit", m.options.Scorer)
 	}
 	f := config.Default().Finetune
-	f.Weights, f.CacheLimit = t.Weights, config.Bytes(m.allowedMemory()/4)
+	f.Weights, f.CacheLimit = t.Weights, text.Bytes(m.allowedMemory()/4)
 	first, err := open(f)
 	if err != nil {
 		return err

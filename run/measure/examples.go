@@ -12,19 +12,10 @@ import (
 	"winnow/run/folder"
 )
 
-// Ways to choose queries.
-const (
-	ChooseRandom = "random"
-	ChooseSpread = "spread" // the first query of classes spread evenly over the manifest: the same every time
-	ChooseAll    = "all"    // regardless of the number asked for
-)
-
-// ExampleOptions choose examples of retrieval.
+// ExampleOptions choose examples of retrieval: the first query of classes spread evenly over the manifest.
 type ExampleOptions struct {
-	Choice  string
-	Queries int
-	K       int // nearest images of each query
-	Seed    uint64
+	Queries int   // 0: all
+	K       int   // nearest images of each query
 	MaxMem  int64 // bytes of similarities at once
 }
 
@@ -32,10 +23,8 @@ type ExampleOptions struct {
 type Examples struct {
 	Split     string           `json:"split"`
 	View      string           `json:"view,omitempty"` // center or mean, if the store has several views of each image
-	Choice    string           `json:"choice"`
-	Seed      uint64           `json:"seed"`
-	Of        int              `json:"of"`      // possible queries
-	Gallery   int              `json:"gallery"` // images searched
+	Of        int              `json:"of"`             // possible queries
+	Gallery   int              `json:"gallery"`        // images searched
 	InGallery int              `json:"queries_in_gallery,omitempty"`
 	Precision float64          `json:"hits_per_rank"` // share of hits among the neighbours shown
 	Queries   []Example        `json:"queries"`
@@ -67,15 +56,12 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of fo
 		gallery = *of.Gallery
 	}
 	rows := Askers(of)
-	e := Examples{Split: split, Choice: o.Choice, Seed: o.Seed, Of: len(rows), Gallery: gallery.Len(),
+	e := Examples{Split: split, Of: len(rows), Gallery: gallery.Len(),
 		InGallery: len(of.Same), K: o.K}
 	if len(rows) == 0 {
 		return e, fmt.Errorf("retrieve: no image of the split %s has another with its label to find", split)
 	}
-	switch o.Choice {
-	case ChooseRandom:
-		rows = folder.Draw(rows, o.Queries, o.Seed, "retrieve")
-	case ChooseSpread:
+	if o.Queries > 0 {
 		rows = spreadClasses(rows, of.Query.Labels, o.Queries)
 	}
 	own := 0 // most rows of the gallery that are a query itself

@@ -38,7 +38,7 @@ func TestSpread(t *testing.T) {
 	for n, want := range map[int][]string{4: {"1.png", "3.png", "5.png", "7.png"}, 1: {"1.png"},
 		50: {"1.png", "2.png", "3.png", "4.png", "5.png", "6.png", "7.png", "8.png", "9.png"}} {
 		e, err := measure.ExamplesAmong(t.Context(), d, datasets.Test, folder.Asked[features.Set]{Query: z},
-			measure.ExampleOptions{Choice: measure.ChooseSpread, Queries: n, K: 2, MaxMem: 1 << 20})
+			measure.ExampleOptions{Queries: n, K: 2, MaxMem: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,11 +52,11 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// With ChooseAll every image is a query, and none finds itself.
+// Without a number every image is a query, and none finds itself.
 func TestChooseAll(t *testing.T) {
 	d, z := line(2, 10)
 	e, err := measure.ExamplesAmong(t.Context(), d, datasets.Test, folder.Asked[features.Set]{Query: z},
-		measure.ExampleOptions{Choice: measure.ChooseAll, Queries: 3, K: 2, MaxMem: 1 << 20})
+		measure.ExampleOptions{K: 2, MaxMem: 1 << 20})
 	if err != nil || len(e.Queries) != 20 || e.Of != 20 {
 		t.Fatalf("%v, found %d queries of %d", err, len(e.Queries), e.Of)
 	}

@@ -98,7 +98,7 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	left, err := images.Similarities(r, o.Metrics, o.MaxMem, 0)
+	left, err := images.Similarities(r, o.Metrics, o.MaxMem)
 	if err != nil {
 		return Result{}, err
 	}

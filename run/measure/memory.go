@@ -36,8 +36,8 @@ func countHeldMemory(r *folder.Run, of folder.Asked[features.Stored], width int)
 
 // Similarities returns the memory left for similarities, of the memory of a whole command that embeds
 // the images in every way in turn and measures them by metrics. Metrics other than retrieval copy
-// vectors. beside is what else the command holds.
-func (i Images) Similarities(r *folder.Run, metrics []Metric, memory, beside int64) (int64, error) {
+// vectors.
+func (i Images) Similarities(r *folder.Run, metrics []Metric, memory int64) (int64, error) {
 	stored := i.Train.Dim()
 	width := max(stored, r.Head.Config().Out)
 	use := countHeldMemory(r, i.Now, width)
@@ -53,5 +53,5 @@ func (i Images) Similarities(r *folder.Run, metrics []Metric, memory, beside int
 		use.Beside += int64(weighed*width) * int64(len(r.Manifest.Classes))
 	}
 	use.Beside += int64(4*width) * int64(copied)
-	return use.With(beside).Similarities(memory)
+	return use.Similarities(memory)
 }

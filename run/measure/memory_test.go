@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/eval"
 	"winnow/internal/hint"
 	"winnow/run/measure"
 )
@@ -22,26 +21,21 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left := func(metrics []measure.Metric, memory, beside int64) int64 {
-		n, err := images.Similarities(r, metrics, memory, beside)
+	left := func(metrics []measure.Metric, memory int64) int64 {
+		n, err := images.Similarities(r, metrics, memory)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
-	fitted := left(o.Metrics, 144<<20, 0)
+	fitted := left(o.Metrics, 144<<20)
 	images.Now.Fit = nil
-	all := left(nil, 144<<20, 0)
-	if all <= 15<<20 || all >= 16<<20 || left(nil, 144<<20, 4<<20) != all-4<<20 || fitted >= all ||
-		left(nil, 0, 0) != 128<<20 {
-		t.Errorf("of 144 MiB %d bytes are left, %d beside 4 MiB, %d with a probe", all, left(nil, 144<<20, 4<<20),
-			fitted)
-	}
-	if _, err := images.Similarities(r, nil, eval.DefaultMaxMem, eval.DefaultMaxMem); err == nil {
-		t.Error("no memory is left, and that is let through")
+	all := left(nil, 144<<20)
+	if all <= 15<<20 || all >= 16<<20 || fitted >= all || left(nil, 0) != 128<<20 {
+		t.Errorf("of 144 MiB %d bytes are left, %d with a probe", all, fitted)
 	}
 	images.Now.Gallery = &images.Train
-	if more := left(nil, 144<<20, 0); more > all-int64(4*r.Store.Dim*training) {
+	if more := left(nil, 144<<20); more > all-int64(4*r.Store.Dim*training) {
 		t.Errorf("%d bytes are left beside a gallery of %d, %d without", more, training, all)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"winnow/audit"
 	"winnow/audit/suspects"
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/internal/catalog"
@@ -156,7 +157,7 @@ func readRanges(c *cli.Context) error {
 // readInput reads what is audited. The features and the page of images are written next to the suspects.
 func (o *Options) readInput(c *cli.Context, what string) (err error) {
 	o.In.Names, o.In.Columns = c.String("names"), term.Columns(c)
-	if o.Open, err = term.RunOptions(c, datasets.Train, datasets.Validation); err != nil {
+	if o.Open, err = training.RunOptions(c, datasets.Train, datasets.Validation); err != nil {
 		return err
 	}
 	switch what {

@@ -8,9 +8,7 @@ import (
 	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
-	"winnow/run/embedding"
 	"winnow/run/extraction"
-	"winnow/run/measure"
 )
 
 // joinOptions name the output to join.
@@ -18,9 +16,6 @@ type joinOptions struct {
 	Out             location.Source
 	Overwrite, JSON bool
 }
-
-// jobs are the jobs whose parts can be joined.
-var jobs = []cluster.Joiner{extraction.Job, embedding.Job, measure.Job}
 
 // Join returns the "winnow join" command.
 func Join() *cli.Command {
@@ -49,7 +44,7 @@ func Join() *cli.Command {
 
 func joinParts(ctx context.Context, p *term.Program, o joinOptions) error {
 	at, end := p.Watch("rows")
-	r, err := cluster.Join(ctx, o.Out, jobs, cluster.JoinOptions{Overwrite: o.Overwrite, Progress: at,
+	r, err := cluster.Join(ctx, o.Out, extraction.Job, cluster.JoinOptions{Overwrite: o.Overwrite, Progress: at,
 		Note: p.Note})
 	end()
 	return p.Result(r, o.JSON, err)

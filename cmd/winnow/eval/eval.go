@@ -20,8 +20,7 @@ type Options struct {
 	Eval measure.Options
 	JSON bool
 
-	Out   string // file for the result; "": none
-	Shard cluster.Shard
+	Out string // file for the result; "": none
 }
 
 // Command returns winnow eval.
@@ -47,7 +46,6 @@ func Command() *cli.Command {
 			&cli.StringSliceFlag{Name: "set",
 				Usage: "`METRIC.SETTING=VALUE`, as winnow list metrics METRIC lists them; may be repeated"},
 			term.OutFlag("write the result to `FILE` as JSON"),
-			term.ShardFlag("queries"),
 			term.JSONFlag(),
 		}, term.DataFlags...),
 		Action: term.Action(readEval, runEval),
@@ -74,10 +72,6 @@ func runEval(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	defer rt.Close()
-	if !o.Shard.Whole() {
-		made, err := measure.RunPart(ctx, r, o.Eval, o.Out, o.Shard, term.Version())
-		return p.Result(made, o.JSON, err)
-	}
 	result, err := measure.Run(ctx, r, o.Eval)
 	if err == nil {
 		err = cluster.Save(o.Out, result)

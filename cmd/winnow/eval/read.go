@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/run/measure"
 )
 
@@ -16,9 +17,6 @@ func readEval(c *cli.Context) (o Options, err error) {
 		return o, err
 	}
 	o.JSON, o.Out = c.Bool("json"), c.String("out")
-	if o.Shard, err = term.Shard(c); err != nil {
-		return o, err
-	}
 	o.Eval = measure.Options{Split: c.String("split"), Fit: c.String("fit"), Seed: c.Uint64("seed"),
 		MaxMem: int64(retrieval.MaxMem)}
 	if n := c.Int("queries"); n < 0 {
@@ -34,7 +32,7 @@ func readEval(c *cli.Context) (o Options, err error) {
 	if o.Dir, err = term.RunArgument(c); err != nil {
 		return o, err
 	}
-	if o.Run, err = term.RunOptions(c, o.Eval.Splits()...); err != nil {
+	if o.Run, err = training.RunOptions(c, o.Eval.Splits()...); err != nil {
 		return o, err
 	}
 	return o, term.KeepInput(c)

@@ -28,7 +28,7 @@ type Options struct {
 	Shard           cluster.Shard
 	Extract         backbone.ExtractConfig // Preprocessing is the model's
 	Overwrite, JSON bool
-	DryRun, Check   bool
+	DryRun          bool
 }
 
 // Command returns the "winnow extract" command.
@@ -72,9 +72,6 @@ func Command() *cli.Command {
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace a store of another model, preprocessing or image list"},
 			&cli.BoolFlag{Name: "dry-run",
 				Usage: "estimate from some of the images how long all take and how much memory; write nothing"},
-			&cli.BoolFlag{Name: "check",
-				Usage: "compare the vectors of some of the images with those in float32 on the CPU, and report how " +
-					"well they agree; write nothing"},
 			term.JSONFlag(),
 		}, term.PreprocessingFlags()...),
 		Action: term.Action(readExtract, runExtract),
@@ -97,14 +94,11 @@ func readExtract(c *cli.Context) (o Options, err error) {
 		Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
 		Model: c.String("model"), Settings: term.ModelSettings(c),
 		Out: c.String("out"), DType: c.String("dtype"), Overwrite: c.Bool("overwrite"), JSON: c.Bool("json"),
-		DryRun: c.Bool("dry-run"), Check: c.Bool("check"), Extract: backbone.ExtractConfig{Workers: c.Int("workers"),
+		DryRun: c.Bool("dry-run"), Extract: backbone.ExtractConfig{Workers: c.Int("workers"),
 			MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict")},
 	}
 	if c.NArg() > 0 {
 		return o, term.Misused("extract: unexpected argument %q: use flags", c.Args().First())
-	}
-	if o.DryRun && o.Check {
-		return o, term.Misused("--check and --dry-run: found both, expected one of them")
 	}
 	if o.Extract.Workers < 0 {
 		return o, term.Misused("--workers: found %d, expected at least 0", o.Extract.Workers)
@@ -137,10 +131,6 @@ func runExtract(ctx context.Context, p *term.Program, o Options) error {
 	if o.DryRun {
 		tried, err := e.DryRun(ctx, p.Host())
 		return p.Result(tried, o.JSON, err)
-	}
-	if o.Check {
-		checked, err := e.Check(ctx, p.Host())
-		return p.Result(checked, o.JSON, err)
 	}
 	result, err := e.Run(ctx, p.Host())
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
@@ -33,7 +32,6 @@ func Embed() *cli.Command {
 			term.OutFlag("write `FILE`.npy, .csv, .parquet or .jsonl"),
 			&cli.BoolFlag{Name: "l2",
 				Usage: "divide the vectors of a backbone by their length (those of runs and exports have length 1)"},
-			term.ShardFlag("images"),
 		}, term.EmbedFlags...),
 		Action: term.CheckedAction(readEmbed, runEmbed),
 	}
@@ -46,7 +44,6 @@ type embedOptions struct {
 	Out    string // "": lines of JSON on standard output
 	Unit   bool   // divide vectors by their length
 	JSON   bool
-	Shard  cluster.Shard
 
 	files []string // Out and the file next to it
 }
@@ -58,9 +55,6 @@ func readEmbed(c *cli.Context) (embedOptions, error) {
 	}
 	o := embedOptions{Options: by, Images: location.All(c.Args().Slice()), Out: c.String("out"), Unit: c.Bool("l2"),
 		JSON: c.Bool("json")}
-	if o.Shard, err = term.Shard(c); err != nil {
-		return o, err
-	}
 	if o.Model == "" && len(o.Images) > 0 {
 		o.Model, o.Images = c.Args().First(), o.Images[1:]
 	}
@@ -93,10 +87,6 @@ func runEmbed(ctx context.Context, p *term.Program, o embedOptions) error {
 		if err := p.CheckTargets(term.Targets("out", o.files...), append(e.Files, list.Files()...)); err != nil {
 			return err
 		}
-	}
-	if !o.Shard.Whole() {
-		made, err := e.WritePart(ctx, p.Host(), o.Out, list, o.Options, o.Shard, o.Unit && !e.Unit)
-		return p.Result(made, o.JSON, err)
 	}
 	net, err := e.Load(p.Host(), 0, o.Unit && !e.Unit)
 	if err != nil {

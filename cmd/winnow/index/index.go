@@ -10,7 +10,6 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
-	"winnow/features"
 	"winnow/run/embedding"
 )
 
@@ -34,8 +33,6 @@ func Index() *cli.Command {
 			term.Required(term.OutFlag("folder `DIR` of the index")),
 			&cli.BoolFlag{Name: "overwrite", Usage: "write into a folder that holds other files"},
 			&cli.BoolFlag{Name: "add", Usage: "add to an existing index"},
-			&cli.StringFlag{Name: "dtype", Value: features.Float32,
-				Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
 		}, term.EmbedFlags...),
 		Action: term.Action(readIndex, runIndex),
 	}
@@ -46,8 +43,7 @@ type indexOptions struct {
 	embedding.Options
 	Images []location.Source
 	Out    string
-	Add    bool   // to an existing index
-	DType  string // of a new index
+	Add    bool // to an existing index
 	JSON   bool
 }
 
@@ -56,18 +52,13 @@ func readIndex(c *cli.Context) (indexOptions, error) {
 	if err != nil {
 		return indexOptions{}, err
 	}
-	o := indexOptions{by, location.All(c.Args().Slice()), c.String("out"), c.Bool("add"), c.String("dtype"),
-		c.Bool("json")}
+	o := indexOptions{by, location.All(c.Args().Slice()), c.String("out"), c.Bool("add"), c.Bool("json")}
 	switch {
 	case len(o.Images) == 0:
 		return o, term.Misused("winnow index: found no images: name files, folders, .zip files, manifests, or - for " +
 			"paths on standard input")
 	case !o.Add && o.Model == "":
 		return o, term.Misused("winnow index: --model is missing: a run folder, or an ONNX file of winnow export")
-	case o.Add && c.IsSet("dtype"):
-		return o, term.Misused("--dtype: an index keeps the type it was made with; make a new one for another")
-	case o.DType != features.Float32 && o.DType != features.Float16:
-		return o, term.Misused("--dtype: found %q, expected %s or %s", o.DType, features.Float32, features.Float16)
 	}
 	return o, nil
 }
@@ -77,7 +68,7 @@ func runIndex(ctx context.Context, p *term.Program, o indexOptions) (err error) 
 	if o.Add {
 		r, err = embedding.ExtendIndex(ctx, p.Host(), o.Out, o.Images, o.Options)
 	} else {
-		r, err = embedding.CreateIndex(ctx, p.Host(), o.Out, o.DType, o.Images, o.Options)
+		r, err = embedding.CreateIndex(ctx, p.Host(), o.Out, o.Images, o.Options)
 	}
 	if err != nil {
 		return err

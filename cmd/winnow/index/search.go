@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	_ "embed"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,10 +18,10 @@ var searchHelp string
 func Search() *cli.Command {
 	return &cli.Command{
 		Name:        "search",
-		Usage:       "find similar images in an index, a feature store or a vector database",
+		Usage:       "find similar images in an index or a feature store",
 		ArgsUsage:   "QUERY...",
 		Description: searchHelp,
-		Flags: slices.Concat([]cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "index", Aliases: []string{"i", "features"},
 				Usage: "search `DIR`, which winnow index or winnow extract wrote"},
 			&cli.IntFlag{Name: "k", Value: 10, Usage: "show the `K` most similar images of each query"},
@@ -30,7 +29,7 @@ func Search() *cli.Command {
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the index",
 				Usage: "embed queries by this run folder or ONNX `FILE`, if it moved"},
 			term.OutFlag("write the answers into `FILE`, as JSON"),
-		}, term.DatabaseFlags("search the vector database at `URL`"), term.EmbedFlags),
+		}, term.EmbedFlags...),
 		Action: term.Action(readSearch, runSearch),
 	}
 }
@@ -39,8 +38,7 @@ func Search() *cli.Command {
 type searchOptions struct {
 	embedding.Search
 	JSON bool
-
-	Out string // file for the answers; "": none
+	Out  string // file for the answers; "": none
 }
 
 func readSearch(c *cli.Context) (o searchOptions, err error) {
@@ -54,19 +52,17 @@ func readSearch(c *cli.Context) (o searchOptions, err error) {
 		return o, err
 	}
 	switch {
-	case o.Index == "" && c.String("to") == "":
-		return o, term.Misused("winnow search: --index missing, the folder to search, or --to URL, a database")
+	case o.Index == "":
+		return o, term.Misused("winnow search: --index is missing, the folder to search")
 	case len(o.Queries) == 0:
 		return o, term.Misused("winnow search: found no query: name images, paths of the index, or a .npy file")
 	case o.K < 1:
 		return o, term.Misused("--k: found %d, expected at least 1", o.K)
 	}
-	o.Database, err = term.Database(c)
-	return o, err
+	return o, nil
 }
 
 func runSearch(ctx context.Context, p *term.Program, o searchOptions) error {
-	o.Database.Note = p.Note
 	r, err := o.Run(ctx, p.Host(), o.Out)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/datasets"
 	"winnow/eval/tsne"
 	"winnow/internal/catalog"
@@ -84,7 +85,7 @@ func readMap(c *cli.Context) (o Options, err error) {
 	if o.Dir, err = term.RunOrStore(c); err != nil {
 		return o, err
 	}
-	o.Run, err = term.RunOptions(c, splitsToLookAt(o.Draw.Split)...)
+	o.Run, err = training.RunOptions(c, splitsToLookAt(o.Draw.Split)...)
 	return o, err
 }
 
@@ -140,7 +141,12 @@ func runMap(ctx context.Context, p *term.Program, o Options) error {
 	if o.Draw.Scores = scores; note != "" {
 		p.Note("%s", note)
 	}
-	r, err := p.OpenEmbedding(ctx, o.Dir, o.Run)
+	o.Run.Host = p.Host()
+	open := folder.Open
+	if o.Dir == "" {
+		open = func(_ context.Context, _ string, f folder.Options) (*folder.Run, error) { return folder.OpenStore(f) }
+	}
+	r, err := open(ctx, o.Dir, o.Run)
 	if err != nil {
 		return err
 	}

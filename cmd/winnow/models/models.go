@@ -12,7 +12,6 @@ import (
 	"winnow/internal/hint"
 	"winnow/models"
 	"winnow/run/extraction"
-	"winnow/run/fetching"
 )
 
 // Command returns the "winnow models" command.
@@ -107,10 +106,10 @@ func showModel(_ context.Context, p *term.Program, r *models.Registry, o Options
 
 func getModel(ctx context.Context, p *term.Program, r *models.Registry, o Options) error {
 	at, end := p.WatchFrom("MB")
-	got, err := fetching.Get(ctx, r, o.Argument, fetching.Options{From: o.From, Accepted: o.Accepted,
+	got, err := extraction.Fetch(ctx, r, o.Argument, extraction.FetchOptions{From: o.From, Accepted: o.Accepted,
 		Note: func(fact string) { end(); p.Note("%s", fact) }, Progress: at})
 	end()
-	if asked, ok := errors.AsType[*fetching.Unaccepted](err); ok {
+	if asked, ok := errors.AsType[*extraction.Unaccepted](err); ok {
 		return hint.With(err, "read it, and if you accept it: winnow models get %s --accept-licence", asked.Name)
 	}
 	if err != nil {
@@ -124,7 +123,7 @@ func addModel(_ context.Context, p *term.Program, r *models.Registry, o Options)
 	if err != nil {
 		return err
 	}
-	return describeBackbone(p, &fetching.Got{Backbone: b, Cut: cut}, o.JSON)
+	return describeBackbone(p, &extraction.Fetched{Backbone: b, Cut: cut}, o.JSON)
 }
 
 func warnModels(p *term.Program, lines ...string) {
@@ -134,12 +133,12 @@ func warnModels(p *term.Program, lines ...string) {
 }
 
 // describeBackbone prints a backbone that was added.
-func describeBackbone(p *term.Program, got *fetching.Got, asJSON bool) error {
+func describeBackbone(p *term.Program, got *extraction.Fetched, asJSON bool) error {
 	warnModels(p, append(got.Warnings, got.Cut.Warnings...)...)
 	if asJSON {
 		return p.JSON(got.Entry)
 	}
-	_, err := fmt.Fprintln(p.Out, got.Say())
+	_, err := fmt.Fprintln(p.Out, got)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/papers/theory"
 )
 
@@ -47,7 +48,7 @@ func readPairs(c *cli.Context, o *PairsOptions) (err error) {
 	if c.IsSet("loss") {
 		o.Losses = strings.FieldsFunc(c.String("loss"), func(r rune) bool { return r == ',' || r == ' ' })
 	}
-	if o.Data, err = term.RunOptions(c); err == nil {
+	if o.Data, err = training.RunOptions(c); err == nil {
 		o.Run, err = term.RunOrStore(c)
 	}
 	return err

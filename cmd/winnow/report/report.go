@@ -12,6 +12,7 @@ import (
 
 	"winnow/audit"
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/internal/atomicfile"
 	"winnow/internal/budget"
 	"winnow/report"
@@ -72,7 +73,7 @@ func readReport(c *cli.Context) (o Options, err error) {
 	case c.IsSet("scorer") && !slices.Contains(scorers, o.Scorer):
 		return o, term.Misused("--scorer: found %q, expected one of %s", o.Scorer, strings.Join(scorers, ", "))
 	}
-	o.Run, err = term.RunOptions(c)
+	o.Run, err = training.RunOptions(c)
 	return o, err
 }
 

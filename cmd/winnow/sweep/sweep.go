@@ -11,6 +11,7 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/run/folder"
 	"winnow/run/grid"
 )
@@ -26,7 +27,7 @@ type Options struct {
 
 // Command returns the "winnow sweep" command.
 func Command() *cli.Command {
-	shared := slices.DeleteFunc(term.RunFlags(), func(f cli.Flag) bool { return f.Names()[0] == "seed" })
+	shared := slices.DeleteFunc(training.RunFlags(), func(f cli.Flag) bool { return f.Names()[0] == "seed" })
 	return &cli.Command{
 		Name: "sweep", ArgsUsage: "[MANIFEST | PHOTOS]",
 		Usage:       "compare settings, a grid or random ones, over seeds, and choose the best by validation",
@@ -76,7 +77,7 @@ func readSweep(c *cli.Context) (o Options, err error) {
 	if o.Seeds, err = grid.ParseSeeds(c.String("seeds")); err != nil || len(o.Seeds) == 0 {
 		return o, term.Misused("--seeds: %w", err)
 	}
-	o.Asked = term.AskedRun(c)
+	o.Asked = training.AskedRun(c)
 	delete(o.Asked, "seed")
 	_, err = grid.NewSweep(o.SweepOptions)
 	return o, err

@@ -15,7 +15,6 @@ import (
 	"winnow/internal/text"
 	"winnow/run/embedding"
 	"winnow/run/extraction"
-	"winnow/run/folder"
 )
 
 // DataFlags choose the state of a run, and name data that moved since the training, or other data.
@@ -28,18 +27,6 @@ var DataFlags = []cli.Flag{
 	&cli.StringFlag{Name: "root", DefaultText: "the run's",
 		Usage: "`DIR` (or .zip file) that the manifest's paths start from, if images are read: fine-tuned runs, " +
 			"export"},
-}
-
-// RunOptions reads DataFlags. splits are the only ones whose features are computed, if they must be; none: all.
-func RunOptions(c *cli.Context, splits ...string) (folder.Options, error) {
-	if v := c.String("view"); v != backbone.CenterName && v != folder.MeanView {
-		return folder.Options{}, Misused("--view: found %q, expected %s or %s", v, backbone.CenterName, folder.MeanView)
-	}
-	return folder.Options{
-		Last: c.Bool("last"), Manifest: location.At(c.String("manifest")), Features: c.String("features"),
-		Root: location.At(c.String("root")), View: c.String("view"),
-		Splits: splits, For: c.Command.Name,
-	}, nil
 }
 
 // RunArgument returns the run folder, a command's only argument.

@@ -9,7 +9,7 @@ import (
 	"winnow/cluster"
 	"winnow/datasets/location"
 	"winnow/internal/hint"
-	"winnow/run/config"
+	"winnow/internal/text"
 )
 
 // UsageError is misuse of the command line: exit code 2.
@@ -90,10 +90,10 @@ func Size(c *cli.Context, flag string) (int64, error) {
 }
 
 // parseSize reads a number of bytes above 0: 1GiB, 512MB, 300000.
-func parseSize(text string) (int64, error) {
-	var b config.Bytes
-	if err := b.UnmarshalText([]byte(text)); err != nil || b == 0 {
-		return 0, fmt.Errorf("%q is not a size: write for example 1GiB, 512MiB or 200000000", text)
+func parseSize(size string) (int64, error) {
+	var b text.Bytes
+	if err := b.UnmarshalText([]byte(size)); err != nil || b == 0 {
+		return 0, fmt.Errorf("%q is not a size: write for example 1GiB, 512MiB or 200000000", size)
 	}
 	return int64(b), nil
 }

@@ -8,12 +8,20 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/internal/pagestyle"
+	"context"
 
 	"github.com/urfave/cli/v2"
 
-	"context"
+	"winnow/internal/pagestyle"
+	"winnow/run/folder"
 )
+
+// The list of a run's files is the one of the room that writes them.
+func TestRunFiles(t *testing.T) {
+	if want := strings.Join(folder.Files(), " "); runFiles != want {
+		t.Errorf("%q, expected %q", runFiles, want)
+	}
+}
 
 // TestClaim: a command replaces what it wrote, also edited, and refuses a file of somebody else's, whatever it holds.
 func TestClaim(t *testing.T) {

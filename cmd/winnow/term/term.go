@@ -22,7 +22,6 @@ import (
 	"winnow/internal/printable"
 	"winnow/internal/text"
 	"winnow/run/extraction"
-	"winnow/run/folder"
 )
 
 // Program is what a command's call gets from the program: streams and global flags, as plain values.
@@ -144,13 +143,4 @@ func (p *Program) Host() extraction.Host {
 		GPUMemory: p.Compute.GPU.Memory,
 		Winnow:    Version(),
 	}
-}
-
-// OpenEmbedding opens a run folder or, if dir is "", the store and the manifest that o names.
-func (p *Program) OpenEmbedding(ctx context.Context, dir string, o folder.Options) (*folder.Run, error) {
-	o.Host = p.Host()
-	if dir == "" {
-		return folder.OpenStore(o)
-	}
-	return folder.Open(ctx, dir, o)
 }

@@ -13,6 +13,7 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/datasets/location"
 	"winnow/internal/text"
 	"winnow/report/review"
@@ -44,7 +45,7 @@ func Command() *cli.Command {
 		Usage:       "train an embedding on labels that may be wrong: a head on a backbone, or the backbone too",
 		ArgsUsage:   "[MANIFEST | PHOTOS]",
 		Description: help,
-		Flags: append(slices.Insert(term.RunFlags(), 3, cli.Flag(term.OutFlag("run folder `DIR`"))),
+		Flags: append(slices.Insert(training.RunFlags(), 3, cli.Flag(term.OutFlag("run folder `DIR`"))),
 			&cli.StringFlag{Name: "decisions",
 				Usage: "use what people decided in winnow review, `FILE`.decisions.db: decided labels replace given " +
 					"ones, and neither --screen nor the filter drops them"},
@@ -67,10 +68,10 @@ func readTrain(c *cli.Context) (Options, error) {
 	if err != nil {
 		return o, err
 	}
-	if o.Config, err = term.ReadRun(c); err != nil || o.Defaults {
+	if o.Config, err = training.ReadRun(c); err != nil || o.Defaults {
 		return o, err
 	}
-	if err := term.AskedRun(c).Enough(o.Config); err != nil {
+	if err := training.AskedRun(c).Enough(o.Config); err != nil {
 		return o, err
 	}
 	if o.Out == "" && !(o.DryRun && o.Config.Data.Features != "") { // making features needs a folder
@@ -122,21 +123,21 @@ func runTrain(ctx context.Context, p *term.Program, o Options) (err error) {
 			rt.Close()
 		}
 	}()
-	training, err := run.Resolve(ctx, o.Config, run.Input{}, asked)
+	planned, err := run.Resolve(ctx, o.Config, run.Input{}, asked)
 	if err != nil {
 		return err
 	}
 	if o.DryRun {
-		return errors.Join(showPlan(ctx, p, training, o.JSON), training.Close())
+		return errors.Join(showPlan(ctx, p, planned, o.JSON), planned.Close())
 	}
 	line, seen := NewProgress(p.Err, time.Now), []facts.Observer(nil)
-	line.Begun(training.Plan)
+	line.Begun(planned.Plan)
 	if !p.Quiet {
 		seen = []facts.Observer{facts.On(line.Stepped), facts.On(line.Validated), facts.On(line.Weighed)}
 	}
-	out, err := training.Run(ctx, seen...)
+	out, err := planned.Run(ctx, seen...)
 	line.End()
-	if err := errors.Join(err, training.Close()); err != nil {
+	if err := errors.Join(err, planned.Close()); err != nil {
 		return err
 	}
 	if o.JSON {

@@ -177,7 +177,7 @@ func (m million) writeIndex() error {
 		return err
 	}
 	x, err := search.Create(filepath.Join(m.out, "index"),
-		search.Embedder{Model: "made up", Output: "vectors", Preprocessing: "{}"}, m.d, features.Float32, paths)
+		search.Embedder{Model: "made up", Output: "vectors", Preprocessing: "{}"}, m.d, paths)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package fetching_test
+package extraction_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/testing/reference"
 	"winnow/models"
-	"winnow/run/fetching"
+	"winnow/run/extraction"
 )
 
 // known is a small backbone whose published file is part of winnow.
@@ -52,17 +52,20 @@ func TestGet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "models.json")
 	file := filepath.Join(filepath.Dir(path), known+".onnx")
 	shown := 0
-	from := fetching.Options{From: s.URL + "/mirror/", Progress: func(done, _, _ int) { shown = max(shown, done) }}
+	from := extraction.FetchOptions{
+		From:     s.URL + "/mirror/",
+		Progress: func(done, _, _ int) { shown = max(shown, done) },
+	}
 	expect := func(what string, there bool, requests int, begin string) {
 		t.Helper()
 		r := open(t, path)
-		got, err := fetching.Get(t.Context(), r, known, from)
+		got, err := extraction.Fetch(t.Context(), r, known, from)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		if got.There != there || got.Path != file || asked != requests || !r.Own(known) ||
-			!strings.HasPrefix(got.Say(), begin+known+": "+file+", feature features of 512 numbers") {
-			t.Errorf("%s: %d requests, there before: %v, %s", what, asked, got.There, got.Say())
+			!strings.HasPrefix(got.String(), begin+known+": "+file+", feature features of 512 numbers") {
+			t.Errorf("%s: %d requests, there before: %v, %s", what, asked, got.There, got.String())
 		}
 	}
 	expect("first", false, 1, "added ")
@@ -94,19 +97,18 @@ func TestGetRefuses(t *testing.T) {
 	}
 	for _, c := range []struct{ name, from, want, hint string }{
 		{"squeezenet1.2", "", `(did you mean "squeezenet1.1"?): no model has this name`, "models list"},
-		{"resnet50", good, "nothing is fetched unchecked",
-			"winnow models get resnet50-v1-12 fetches the same network with other weights"},
+		{"resnet50", good, "nothing is fetched unchecked", "winnow models show resnet50"},
 		{"dinov2-base-registers", "", "nothing is fetched unchecked",
-			"winnow models show dinov2-base-registers says how to make it"},
+			"winnow models show dinov2-base-registers"},
 		{"dinov3-small", "", "licence that you must accept first, the DINOv3 License of Meta: https://ai.meta.com/",
 			""},
 		{known, "", "no place is known", "--from URL|FILE"},
-		{known, "ftp://there/small.onnx", "expected an address that begins with http:// or https://, or a file", ""},
-		{known, bad, "was not fetched: " + bad + ": found ", "winnow models show squeezenet1.1"},
-		{known, filepath.Join(dir, "none"), "no such file", "winnow models show squeezenet1.1"},
+		{known, "ftp://there/small.onnx", "expected an address of http:// or https://, or a file", ""},
+		{known, bad, "was not fetched: " + bad + ": found ", "--from URL|FILE"},
+		{known, filepath.Join(dir, "none"), "no such file", "--from URL|FILE"},
 	} {
 		r := open(t, json)
-		_, err := fetching.Get(t.Context(), r, c.name, fetching.Options{From: c.from})
+		_, err := extraction.Fetch(t.Context(), r, c.name, extraction.FetchOptions{From: c.from})
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.hint) {
 			t.Errorf("%s from %q: found %v (%s), expected %q (%s)", c.name, c.from, err, hint.Of(err), c.want, c.hint)
 		}
@@ -117,18 +119,18 @@ func TestGetRefuses(t *testing.T) {
 	if err := os.Rename(bad, filepath.Join(dir, known+".onnx")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fetching.Get(t.Context(), open(t, json), known, fetching.Options{From: good}); err == nil ||
+	if _, err := extraction.Fetch(t.Context(), open(t, json), known, extraction.FetchOptions{From: good}); err == nil ||
 		!strings.Contains(err.Error(), "found a file with sha256") {
 		t.Errorf("found %v, expected that another file of that name is left alone", err)
 	}
-	if _, err := fetching.Get(t.Context(), open(t, json, dir), known, fetching.Options{}); err == nil ||
+	if _, err := extraction.Fetch(t.Context(), open(t, json, dir), known, extraction.FetchOptions{}); err == nil ||
 		!strings.Contains(hint.Of(err), "move that file away") {
 		t.Errorf("found %v (%s), expected that another file in a folder of models is told", err, hint.Of(err))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := fetching.Get(ctx, open(t, filepath.Join(t.TempDir(), "models.json")), known,
-		fetching.Options{From: good}); !errors.Is(err, context.Canceled) {
+	if _, err := extraction.Fetch(ctx, open(t, filepath.Join(t.TempDir(), "models.json")), known,
+		extraction.FetchOptions{From: good}); !errors.Is(err, context.Canceled) {
 		t.Errorf("found %v, expected the end of the context", err)
 	}
 }

@@ -1,4 +1,4 @@
-package term
+package training
 
 import (
 	"cmp"
@@ -10,6 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
+	"winnow/cmd/winnow/term"
+	"winnow/datasets/location"
 	"winnow/run/config"
 	"winnow/run/folder"
 )
@@ -112,4 +114,21 @@ func AskedRun(c *cli.Context) config.Asked {
 		}
 	}
 	return asked
+}
+
+// RunOptions reads [term.DataFlags]. splits are the only ones whose features are computed, if they must be; none: all.
+func RunOptions(c *cli.Context, splits ...string) (folder.Options, error) {
+	if v := c.String("view"); v != backbone.CenterName && v != folder.MeanView {
+		return folder.Options{}, term.Misused(
+			"--view: found %q, expected %s or %s",
+			v,
+			backbone.CenterName,
+			folder.MeanView,
+		)
+	}
+	return folder.Options{
+		Last: c.Bool("last"), Manifest: location.At(c.String("manifest")), Features: c.String("features"),
+		Root: location.At(c.String("root")), View: c.String("view"),
+		Splits: splits, For: c.Command.Name,
+	}, nil
 }

@@ -1,5 +1,4 @@
-// Package fetching downloads the files of backbones that winnow knows by name.
-package fetching
+package extraction
 
 import (
 	"cmp"
@@ -15,30 +14,29 @@ import (
 	"winnow/internal/fetch"
 	"winnow/internal/hint"
 	"winnow/models"
-	"winnow/run/extraction"
 )
 
-// Options say where a backbone's file comes from, and where reports go.
-type Options struct {
+// FetchOptions say where a backbone's file comes from, and where reports go.
+type FetchOptions struct {
 	From     string                             // a file or an address (of a folder with a final /); "": as published
 	Accepted bool                               // the user accepts the licence of a model that asks for it
 	Note     func(fact string)                  // may be nil
 	Progress func(doneMB, totalMB, earlier int) // megabytes done, in all, and from an earlier transfer; may be nil
 }
 
-// Got is an installed backbone.
-type Got struct {
+// Fetched is an installed backbone.
+type Fetched struct {
 	*models.Backbone
 	Cut   *models.Prepared
 	There bool // it was installed before
 }
 
-// Get downloads a known backbone's file, checks its size and its sha256, and records it as [models.Registry.AddFile]
+// Fetch downloads a known backbone's file, checks its size and its sha256, and records it as [models.Registry.AddFile]
 // does. The file is stored next to the registry. A file that is there already is only checked.
-func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got, error) {
+func Fetch(ctx context.Context, r *models.Registry, name string, o FetchOptions) (*Fetched, error) {
 	e, ok := r.Entry(name)
 	if !ok {
-		return nil, hint.With(fmt.Errorf("fetching: %q%s: no model has this name", name, catalog.Ask(name, r.Names())),
+		return nil, hint.With(fmt.Errorf("models: %q%s: no model has this name", name, catalog.Ask(name, r.Names())),
 			"winnow models list names those that can be fetched")
 	}
 	if _, found := r.Locate(e); found {
@@ -56,14 +54,14 @@ func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got,
 		path = filepath.Join(filepath.Dir(r.Path()), e.File)
 	}
 	if path, err = filepath.Abs(path); err != nil {
-		return nil, fmt.Errorf("fetching: %w", err)
+		return nil, fmt.Errorf("models: %w", err)
 	}
 	if err := bringAll(ctx, files, filepath.Dir(path), o); errors.As(err, new(*fetch.Unavailable)) {
 		if o.From != "" && !fetch.IsAddress(o.From) {
-			return nil, hint.With(fmt.Errorf("fetching: %q was not fetched: %w", name, err),
+			return nil, hint.With(fmt.Errorf("models: %q was not fetched: %w", name, err),
 				"name the published file; winnow models show %s prints its size and sha256", name)
 		}
-		return nil, hint.With(fmt.Errorf("fetching: %q was not fetched: %w", name, err),
+		return nil, hint.With(fmt.Errorf("models: %q was not fetched: %w", name, err),
 			"repeat the command, which resumes; check the network and its proxy (HTTPS_PROXY), or name a mirror or a "+
 				"copy: winnow models get %s --from URL|FILE",
 			name)
@@ -77,18 +75,18 @@ func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got,
 type Unaccepted struct{ Name, Licence, Terms string }
 
 func (e *Unaccepted) Error() string {
-	return fmt.Sprintf("fetching: %q has a licence that you must accept first, the %s: %s", e.Name, e.Licence, e.Terms)
+	return fmt.Sprintf("models: %q has a licence that you must accept first, the %s: %s", e.Name, e.Licence, e.Terms)
 }
 
 // checkPresent checks a file that is there already.
-func checkPresent(r *models.Registry, e models.Entry) (*Got, error) {
+func checkPresent(r *models.Registry, e models.Entry) (*Fetched, error) {
 	b, err := r.Resolve(e.Name, models.Settings{})
 	if err != nil {
 		return nil, hint.With(err, "move that file away and run the same command again, or record it under another "+
 			"name: winnow models add --name NAME FILE")
 	}
-	p, err := extraction.PrepareBackbone(b, "")
-	return &Got{b, p, true}, err
+	p, err := PrepareBackbone(b, "")
+	return &Fetched{b, p, true}, err
 }
 
 // listEntrySources returns the files of an entry. The first is the network itself.
@@ -99,31 +97,30 @@ func listEntrySources(e models.Entry, from string) ([]fetch.Source, error) {
 		list = append(list, fetch.Source(part))
 	}
 	switch {
-	case !ok && models.Instead(e.Name) != "":
-		return nil, hint.With(fmt.Errorf("fetching: %q: no file with a known sha256 is published, and nothing "+
-			"is fetched unchecked", e.Name), "winnow models get %s fetches the same network with other weights; "+
-			"winnow models show %s says how to export this one", models.Instead(e.Name), e.Name)
 	case !ok:
-		return nil, hint.With(fmt.Errorf("fetching: %q: no file with a known sha256 is published, and nothing "+
-			"is fetched unchecked", e.Name), "winnow models show %s says how to make it; record a file that you have "+
-			"with winnow models add", e.Name)
+		return nil, hint.With(
+			fmt.Errorf("models: %q: no file with a known sha256 is published, and nothing is fetched "+
+				"unchecked", e.Name),
+			"winnow models show %s says how to make it, or which other one can be fetched",
+			e.Name,
+		)
 	case from == "" && len(pub.Places) == 0:
-		return nil, hint.With(fmt.Errorf("fetching: %q: no place is known that has its file", e.Name),
+		return nil, hint.With(fmt.Errorf("models: %q: no place is known that has its file", e.Name),
 			"name one: winnow models get %s --from URL|FILE; the sha256 is checked", e.Name)
 	case strings.Contains(from, "://") && !fetch.IsAddress(from):
-		return nil, hint.Misused("fetching: found %q, expected an address that begins with http:// or "+
+		return nil, hint.Misused("models: found %q, expected an address that begins with http:// or "+
 			"https://, or a file", from)
 	}
 	for i := range list {
 		if from != "" {
-			list[i].Places = []string{placeBesideFirst(from, list[i].Name, i == 0)}
+			list[i].Places = []string{placeNextToFirst(from, list[i].Name, i == 0)}
 		}
 	}
 	return list, nil
 }
 
-// placeBesideFirst returns where a file of a model is, if the first is at from, or from is the address of their folder.
-func placeBesideFirst(from, name string, first bool) string {
+// placeNextToFirst returns where a file of a model is, if the first is at from, or from is the address of their folder.
+func placeNextToFirst(from, name string, first bool) string {
 	switch {
 	case fetch.IsAddress(from) && strings.HasSuffix(from, "/"):
 		return from + name
@@ -136,7 +133,7 @@ func placeBesideFirst(from, name string, first bool) string {
 }
 
 // bringAll fetches the files of a model to a folder.
-func bringAll(ctx context.Context, files []fetch.Source, folder string, o Options) error {
+func bringAll(ctx context.Context, files []fetch.Source, folder string, o FetchOptions) error {
 	for _, f := range files {
 		if err := fetchMissing(ctx, f, filepath.Join(folder, f.Name), o); err != nil {
 			return err
@@ -146,19 +143,19 @@ func bringAll(ctx context.Context, files []fetch.Source, folder string, o Option
 }
 
 // fetchMissing fetches a file unless it is there from an earlier call.
-func fetchMissing(ctx context.Context, file fetch.Source, path string, o Options) error {
+func fetchMissing(ctx context.Context, file fetch.Source, path string, o FetchOptions) error {
 	sum, err := fetch.Sum(path)
 	switch {
 	case err == nil && sum == file.SHA256:
 		return nil
 	case err == nil:
-		return hint.With(fmt.Errorf("fetching: %s: found a file with sha256 %s, expected %s", path, sum, file.SHA256),
+		return hint.With(fmt.Errorf("models: %s: found a file with sha256 %s, expected %s", path, sum, file.SHA256),
 			"move it away and run the same command again")
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("fetching: %w", err)
+		return fmt.Errorf("models: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("fetching: %w", err)
+		return fmt.Errorf("models: %w", err)
 	}
 	progress := func(done, total, earlier int64) {
 		if o.Progress != nil {
@@ -170,11 +167,11 @@ func fetchMissing(ctx context.Context, file fetch.Source, path string, o Options
 	if err == nil || ctx.Err() != nil || errors.As(err, new(*fetch.Unavailable)) {
 		return err
 	}
-	return fmt.Errorf("fetching: %w", err)
+	return fmt.Errorf("models: %w", err)
 }
 
 // recordFetched adds a fetched file to the registry, unless it is the missing file of a model in the registry.
-func recordFetched(r *models.Registry, e models.Entry, path string) (*Got, error) {
+func recordFetched(r *models.Registry, e models.Entry, path string) (*Fetched, error) {
 	if r.Own(e.Name) {
 		got, err := checkPresent(r, e)
 		if err == nil {
@@ -182,12 +179,12 @@ func recordFetched(r *models.Registry, e models.Entry, path string) (*Got, error
 		}
 		return got, err
 	}
-	b, p, err := r.AddFile(path, e.Name, models.Settings{}, extraction.AddBackbone)
-	return &Got{Backbone: b, Cut: p}, err
+	b, p, err := r.AddFile(path, e.Name, models.Settings{}, AddBackbone)
+	return &Fetched{Backbone: b, Cut: p}, err
 }
 
-// Say returns one line that describes the backbone and how it was obtained.
-func (g *Got) Say() string {
+// String returns one line that describes the backbone and how it was obtained.
+func (g *Fetched) String() string {
 	how := "added"
 	if g.There {
 		how = "nothing to fetch for"

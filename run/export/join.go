@@ -1,4 +1,4 @@
-package embedding
+package export
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"winnow/datasets"
 	"winnow/internal/hint"
 	"winnow/models"
+	"winnow/run/embedding"
 	"winnow/run/extraction"
 	"winnow/run/folder"
 )
@@ -77,7 +78,7 @@ func (j Joined) makeMetadata(winnow string) (map[string]string, error) {
 		"winnow.backbone":           b.Name,
 		"winnow.backbone_sha256":    b.SHA256,
 		"winnow.backbone_feature":   r.Store.Key.Output,
-		headSumKey:                  sum,
+		embedding.HeadSumKey:        sum,
 		"winnow.embedding":          "unit length: compare by the dot product",
 		"winnow.training_images":    fmt.Sprint(len(r.Manifest.Select(datasets.Train))),
 		"winnow.training_seed":      fmt.Sprint(r.Meta.Seed),

@@ -1,4 +1,4 @@
-package fetching
+package extraction
 
 import (
 	"errors"
@@ -49,7 +49,7 @@ func TestGetParts(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "deep")
 	two := []fetch.Source{part("model.onnx", "network"), part("model.onnx_data", "weights")}
 	contents["/m/model.onnx_data"] = "Weights"
-	if err := bringAll(t.Context(), two, folder, Options{}); !errors.As(err, new(*fetch.Unavailable)) {
+	if err := bringAll(t.Context(), two, folder, FetchOptions{}); !errors.As(err, new(*fetch.Unavailable)) {
 		t.Errorf("found %v, expected that a file with another sha256 is refused", err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "model.onnx_data")); err == nil {
@@ -57,7 +57,7 @@ func TestGetParts(t *testing.T) {
 	}
 	contents["/m/model.onnx_data"] = "weights"
 	contents["/m/model.onnx"] = "" // it is there already
-	if err := bringAll(t.Context(), two, folder, Options{}); err != nil {
+	if err := bringAll(t.Context(), two, folder, FetchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"model.onnx": "network", "model.onnx_data": "weights"} {

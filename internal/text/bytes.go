@@ -1,11 +1,9 @@
-package config
+package text
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"winnow/internal/text"
 )
 
 // Bytes is a size of memory or disk: "2 GiB", "512 MiB", "200 MB", "4096", or "0".
@@ -22,9 +20,9 @@ var byteUnits = []struct {
 const maxBytes = 1 << 53
 
 // UnmarshalText reads a size, rounded down to bytes.
-func (b *Bytes) UnmarshalText(text []byte) error {
+func (b *Bytes) UnmarshalText(given []byte) error {
 	for _, u := range byteUnits {
-		number, ok := strings.CutSuffix(strings.TrimSpace(string(text)), u.name)
+		number, ok := strings.CutSuffix(strings.TrimSpace(string(given)), u.name)
 		if !ok {
 			continue
 		}
@@ -35,7 +33,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 		}
 		break
 	}
-	return fmt.Errorf("found %q, expected for example \"2 GiB\" or \"512 MiB\", or 0", text)
+	return fmt.Errorf("found %q, expected for example \"2 GiB\" or \"512 MiB\", or 0", given)
 }
 
 // String returns the size as files have it.
@@ -56,4 +54,4 @@ func (b Bytes) String() string {
 func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 // Approx returns the size for people, rounded to a tenth of its unit.
-func (b Bytes) Approx() string { return text.Approx(int64(b)) }
+func (b Bytes) Approx() string { return Approx(int64(b)) }
