@@ -1,10 +1,17 @@
 package datasets
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"winnow/internal/regular"
 )
@@ -30,11 +37,34 @@ func refuseForeignType(head []byte) error {
 	return nil
 }
 
+// decodeText returns a text in UTF-8: UTF-16 is known by its first bytes, and western is Latin-1 with the characters
+// that Windows adds.
+func decodeText(r io.Reader, western bool) *bufio.Reader {
+	in := bufio.NewReaderSize(r, 1<<16)
+	var from encoding.Encoding
+	switch head, _ := in.Peek(2); { // a short file gives less
+	case string(head) == "\xff\xfe" || string(head) == "\xfe\xff":
+		from = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
+	case western:
+		from = charmap.Windows1252
+	default:
+		return in
+	}
+	return bufio.NewReaderSize(transform.NewReader(in, from.NewDecoder()), 1<<16)
+}
+
+// notUTF8 is the error for a label or a text in another encoding.
+type notUTF8 struct{ found string }
+
+func (n *notUTF8) Error() string {
+	return fmt.Sprintf("found %.80q, expected UTF-8: save the file so (in Excel as CSV UTF-8), or convert it: iconv -f "+
+		"latin1 -t utf-8", n.found)
+}
+
 // inUTF8 returns an error if a text is in another encoding.
 func inUTF8(text string) error {
 	if utf8.ValidString(text) {
 		return nil
 	}
-	return fmt.Errorf("found %.80q, expected UTF-8: save the file so (in Excel as CSV UTF-8), or convert it: "+
-		"iconv -f latin1 -t utf-8", text)
+	return &notUTF8{text}
 }

@@ -44,6 +44,7 @@ type Dataset struct {
 	Columns []string // names of the other columns, unchanged
 	Names   Names    // of the table's columns, as they were asked for
 	Reading *Reading // how it was read; nil if it was not read from a source
+	Latin1  bool     // it was read from a table in Latin-1
 	Repeats []Repeat // rows that were left out, since they repeat a sample
 }
 

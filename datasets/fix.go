@@ -78,7 +78,7 @@ func FormOf(source location.Source) (Format, error) {
 		return "", fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	in := bufio.NewReaderSize(f, 1<<12) // as much as guessFormat peeks at
+	in := decodeText(f, false)
 	if _, err = consumeMark(in); err != nil {
 		return "", fmt.Errorf("datasets: %s: %w", source, err)
 	}
@@ -168,10 +168,10 @@ func (x *fixer) fixSource(w io.Writer, source location.Source) error {
 		return err
 	}
 	defer f.Close()
-	return x.fixText(w, f)
+	return x.fixText(w, decodeText(f, x.d.Latin1))
 }
 
-// fixText copies a file.
+// fixText copies a file; the copy is in UTF-8.
 func (x *fixer) fixText(w io.Writer, r io.Reader) error {
 	x.rows = slices.Repeat([]int{-1}, x.d.SourceRows())
 	for i := range x.d.Samples {

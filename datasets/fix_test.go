@@ -72,6 +72,7 @@ func TestFix(t *testing.T) {
 		"boxes": {"path,label,xmin,ymin,w,h\na.jpg,x,9,9,0,0\nb.jpg,y,1,1,5,5\nc.jpg,x,1,1,5,5\n",
 			"path,label,xmin,ymin,w,h\na.jpg,x,9,9,0,0\nc.jpg,3,1,1,5,5\n"},
 		"rows of empty cells": {"path,label,,\r\n,,,\r\nb.jpg,x,,\r\nc.jpg,y,,1\r\n,,,\r\n", "path,label,,\r\n,,,\r\nc.jpg,3,,1\r\n,,,\r\n"},
+		"Latin-1":             {"path,label\nb.jpg,fl\xe4te\nc.jpg,fl\xfbte\nz.jpg,fl\xfbte\n", "path,label\nc.jpg,3\nz.jpg,flûte\n"},
 		"repeated rows":       {"path,label\nc.jpg,a\nb.jpg,b\nc.jpg,a\nz,b\nb.jpg,b\n", "path,label\nc.jpg,3\nc.jpg,3\nz,b\n"},
 	} {
 		got, did, err := fixText(t, c.text, ReadOptions{}, decisions)

@@ -72,6 +72,7 @@ type reading struct {
 	unlabelled *bool            // if not nil, labels may be missing, and it is set if some are
 	within     func(*row) error // completes a row
 	from       location.Source  // where the table is, if it is a file
+	western    bool             // it is in Latin-1
 }
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: a single shard, a name
@@ -132,6 +133,16 @@ func readSource(source location.Source, opts ReadOptions) (*Dataset, error) {
 		defer context.AfterFunc(opts.Once, func() { f.Close() })() // stop waiting for a pipe's writer
 	}
 	d, err := how.readAnyManifest(f, source.String())
+	if errors.As(err, new(*notUTF8)) && !source.IsPipe() && ctx.Err() == nil { // read it again, as Latin-1
+		again, err := open()
+		if err != nil {
+			return nil, fmt.Errorf("datasets: %w", err)
+		}
+		defer again.Close()
+		how.western = true
+		d, err = how.readAnyManifest(again, source.String())
+		return d, cmp.Or(ctx.Err(), err)
+	}
 	return d, cmp.Or(ctx.Err(), err)
 }
 
@@ -162,7 +173,7 @@ func ReadManifest(r io.Reader, name string, opts ReadOptions) (*Dataset, error) 
 }
 
 func (opts reading) readAnyManifest(r io.Reader, name string) (*Dataset, error) {
-	in := bufio.NewReaderSize(r, 1<<16)
+	in := decodeText(r, opts.western)
 	_, err := consumeMark(in)
 	if err == nil {
 		head, _ := in.Peek(headSize) // a short file gives less
@@ -217,7 +228,10 @@ func (opts reading) readAnyManifest(r io.Reader, name string) (*Dataset, error) 
 		opts.noteLines(name, []string{fmt.Sprintf("read the backslashes of %d paths as separators, as Windows writes "+
 			"them", n)})
 	}
-	d.Names = opts.Names
+	if opts.western {
+		opts.noteLines(name, []string{"read as Latin-1, since it is not UTF-8"})
+	}
+	d.Names, d.Latin1 = opts.Names, opts.western
 	return d, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/encoding/unicode"
 
 	"winnow/internal/testing/memory"
 	"winnow/internal/testing/reference"
@@ -383,6 +384,28 @@ func TestSeveralLabels(t *testing.T) {
 				!strings.Contains(strings.Join(*told, "\n"), c.said) || c.said == "" && len(*told) > 0 {
 				t.Errorf("%s: classes %q, noted %q, expected %q and %q", text, got, *told, c.classes, c.said)
 			}
+		}
+	}
+}
+
+// Tables in other encodings are read with their letters.
+func TestEncodings(t *testing.T) {
+	const table = "path\tlabel\r\na.jpg\tflûte\r\nb.jpg\tfläte\r\nc.jpg\tsaw\r\n"
+	texts := map[string]string{"latin1": strings.NewReplacer("û", "\xfb", "ä", "\xe4").Replace(table), "utf-8": table}
+	for name, endian := range map[string]unicode.Endianness{"le": unicode.LittleEndian, "be": unicode.BigEndian} {
+		var err error
+		if texts[name], err = unicode.UTF16(endian, unicode.UseBOM).NewEncoder().String(table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range texts {
+		file := filepath.Join(t.TempDir(), "m.txt")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		d, err := ReadFile(file, ReadOptions{})
+		if err != nil || strings.Join(d.Classes, " ") != "fläte flûte saw" {
+			t.Errorf("%s: %v, %v", name, d, err)
 		}
 	}
 }

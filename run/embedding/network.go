@@ -49,7 +49,8 @@ func (e *Embedder) Load(h Host, fill int, unit bool) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	nets, err := ort.NewNetworks(rt, e.cut.Model, e.cut.Tensor, extraction.NetworkInput(e.cut, e.Backbone.Preprocessing))
+	in := extraction.NetworkInput(e.cut, e.Backbone.Preprocessing)
+	nets, err := ort.NewNetworks(rt, e.cut.Model, e.cut.Tensor, in)
 	if err != nil {
 		return nil, errors.Join(err, rt.Close())
 	}
