@@ -57,8 +57,8 @@ func decodeText(r io.Reader, western bool) *bufio.Reader {
 type notUTF8 struct{ found string }
 
 func (n *notUTF8) Error() string {
-	return fmt.Sprintf("found %.80q, expected UTF-8: save the file so (in Excel as CSV UTF-8), or convert it: iconv -f "+
-		"latin1 -t utf-8", n.found)
+	return fmt.Sprintf("found %.80q, expected UTF-8: save the file so (in Excel as CSV UTF-8), or convert it: "+
+		"iconv -f latin1 -t utf-8", n.found)
 }
 
 // inUTF8 returns an error if a text is in another encoding.
