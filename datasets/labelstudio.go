@@ -189,7 +189,7 @@ func (s *studioExport) setLabels() (said string, err error) {
 	}
 	without := 0
 	for i := range s.rows {
-		if s.rows[i].label = s.tasks[i].choose(control); s.rows[i].label == "" {
+		if s.rows[i].label = s.tasks[i].findChoice(control); s.rows[i].label == "" {
 			without++
 		}
 	}
@@ -198,7 +198,7 @@ func (s *studioExport) setLabels() (said string, err error) {
 
 // choose returns the choice of more than half of the annotators who made one, by the last annotation of each; "" if
 // there is none. If annotations are marked as the ground truth, only these count.
-func (t *studioTask) choose(control string) string {
+func (t *studioTask) findChoice(control string) string {
 	list := t.Annotations
 	if truth := slices.ContainsFunc(list, func(a studioAnnotation) bool { return a.Truth && !a.Cancelled }); truth {
 		list = slices.DeleteFunc(slices.Clone(list), func(a studioAnnotation) bool { return !a.Truth })

@@ -91,9 +91,9 @@ var rooms = []Room{
 		"backbone backbone/graph backbone/graph/gradient head internal/hint models/architecture"},
 	{"models/architecture", "builds untrained networks by name and seed",
 		"backbone backbone/graph"},
-	{"run/extraction", "turns a list of images into a feature store, and tries a backbone on a few images first",
+	{"run/extraction", "turns a list of images into a feature store, brings a backbone's files, and tries it on a few images first",
 		"backbone backbone/ort cluster datasets datasets/classnames datasets/location features filters/leaveout " +
-			"filters/noiserate internal/budget internal/hint models backbone/graph"},
+			"filters/noiserate internal/budget internal/fetch internal/hint models backbone/graph"},
 
 	{"audit", "finds which given labels of a whole set are wrong, and which of them to drop or replace",
 		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout " +
@@ -122,8 +122,6 @@ var rooms = []Room{
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot eval run/extraction features filters/noiserate head internal/hint " +
 			"internal/lookup models run/config train"},
-	{"run/fetching", "brings the files of backbones that are known by name",
-		"internal/fetch internal/hint models run/extraction"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
 		"backbone backbone/live backbone/ort datasets/imageroot run/extraction features backbone/graph " +
 			"backbone/graph/gradient head internal/hint models models/architecture run/config " +
@@ -158,11 +156,13 @@ var rooms = []Room{
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},
-	{"run/embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes " +
-		"and searches by them; exports a run",
-		"backbone backbone/ort cluster datasets datasets/imageroot run/extraction features " +
-			"head internal/hint internal/lookup internal/vectorfile models run/folder search " +
-			"search/pgvector"},
+	{"run/embedding", "embeds lists of images by a run, an exported model or a backbone; builds indexes, and searches " +
+		"by them; opens a run's head without the rest of it",
+		"backbone backbone/ort datasets datasets/imageroot run/extraction features head internal/hint " +
+			"internal/lookup models search"},
+	{"run/export", "exports a run: vectors as files or rows of PostgreSQL with pgvector, backbone and head as one model",
+		"backbone backbone/ort datasets run/embedding run/extraction features internal/hint internal/lookup models " +
+			"run/folder"},
 
 	{"report/review", "serves the page on which people look at a set and decide about its images, and writes the " +
 		"corrected list",
@@ -183,8 +183,6 @@ var rooms = []Room{
 		""},
 	{"internal/fetch", "downloads a file of known sha256, continues one that broke off, checks it",
 		""},
-	{"internal/vectorfile", "writes embeddings for numpy, as CSV, Parquet and JSON lines",
-		"features"},
 	{"internal/tfevents", "writes scalars as TensorBoard reads them",
 		""},
 	{"internal/hint", "lets an error carry what its reader can do about it",

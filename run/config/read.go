@@ -29,11 +29,11 @@ func Parse(name string, text []byte, settings []string) (Run, error) {
 		return c, err
 	}
 	c.chooseDefaults(root, settings)
-	return c, c.change(name, root, settings)
+	return c, c.changeSetting(name, root, settings)
 }
 
 // change applies a document and settings.
-func (c *Run) change(name string, root ast.Node, settings []string) error {
+func (c *Run) changeSetting(name string, root ast.Node, settings []string) error {
 	if root != nil {
 		if err := (decoder{name}).putNode(reflect.ValueOf(c).Elem(), root, ""); err != nil {
 			return err
@@ -64,7 +64,7 @@ func (c *Run) chooseDefaults(root ast.Node, settings []string) {
 	given.Finetune.Weights, given.Solver.Name, given.LossSolver.Name, given.BackboneSolver.Name = "", "", "", ""
 	for _, s := range append([]string{""}, settings...) {
 		if s == "" {
-			_ = given.change("", root, nil) // an error comes again
+			_ = given.changeSetting("", root, nil) // an error comes again
 		} else {
 			_ = Set(&given, s)
 		}
@@ -120,7 +120,7 @@ func Set(c *Run, setting string) error {
 	if err != nil {
 		return err
 	}
-	return c.change(settingName, root, nil)
+	return c.changeSetting(settingName, root, nil)
 }
 
 // SetText sets the value of a flag's key to the flag's text, which [Set] would read as YAML: a sampler is a batch, and
@@ -152,7 +152,7 @@ type decoder struct{ name string }
 const settingName = "setting"
 
 // locate returns the file and place of a node, for errors.
-func (d decoder) locate(n ast.Node) string {
+func (d decoder) findLine(n ast.Node) string {
 	if t := n.GetToken(); d.name != settingName && t != nil && t.Position != nil {
 		return fmt.Sprintf("config: %s:%d:%d", d.name, t.Position.Line, t.Position.Column)
 	}
@@ -178,7 +178,7 @@ func (d decoder) putNode(v reflect.Value, n ast.Node, path string) (err error) {
 			key := pair.Key.GetToken().Value
 			i, err := strconv.Atoi(key)
 			if err != nil || i < 0 || i >= v.Len() {
-				return fmt.Errorf("%s: %s has %d entries: found %q, expected a number below that", d.locate(n), path,
+				return fmt.Errorf("%s: %s has %d entries: found %q, expected a number below that", d.findLine(n), path,
 					v.Len(), key)
 			}
 			if err := d.putNode(v.Index(i), pair.Value, joinKeyPath(path, key)); err != nil {
@@ -197,7 +197,7 @@ func (d decoder) putNode(v reflect.Value, n ast.Node, path string) (err error) {
 		err = fmt.Errorf("found %.80s, expected %s", found, describeKind(v.Kind()))
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %s: %w", d.locate(n), cmp.Or(path, "the document"), err)
+		return fmt.Errorf("%s: %s: %w", d.findLine(n), cmp.Or(path, "the document"), err)
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (d decoder) putStruct(v reflect.Value, pairs []*ast.MappingValueNode, path 
 			var known []string
 			eachField(v, func(key string, _ reflect.Value) { known = append(known, key) })
 			slices.Sort(known)
-			return fmt.Errorf("%s: unknown key %s%s: known here are %s", d.locate(pair.Key), joinKeyPath(path, key),
+			return fmt.Errorf("%s: unknown key %s%s: known here are %s", d.findLine(pair.Key), joinKeyPath(path, key),
 				catalog.Ask(key, known), strings.Join(known, ", "))
 		}
 		if err := d.putNode(field, pair.Value, joinKeyPath(path, key)); err != nil {
@@ -248,7 +248,7 @@ func (d decoder) putMap(v reflect.Value, pairs []*ast.MappingValueNode, path str
 		key := pair.Key.GetToken().Value
 		scalar, ok := pair.Value.(ast.ScalarNode)
 		if !ok || scalar.Type() == ast.NullType {
-			return fmt.Errorf("%s: %s: expected one value", d.locate(pair.Value), joinKeyPath(path, key))
+			return fmt.Errorf("%s: %s: expected one value", d.findLine(pair.Value), joinKeyPath(path, key))
 		}
 		out[key] = parseFreeScalar(scalar.GetToken())
 	}
