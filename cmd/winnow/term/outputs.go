@@ -142,7 +142,7 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-func (o output) isPut() bool {
+func (o output) onDisk() bool {
 	return fileExists(o.Path)
 }
 
@@ -150,7 +150,7 @@ func (o output) isPut() bool {
 // output by --shard, the first checks it.
 func checkOutputs(c *cli.Context, all []output) error {
 	for i, o := range all {
-		all[i].fresh = !o.isPut()
+		all[i].fresh = !o.onDisk()
 		if c.Bool("overwrite") || fileExists(markOf(o.Path)) ||
 			c.IsSet("shard") && fileExists(cluster.Dir(location.At(o.Path)).Path()) {
 			continue
@@ -168,7 +168,7 @@ func checkOutputs(c *cli.Context, all []output) error {
 // markOutputs marks what a command wrote. A file that cannot be marked does not count as written by winnow.
 func markOutputs(all []output, failed bool) {
 	for _, o := range all {
-		if mark := markOf(o.Path); o.isPut() && (o.fresh || !failed) && os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
+		if mark := markOf(o.Path); o.onDisk() && (o.fresh || !failed) && os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
 			_ = atomicfile.Write(mark, func(io.Writer) error { return nil })
 		}
 	}
