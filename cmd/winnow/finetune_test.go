@@ -263,7 +263,7 @@ func TestFinetunedRunFolder(t *testing.T) {
 	backboneFile := filepath.Join("run", folder.BestBackboneFile)
 	whole := readFile(t, backboneFile)
 	write(t, backboneFile, whole+"\x00")
-	fails(t, 1, "but head.winnow was trained with the network of", "eval", "run")
+	fails(t, 1, "but the head was trained with the network of", "eval", "run")
 	if err := os.Remove(backboneFile); err != nil {
 		t.Fatal(err)
 	}

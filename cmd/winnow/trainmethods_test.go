@@ -37,7 +37,7 @@ func TestTrainMethods(t *testing.T) {
 	}{
 		peers.CoTeaching:            {[]string{"--set", "peers.gradual=4 epochs"}, 22. / 32, 22. / 32},
 		peers.CoTeachingPlus:        {[]string{"--set", "peers.warm_up=6 epochs"}, 0, 1},
-		peers.CoTeachingTemperature: {[]string{"--init", "random", "--hidden", "40"}, 22. / 32, 0.73},
+		peers.CoTeachingTemperature: {nil, 22. / 32, 0.73},
 		peers.FCorrection: {[]string{"--set", "peers.transition=estimated", "--set", "peers.first_stage=3 epochs"},
 			1, 1},
 		peers.CrossEntropy: {[]string{"--set", "sampler.variant=groups", "--batch", "8x4"}, 1, 1},

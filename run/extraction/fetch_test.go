@@ -103,9 +103,9 @@ func TestGetRefuses(t *testing.T) {
 		{"dinov3-small", "", "licence that you must accept first, the DINOv3 License of Meta: https://ai.meta.com/",
 			""},
 		{known, "", "no place is known", "--from URL|FILE"},
-		{known, "ftp://there/small.onnx", "expected an address of http:// or https://, or a file", ""},
-		{known, bad, "was not fetched: " + bad + ": found ", "--from URL|FILE"},
-		{known, filepath.Join(dir, "none"), "no such file", "--from URL|FILE"},
+		{known, "ftp://there/small.onnx", "expected an address that begins with http:// or https://, or a file", ""},
+		{known, bad, "was not fetched: " + bad + ": found ", "name the published file"},
+		{known, filepath.Join(dir, "none"), "no such file", "name the published file"},
 	} {
 		r := open(t, json)
 		_, err := extraction.Fetch(t.Context(), r, c.name, extraction.FetchOptions{From: c.from})
