@@ -193,8 +193,7 @@ func (s *studioExport) setLabels() (said string, err error) {
 			without++
 		}
 	}
-	return fmt.Sprintf("the choices of %q; tasks without a label: %d (no single choice by most annotators)", control,
-		without), nil
+	return fmt.Sprintf("the choices of %q; tasks without one choice of most annotators: %d", control, without), nil
 }
 
 // choose returns the choice of more than half of the annotators who made one, by the last annotation of each; "" if
