@@ -4,8 +4,11 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
 
+	"winnow/features"
 	"winnow/filters"
 	"winnow/filters/leaveout"
 )
@@ -127,54 +130,49 @@ func fitGroupLine(s *leaveout.Set, members []int) (line []float64, middle float6
 	return line, middle / square, true
 }
 
-// axisSteps is the number of steps of power iteration; a clear axis needs only a few.
-const axisSteps = 40
+// axisSteps is the most steps of power iteration; it ends before if the unit axis moves by less than axisStill.
+const axisSteps, axisStill = 40, 1e-3
 
 // longestAxis returns the members' positions along their axis of greatest variance.
 func longestAxis(s *leaveout.Set, members []int) []float64 {
-	d := s.Z.Dim()
-	mean, axis, next := make([]float64, d), make([]float64, d), make([]float64, d)
-	for _, i := range members {
-		for j, v := range s.Z.Row(i) {
-			mean[j] += float64(v) / float64(len(members))
+	x := s.Z.Rows(members).X
+	mean := make([]float64, x.Cols)
+	for i := range x.Rows {
+		for j, v := range features.Row(x, i) {
+			mean[j] += float64(v) / float64(x.Rows)
 		}
 	}
-	along, farthest, most := make([]float64, len(members)), members[0], -1.0
-	for _, i := range members {
-		var off float64
-		for j, v := range s.Z.Row(i) {
-			off += (float64(v) - mean[j]) * (float64(v) - mean[j])
+	farthest, most := 0, -1.0
+	for i := range x.Rows {
+		row, off := features.Row(x, i), 0.0
+		for j, v := range row {
+			t := float64(v) - mean[j]
+			row[j] = float32(t)
+			off += t * t
 		}
 		if off > most {
 			farthest, most = i, off
 		}
 	}
-	for j, v := range s.Z.Row(farthest) {
-		axis[j] = float64(v) - mean[j]
-	}
+	vector := func(n int) blas32.Vector { return blas32.Vector{N: n, Inc: 1, Data: make([]float32, n)} }
+	along, axis, next := vector(x.Rows), vector(x.Cols), vector(x.Cols)
+	copy(axis.Data, features.Row(x, farthest))
 	for range axisSteps {
-		clear(next)
-		var norm float64
-		for at, i := range members {
-			z, t := s.Z.Row(i), 0.0
-			for j, v := range z {
-				t += (float64(v) - mean[j]) * axis[j]
-			}
-			along[at] = t
-			for j, v := range z {
-				next[j] += t * (float64(v) - mean[j])
-			}
-		}
-		for _, v := range next {
-			norm += v * v
-		}
+		blas32.Gemv(blas.NoTrans, 1, x, axis, 0, along)
+		blas32.Gemv(blas.Trans, 1, x, along, 0, next)
+		norm := blas32.Nrm2(next)
 		if norm == 0 {
 			break
 		}
-		for j := range next {
-			next[j] /= math.Sqrt(norm)
+		blas32.Scal(1/norm, next)
+		blas32.Axpy(-1, next, axis)
+		if axis, next = next, axis; blas32.Nrm2(next) < axisStill {
+			break
 		}
-		axis, next = next, axis
 	}
-	return along
+	positions := make([]float64, x.Rows)
+	for i, t := range along.Data {
+		positions[i] = float64(t)
+	}
+	return positions
 }
