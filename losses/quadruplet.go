@@ -14,8 +14,12 @@ import (
 // Every triplet and every quadruplet counts. Settings: m₁, m₂ ∈ [0, 4]. Without a triplet the first mean is 0;
 // with fewer than three classes the second is 0. The derivative of the distance at 0 is 0.
 //
-// Time O(n²·d) for the products and at most one step for each triplet and each pair of a positive and a negative pair;
-// negative pairs are sorted, so that those too far for a positive pair are not visited. Memory O(n²).
+// Triplets and quadruplets are not listed. The thresholds x = g_ap + m₁ of an anchor are sorted and every
+// negative is placed between two of them; running counts and sums then give every threshold its negatives and
+// every negative its thresholds. The second mean does the same for all anchors at once: all negative pairs are
+// placed among the thresholds x = g_ap + m₂ of all positive pairs. For a positive pair of class c, the negative
+// pairs that touch c are subtracted; they are placed separately among the thresholds of their two classes.
+// Time O(n²·d) for the products and O((n² + M) log M) for M positive pairs, memory O(n² + M).
 // Differs from the print: g is the distance of the embedding, not a learnt metric on top of it; all triplets
 // and quadruplets are used instead of mined ones; the only normalisation of the terms is the two means.
 // Source: Chen et al., "Beyond triplet loss: a deep quadruplet network for person re-identification", CVPR
@@ -24,12 +28,32 @@ type quadruplet struct {
 	distance distance
 	m1, m2   float64
 
-	g, slope     []float64   // of all pairs of rows, and their derivatives
-	alike, apart []couple    // positive and negative pairs, each once; the negative ones sorted by distance
-	size         map[int]int // rows of every class
+	classes      []class
+	order        []int32 // rows, class by class
+	of           []int32 // index in classes of every row's class
+	delta, slope []float64
+	below        []float64  // thresholds of one anchor, then of all positive pairs, rising
+	near         []negative // between the steps of below
+	ends         []int32
+	couples      []couple // positive pairs, class by class, sorted by distance
+	x            []float64
+	touching     []negative // between the steps of every class: a class with m couples has m+1
 }
 
-// couple is a pair of rows i < j.
+// class is one label of the batch.
+type class struct {
+	label, size int
+	from        int       // its first row in order
+	first, last int       // its positive pairs in couples
+	gaps        int       // its first place in touching
+	steps       []float64 // thresholds of its positive pairs, rising
+}
+
+// negative sums up the negatives between two neighbouring thresholds: their number and the sum of their
+// distances.
+type negative struct{ count, sum float64 }
+
+// couple is a positive pair.
 type couple struct {
 	i, j int32
 	g    float64
@@ -50,7 +74,7 @@ var quadrupletEntry = Entry{
 			Doc: "to pairs of two other classes (0.2 where g is not squared)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &quadruplet{distance: l2, m1: v.Number("margin1"), m2: v.Number("margin2"), size: map[int]int{}}
+		fn := &quadruplet{distance: l2, m1: v.Number("margin1"), m2: v.Number("margin2")}
 		if v.Flag("squared") {
 			fn.distance = l2sq
 		}
@@ -59,93 +83,213 @@ var quadrupletEntry = Entry{
 }
 
 func (l *quadruplet) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
+	n := len(p.rows)
+	l.delta, l.slope = growSlice(l.delta, n), growSlice(l.slope, n)
 	clear(dS)
-	triplets, quadruplets := l.listCouples(S, p)
+	l.sortRows(p.rows)
+	if len(l.classes) < 2 {
+		return 0, 0
+	}
+	triplets := l.gatherPositives(S, p)
 	if triplets == 0 {
 		return 0, 0
 	}
-	sum = l.meanTriplets(dS, p, 1/triplets)
-	if quadruplets > 0 {
-		sum += l.meanQuadruplets(dS, p, 1/quadruplets)
+	sum = l.meanTriplets(dS, S, p, 1/triplets)
+	if quadruplets := l.countQuadruplets(); quadruplets > 0 {
+		sum += l.pairsOfOthers(dS, S, 1/quadruplets)
 	}
 	return sum, 1
 }
 
-// listCouples lists the pairs, and returns the numbers of triplets and of quadruplets of unordered pairs.
-func (l *quadruplet) listCouples(S []float64, p *pairs) (triplets, quadruplets float64) {
+// sortRows groups the rows by label.
+func (l *quadruplet) sortRows(labels []int) {
+	n := len(labels)
+	l.order, l.of = growSlice(l.order, n), growSlice(l.of, n)
+	for i := range l.order {
+		l.order[i] = int32(i)
+	}
+	slices.SortFunc(l.order, func(i, j int32) int {
+		return cmp.Or(cmp.Compare(labels[i], labels[j]), cmp.Compare(i, j))
+	})
+	l.classes = l.classes[:0]
+	for k, i := range l.order {
+		if y := labels[i]; k == 0 || l.classes[len(l.classes)-1].label != y {
+			l.classes = append(l.classes, class{label: y, from: k})
+		}
+		l.classes[len(l.classes)-1].size++
+		l.of[i] = int32(len(l.classes) - 1)
+	}
+}
+
+// gatherPositives lists the positive pairs and returns the number of triplets.
+func (l *quadruplet) gatherPositives(S []float64, p *pairs) (triplets float64) {
 	n := len(p.rows)
-	l.g, l.slope = growSlice(l.g, n*n), growSlice(l.slope, n*n)
-	l.distance.fillDistances(l.g, l.slope, S)
-	l.alike, l.apart = l.alike[:0], l.apart[:0]
-	clear(l.size)
-	for i, y := range p.rows {
-		l.size[y]++
-		for j := i + 1; j < n; j++ {
-			c := couple{int32(i), int32(j), l.g[i*n+j]}
-			switch {
-			case p.rows[j] != y:
-				l.apart = append(l.apart, c)
-			case p.areApart(i, j):
-				l.alike = append(l.alike, c)
+	l.couples = l.couples[:0]
+	for k := range l.classes {
+		c := &l.classes[k]
+		c.first = len(l.couples)
+		rows := l.order[c.from : c.from+c.size]
+		for a, i := range rows {
+			for _, j := range rows[a+1:] {
+				if p.areApart(int(i), int(j)) {
+					var g [1]float64
+					l.distance.fillDistances(g[:], nil, S[int(i)*n+int(j):int(i)*n+int(j)+1])
+					l.couples = append(l.couples, couple{i, j, g[0]})
+				}
 			}
 		}
+		c.last = len(l.couples)
+		triplets += 2 * float64(c.last-c.first) * float64(n-c.size)
 	}
-	slices.SortFunc(l.apart, func(a, b couple) int { return cmp.Compare(a.g, b.g) })
-	for _, c := range l.alike {
-		size := l.size[p.rows[c.i]]
-		triplets += 2 * float64(n-size)
-		quadruplets += float64(len(l.apart) - size*(n-size))
+	return triplets
+}
+
+// countQuadruplets returns the number of quadruplets: for every unordered positive pair, the unordered negative pairs
+// without a row of its class.
+func (l *quadruplet) countQuadruplets() (count float64) {
+	n := float64(len(l.order))
+	all := n * n
+	for _, c := range l.classes {
+		all -= float64(c.size) * float64(c.size)
 	}
-	return triplets, quadruplets
+	for _, c := range l.classes {
+		size := float64(c.size)
+		count += float64(c.last-c.first) * (all/2 - size*(n-size))
+	}
+	return count
 }
 
 // meanTriplets returns the first mean; share is 1/triplets.
-func (l *quadruplet) meanTriplets(dS []float64, p *pairs, share float64) (sum float64) {
+func (l *quadruplet) meanTriplets(dS, S []float64, p *pairs, share float64) (sum float64) {
 	n := len(p.rows)
-	for _, c := range l.alike {
-		for _, side := range [][2]int{{int(c.i), int(c.j)}, {int(c.j), int(c.i)}} {
-			row, at, near := side[0]*n, side[0]*n+side[1], 0.0
-			x, y := l.g[at]+l.m1, p.rows[side[0]]
-			for k, other := range p.rows {
-				if g := l.g[row+k]; other != y && g < x {
-					sum += x - g
-					near++
-					if dS != nil {
-						dS[row+k] -= share * l.slope[row+k]
-					}
-				}
+	for i, y := range p.rows {
+		c := &l.classes[l.of[i]]
+		l.distance.fillDistances(l.delta, l.slope, S[i*n:(i+1)*n])
+		l.ends = l.ends[:0]
+		for _, j := range l.order[c.from : c.from+c.size] {
+			if p.areApart(i, int(j)) {
+				l.ends = append(l.ends, j)
 			}
-			if dS != nil {
-				dS[at] += share * l.slope[at] * near
+		}
+		if len(l.ends) == 0 || c.size == n {
+			continue
+		}
+		slices.SortFunc(l.ends, func(j, k int32) int { return cmp.Compare(l.delta[j], l.delta[k]) })
+		l.x = l.x[:0]
+		for _, j := range l.ends {
+			l.x = append(l.x, l.delta[j]+l.m1)
+		}
+		l.near = growSlice(l.near, len(l.x)+1)
+		clear(l.near)
+		d := rowOfBlock(dS, i, n)
+		top := l.x[len(l.x)-1]
+		for j, g := range l.delta[:n] {
+			if g >= top || p.cols[j] == y {
+				continue
+			}
+			k := upTo(l.x, g)
+			l.near[k].addNegativeValue(g)
+			if d != nil {
+				d[j] -= share * l.slope[j] * float64(len(l.x)-k)
+			}
+		}
+		var under negative
+		for k, j := range l.ends {
+			under.count += l.near[k].count
+			under.sum += l.near[k].sum
+			sum += under.count*l.x[k] - under.sum
+			if d != nil {
+				d[j] += share * l.slope[j] * under.count
 			}
 		}
 	}
 	return sum * share
 }
 
-// meanQuadruplets returns the second mean; share is 1/quadruplets.
-func (l *quadruplet) meanQuadruplets(dS []float64, p *pairs, share float64) (sum float64) {
-	n := len(p.rows)
-	for _, c := range l.alike {
-		x, y, near := c.g+l.m2, p.rows[c.i], 0.0
-		for _, q := range l.apart {
-			if q.g >= x {
-				break
-			}
-			if p.rows[q.i] == y || p.rows[q.j] == y {
+// pairsOfOthers returns the second mean; share is 1/quadruplets. Unordered pairs are above the diagonal.
+func (l *quadruplet) pairsOfOthers(dS, S []float64, share float64) float64 {
+	n := len(l.order)
+	l.sortThresholds()
+	top := l.below[len(l.below)-1]
+	for i := range n {
+		l.distance.fillDistances(l.delta, l.slope, S[i*n:(i+1)*n])
+		own := &l.classes[l.of[i]]
+		for j := i + 1; j < n; j++ {
+			g := l.delta[j]
+			if g >= top || l.of[j] == l.of[i] {
 				continue
 			}
-			sum += x - q.g
-			near++
+			other := &l.classes[l.of[j]]
+			k, mine, theirs := upTo(l.below, g), upTo(own.steps, g), upTo(other.steps, g)
+			l.near[k].addNegativeValue(g)
+			l.touching[own.gaps+mine].addNegativeValue(g)
+			l.touching[other.gaps+theirs].addNegativeValue(g)
 			if dS != nil {
-				at := int(q.i)*n + int(q.j)
-				dS[at] -= share * l.slope[at]
+				above := len(l.below) - k - (len(own.steps) - mine) - (len(other.steps) - theirs)
+				dS[i*n+j] -= share * l.slope[j] * float64(above)
 			}
 		}
-		if dS != nil {
-			at := int(c.i)*n + int(c.j)
-			dS[at] += share * l.slope[at] * near
+	}
+	return l.dropNegatives(dS, share) * share
+}
+
+func (g *negative) addNegativeValue(v float64) {
+	g.count++
+	g.sum += v
+}
+
+// sortThresholds sorts the thresholds of all positive pairs and those of each class, and clears the places between
+// them.
+func (l *quadruplet) sortThresholds() {
+	l.x = growSlice(l.x, len(l.couples))
+	gaps := 0
+	for k := range l.classes {
+		c := &l.classes[k]
+		slices.SortFunc(l.couples[c.first:c.last], func(a, b couple) int { return cmp.Compare(a.g, b.g) })
+		for u := c.first; u < c.last; u++ {
+			l.x[u] = l.couples[u].g + l.m2
+		}
+		c.gaps = gaps
+		gaps += c.last - c.first + 1
+		c.steps = l.x[c.first:c.last]
+	}
+	l.below = append(l.below[:0], l.x...)
+	slices.Sort(l.below)
+	l.near = growSlice(l.near, len(l.below)+1)
+	l.touching = growSlice(l.touching, gaps)
+	clear(l.near)
+	clear(l.touching)
+}
+
+// dropNegatives gives every positive pair the negative pairs nearer than its threshold, except those that touch its
+// class.
+func (l *quadruplet) dropNegatives(dS []float64, share float64) (sum float64) {
+	n := len(l.order)
+	for k := range l.below {
+		l.near[k+1].count += l.near[k].count
+		l.near[k+1].sum += l.near[k].sum
+	}
+	for k := range l.classes {
+		c := &l.classes[k]
+		var touch negative
+		for u := c.first; u < c.last; u++ {
+			gap := l.touching[c.gaps+u-c.first]
+			touch.count += gap.count
+			touch.sum += gap.sum
+			all := l.near[upTo(l.below, l.x[u])-1]
+			count := all.count - touch.count
+			if count == 0 {
+				continue // also avoids the rounding error of two equal sums
+			}
+			sum += count*l.x[u] - (all.sum - touch.sum)
+			if dS == nil {
+				continue
+			}
+			pair := l.couples[u]
+			slope := [1]float64{}
+			l.distance.distanceSlope(slope[:], []float64{pair.g})
+			dS[int(pair.i)*n+int(pair.j)] += share * slope[0] * count
 		}
 	}
-	return sum * share
+	return sum
 }
