@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -40,9 +41,15 @@ func printManual(_ context.Context, p *term.Program, o printing) error {
 	if err != nil {
 		return err
 	}
+	if !o.Man { // the library begins with several titles
+		text = "# Commands\n\n" + headings.ReplaceAllString(text, "#$0")
+	}
 	_, err = io.WriteString(p.Data, text)
 	return err
 }
+
+// headings are those of Markdown.
+var headings = regexp.MustCompile(`(?m)^#+ `)
 
 //go:embed completion.*
 var scripts embed.FS
