@@ -124,14 +124,14 @@ func isForeign(path string, inside bool) bool {
 		!(strings.HasPrefix(first, "rank,path,given_label,") && strings.Contains(first, ","+seal.RowColumn))
 }
 
-// MarksFolder holds an empty file for each path that winnow wrote, named by the path's checksum; "": written, in the
+// MarksFolder holds an empty file for each path that winnow wrote, named by the path's checksum; "": outputs, in the
 // user's cache folder. A mark elsewhere, rather than in the files, counts for every format, also for edited files.
 var MarksFolder string
 
 func markOf(path string) string {
 	dir := MarksFolder
 	if cache, err := os.UserCacheDir(); dir == "" && err == nil {
-		dir = filepath.Join(cache, "winnow", "written")
+		dir = filepath.Join(cache, "winnow", "outputs")
 	}
 	path, _ = filepath.Abs(path)
 	return filepath.Join(dir, fmt.Sprintf("%x", sha256.Sum256([]byte(path))))
@@ -146,11 +146,12 @@ func (o output) onDisk() bool {
 	return fileExists(o.Path)
 }
 
-// checkOutputs refuses to replace what winnow did not write, unless --overwrite is given. Of workers that share an
-// output by --shard, the first checks it.
-func checkOutputs(c *cli.Context, all []output) error {
+// claimOutputs refuses to replace what winnow did not write, unless --overwrite is given, and marks the outputs as
+// winnow's: a killed command can be repeated. Of workers that share an output by --shard, the first checks it. A file
+// that cannot be marked does not count as written by winnow.
+func claimOutputs(c *cli.Context, all []output) error {
 	for i, o := range all {
-		all[i].fresh = !o.onDisk()
+		all[i].fresh = !o.onDisk() && !c.IsSet("shard")
 		if c.Bool("overwrite") || fileExists(markOf(o.Path)) ||
 			c.IsSet("shard") && fileExists(cluster.Dir(location.At(o.Path)).Path()) {
 			continue
@@ -162,14 +163,19 @@ func checkOutputs(c *cli.Context, all []output) error {
 			}
 		}
 	}
+	for _, o := range all {
+		if mark := markOf(o.Path); os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
+			_ = atomicfile.Write(mark, func(io.Writer) error { return nil })
+		}
+	}
 	return nil
 }
 
-// markOutputs marks what a command wrote. A file that cannot be marked does not count as written by winnow.
-func markOutputs(all []output, failed bool) {
+// releaseOutputs takes back the marks of what the command did not write.
+func releaseOutputs(all []output) {
 	for _, o := range all {
-		if mark := markOf(o.Path); o.onDisk() && (o.fresh || !failed) && os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
-			_ = atomicfile.Write(mark, func(io.Writer) error { return nil })
+		if o.fresh && !o.onDisk() {
+			_ = os.Remove(markOf(o.Path))
 		}
 	}
 }

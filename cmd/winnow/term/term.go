@@ -66,13 +66,13 @@ func CheckedAction[O any](read func(*cli.Context) (O, error), call Call[O]) cli.
 		}
 		outputs, claimed := listOutputs(c), false
 		p.claim = func() error {
-			err := checkOutputs(c, outputs)
+			err := claimOutputs(c, outputs)
 			claimed = err == nil
 			return err
 		}
 		err = call(c.Context, p, o)
 		if claimed {
-			markOutputs(outputs, err != nil)
+			releaseOutputs(outputs)
 		}
 		if s, ok := errors.AsType[hint.Setting](err); ok {
 			return Misused("--%w", s)

@@ -1,4 +1,4 @@
-// The pages that winnow writes as files: report, audit, reproduce, quickstart; and, once make site wrote it, a page of the
+// The pages that winnow writes as files: report, audit, reproduce; and, once make site wrote it, a page of the
 // documentation. In every window they keep to their width, say
 // nothing on the console, ask nobody for anything, can be read and used by the keyboard alone, and satisfy axe.
 
@@ -12,12 +12,13 @@ import { winnow } from "./server.mjs";
 
 // makePages writes a small one of each, and returns their files by name.
 function makePages(binary, dir) {
-  const at = (name) => join(dir, name), demo = at("demo"), run = join(demo, "prism"), suspects = join(demo, "suspects.csv"), site = resolve("site/docs/review.html");
-  const manifest = join(demo, "manifest.csv");
-  winnow(binary, "--quiet", "quickstart", "--out", demo, "--classes", "16", "--images", "12", "--noise-rate", "0.3", "--set", "length=30 steps");
+  const at = (name) => join(dir, name), demo = at("demo"), run = at("run"), suspects = join(demo, "suspects.csv"), site = resolve("site/docs/review.html");
+  const manifest = join(demo, "manifest.csv"), features = join(demo, "suspects.features");
+  winnow(binary, "--quiet", "quickstart", "--out", demo, "--classes", "16", "--images", "12", "--noise-rate", "0.3");
+  winnow(binary, "--quiet", "train", "--manifest", manifest, "--root", join(demo, "images.zip"), "--features", features, "--steps", "30", "--out", run);
   winnow(binary, "--quiet", "report", run, "--out", at("report.html"));
-  winnow(binary, "--quiet", "reproduce", "audit-judges", "--data", `glyphs=${manifest},${join(demo, "suspects.features")}`, "--seeds", "2", "--columns", "symmetric 50", "--rows", "fitted", "--rows", "nn", "--out", at("reproduced"));
-  return { demo: join(demo, "report.html"), report: at("report.html"), audit: join(demo, "suspects.html"), reproduce: join(at("reproduced"), "audit-judges", "report.html"), ...(existsSync(site) ? { site } : {}) };
+  winnow(binary, "--quiet", "reproduce", "audit-judges", "--data", `glyphs=${manifest},${features}`, "--seeds", "2", "--columns", "symmetric 50", "--rows", "fitted", "--rows", "nn", "--out", at("reproduced"));
+  return { report: at("report.html"), audit: join(demo, "suspects.html"), reproduce: join(at("reproduced"), "audit-judges", "report.html"), ...(existsSync(site) ? { site } : {}) };
 }
 
 const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
