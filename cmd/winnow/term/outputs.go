@@ -142,16 +142,12 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-func (o output) onDisk() bool {
-	return fileExists(o.Path)
-}
-
 // claimOutputs refuses to replace what winnow did not write, unless --overwrite is given, and marks the outputs as
 // winnow's: a killed command can be repeated. Of workers that share an output by --shard, the first checks it. A file
 // that cannot be marked does not count as written by winnow.
 func claimOutputs(c *cli.Context, all []output) error {
 	for i, o := range all {
-		all[i].fresh = !o.onDisk() && !c.IsSet("shard")
+		all[i].fresh = !fileExists(o.Path) && !c.IsSet("shard")
 		if c.Bool("overwrite") || fileExists(markOf(o.Path)) ||
 			c.IsSet("shard") && fileExists(cluster.Dir(location.At(o.Path)).Path()) {
 			continue
@@ -165,7 +161,7 @@ func claimOutputs(c *cli.Context, all []output) error {
 	}
 	for _, o := range all {
 		if mark := markOf(o.Path); os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
-			_ = atomicfile.Write(mark, func(io.Writer) error { return nil })
+			_ = atomicfile.WriteBytes(mark, nil)
 		}
 	}
 	return nil
@@ -174,7 +170,7 @@ func claimOutputs(c *cli.Context, all []output) error {
 // releaseOutputs takes back the marks of what the command did not write.
 func releaseOutputs(all []output) {
 	for _, o := range all {
-		if o.fresh && !o.onDisk() {
+		if o.fresh && !fileExists(o.Path) {
 			_ = os.Remove(markOf(o.Path))
 		}
 	}
