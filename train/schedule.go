@@ -52,6 +52,7 @@ func NewSchedule(cfg ScheduleConfig, lr float64, total, epoch int) (Schedule, er
 }
 
 func (s Schedule) validateSchedule() error {
+	falls := s.Name == "multistep" || s.Name == "supcon"
 	if err := catalog.Check("train: schedule", s.Name, "constant", "cosine", "linear", "multistep",
 		"supcon"); err != nil {
 		return err
@@ -66,10 +67,15 @@ func (s Schedule) validateSchedule() error {
 		fmt.Sprintf("a number from 0 to the lr %v", s.LR))
 	check.That(s.Name != "cosine" || s.Min >= 0 && s.Min <= s.LR, "lr_min", s.Min,
 		fmt.Sprintf("a number from 0 to the lr %v", s.LR))
-	check.That(s.Name != "multistep" && s.Name != "supcon" || s.Gamma > 0 && s.Gamma <= 1, "gamma",
-		s.Gamma, "a number above 0, at most 1")
+	check.That(s.Name == "cosine" || s.Min == 0, "lr_min", s.Min, "none: it belongs to cosine")
+	check.That(!falls || s.Gamma > 0 && s.Gamma <= 1, "gamma", s.Gamma, "a number above 0, at most 1")
+	check.That(falls || s.Gamma == 0, "gamma", s.Gamma, "none: it belongs to multistep and supcon")
 	check.That(s.Hold >= 0 && s.Hold <= 1, "hold", s.Hold, "a share from 0 to 1")
 	check.That(s.Beta1 >= 0 && s.Beta1 < 1, "beta1", s.Beta1, "a number from 0 to below 1")
+	check.That(s.Name == "linear" || s.Hold == 0, "hold", s.Hold, "none: it belongs to linear")
+	check.That(s.Name == "linear" || s.Beta1 == 0, "beta1", s.Beta1, "none: it belongs to linear")
+	check.That(s.Name == "multistep" || len(s.Milestones) == 0, "milestones", s.Milestones,
+		"none: they belong to multistep")
 	check.That(slices.IsSorted(s.Milestones), "milestones", s.Milestones, "rising steps")
 	return check.Err
 }

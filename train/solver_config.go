@@ -3,13 +3,15 @@ package train
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"winnow/internal/catalog"
 )
 
-// SolverConfig names a solver and its settings, with torch's meaning. A setting that the solver does not have is
-// ignored. Start from [DefaultSolver]: zero means zero.
+// SolverConfig names a solver and its settings, with torch's meaning. A setting that the solver does not have
+// must be zero or its default. Start from [DefaultSolver]: zero means zero.
 type SolverConfig struct {
 	Name string `yaml:"name" json:"name"` // sgd | adam | adamw | rmsprop
 	// initial rate of the schedule; Step receives the rate of its step
@@ -99,11 +101,18 @@ func (c SolverConfig) validateSolver() error {
 	check.That(c.Eps >= 0 && c.Eps <= 1 && (c.Name == "sgd" || c.Eps > 0), "eps", c.Eps,
 		"a number above 0, at most 1 (start from DefaultSolver: an all-zero gradient would give 0/0)")
 	for _, s := range []struct {
-		name  string
-		value float64
-	}{{"momentum", c.Momentum}, {"beta1", c.Beta1}, {"beta2", c.Beta2}, {"alpha", c.Alpha}} {
-		check.That(s.value >= 0 && s.value < 1, s.name, s.value, "a number from 0 to below 1")
+		name, of         string
+		value, otherwise float64
+	}{{"momentum", "sgd and rmsprop", c.Momentum, 0}, {"beta1", "adam and adamw", c.Beta1, 0.9},
+		{"beta2", "adam and adamw", c.Beta2, 0.999}, {"alpha", "rmsprop", c.Alpha, 0.99},
+		{"dampening", "sgd", c.Dampening, 0}} {
+		check.That(s.value >= 0 && (s.value < 1 || s.name == "dampening"), s.name, s.value, "a share below 1")
+		mine := slices.Contains(strings.Fields(s.of), c.Name)
+		check.That(mine || s.value == 0 || s.value == s.otherwise, s.name, s.value, "none: it belongs to "+s.of)
 	}
+	check.That(!c.AMSGrad || c.HasBeta1(), "amsgrad", c.AMSGrad, "none: it belongs to adam and adamw")
+	check.That(!c.Centered || c.Name == "rmsprop", "centered", c.Centered, "none: it belongs to rmsprop")
+	check.That(!c.Nesterov || c.Name == "sgd", "nesterov", c.Nesterov, "none: it belongs to sgd")
 	check.That(!c.Nesterov || c.Momentum > 0 && c.Dampening == 0, "nesterov", c.Nesterov,
 		"a momentum and no dampening with it")
 	return check.Err
