@@ -85,9 +85,10 @@ func TestFoldersFound(t *testing.T) {
 		"bbox_train/0001/1.jpg bbox_train/0003/2.jpg bbox_test/0002/3.jpg": "bbox_test/0002/3.jpg 0002 test," +
 			"bbox_train/0001/1.jpg 0001 train,bbox_train/0003/2.jpg 0003 train",
 		"JPEGImages/1.jpg JPEGImages/2.jpg SegmentationClass/1.png SegmentationClass/2.png": "! of the same names",
-		"mask/1.jpg nomask/1.jpg":                                   "mask/1.jpg mask train,nomask/1.jpg nomask train",
-		"train/1.jpg test/2.jpg":                                    "! found pictures directly in test and train and no class folder",
-		"1.jpg 2.jpg labels.csv":                                    "! found pictures directly in it and no class folder: put those of each class into a folder, or write a list with the columns path and label",
+		"mask/1.jpg nomask/1.jpg": "mask/1.jpg mask train,nomask/1.jpg nomask train",
+		"train/1.jpg test/2.jpg":  "! found pictures directly in test and train and no class folder",
+		"1.jpg 2.jpg labels.csv": "! found pictures directly in it and no class folder: " +
+			"put those of each class into a folder, or write a list with the columns path and label",
 		"train/cat/1.jpg cat/2.jpg":                                 "! two readings are possible",
 		"a/images/1.jpg a/images/2.jpg":                             "! found pictures directly in images and no class folder",
 		"images/1.jpg images/2.jpg masks/1.png masks/2.png":         "! found the folders images and masks with pictures of the same names",

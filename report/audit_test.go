@@ -71,7 +71,8 @@ func TestAuditedPage(t *testing.T) {
 	page := read()
 	for _, want := range []string{"2 of 4 labels look wrong. Of all labels, between 20 and 80 % may be wrong",
 		"<code>winnow review &#39;&lt;x&gt;&#39;</code>", `<span class="num">&lt; 0.1 % right</span>`,
-		`<span class="num">3.0 % right</span>`, "&lt;b&gt;cat", "75 (50 to 90)", "dog, 2 of 2", "bad.png: not an image", "winnow 9.9",
+		`<span class="num">3.0 % right</span>`, "&lt;b&gt;cat", "75 (50 to 90)", "dog, 2 of 2", "bad.png: not an image",
+		"winnow 9.9",
 		`<span class="tag outlier">labels contradict</span><span class="tag outlier">in two splits</span>` +
 			"dog is likelier",
 		"fit -4.2", `<span class="tag outlier">dark</span>&lt;i&gt;night`, `href="#gallery-3">Pictures with problems`} {

@@ -17,9 +17,10 @@ func TestMisuse(t *testing.T) {
 	}
 	write(t, "run/run.json", "")
 	for line, want := range map[string]string{
-		"":                                     "a command is missing, expected audit, ",
-		"data":                                 "a command is missing, expected import, ",
-		"data impor":                           `"impor" is not a command of winnow data (did you mean "import"?), expected import, check`,
+		"":     "a command is missing, expected audit, ",
+		"data": "a command is missing, expected import, ",
+		"data impor": `"impor" is not a command of winnow data (did you mean "import"?), expected ` +
+			"import, check",
 		"trian --out x":                        `"trian" is not a command of winnow (did you mean "train"?)`,
 		"data chek --strict":                   `"chek" is not a command of winnow data (did you mean "check"?)`,
 		"noise --labels m":                     "winnow noise is now: winnow audit --rate-only",
@@ -31,9 +32,10 @@ func TestMisuse(t *testing.T) {
 		"--threads -1 doctor":                  "--threads: found -1",
 
 		"extract --out x": "winnow extract: --manifest, --model missing",
-		"extract --manifest m --model n --out f --views x":             "--views: ",
-		"extract --manifest m --model n --out f --batch 0":             `--batch: found "0"`,
-		"data corrupt list.csv":                                        "winnow data corrupt: --out, --noise-rate missing",
+		"extract --manifest m --model n --out f --views x": "--views: ",
+		"extract --manifest m --model n --out f --batch 0": `--batch: found "0"`,
+		"data corrupt list.csv": "winnow data corrupt: --out, " +
+			"--noise-rate missing",
 		"data corrupt m --noise-rate 0.1 --features f --out n":         "--features does not go with --noise symmetric",
 		"data corrupt m --noise-rate 0.1 --noise nix --out n":          `--noise: "nix" is unknown`,
 		"data import a --by colour --out m.csv":                        `--by: "colour" is unknown`,
@@ -41,7 +43,8 @@ func TestMisuse(t *testing.T) {
 		"data check":                      "one manifest",
 		"data glyphs --out new --seed -1": "invalid value",
 
-		"audit":                                              "takes images (a folder, a .zip file or a manifest) or one run folder",
+		"audit": "takes images (a folder, a .zip file or " +
+			"a manifest) or one run folder",
 		"audit photos --features f":                          "--features does not go with images",
 		"audit photos --last":                                "--last does not go with images: name a run",
 		"audit photos --split tset":                          "--split: ",
@@ -53,14 +56,15 @@ func TestMisuse(t *testing.T) {
 		"audit run --clean c --share 1.5":                    "--share: found 1.5, expected a share from 0 to 1",
 		"audit --rate-only --labels m --features f -o s.csv": "--out does not go with --rate-only",
 
-		"train x y":                                           "takes one manifest or folder of images",
-		"train --features f --out o":                          "--manifest is missing",
-		"train --manifest m --features f":                     "--out is missing",
-		"train --manifest m --out o --resume --overwrite":     "contradict each other",
-		"train --manifest m --out o --epochs 1 --steps 2":     "both give the length",
-		"train --manifest m --out o --set nix=1":              "unknown key nix",
-		"train --manifest m --out o --set solver.momentum=.5": "momentum: found 0.5, expected none: it belongs to sgd and rmsprop",
-		"sweep --manifest m --out o --draws 0 --vary lr=1":    "--draws: found 0",
+		"train x y":                                       "takes one manifest or folder of images",
+		"train --features f --out o":                      "--manifest is missing",
+		"train --manifest m --features f":                 "--out is missing",
+		"train --manifest m --out o --resume --overwrite": "contradict each other",
+		"train --manifest m --out o --epochs 1 --steps 2": "both give the length",
+		"train --manifest m --out o --set nix=1":          "unknown key nix",
+		"train --manifest m --out o --set solver.momentum=.5": "momentum: found 0.5, " +
+			"expected none: it belongs to sgd and rmsprop",
+		"sweep --manifest m --out o --draws 0 --vary lr=1": "--draws: found 0",
 		"eval":                              "takes one run folder",
 		"eval run --k none":                 "is not a number of neighbours",
 		"eval run --set clustering":         "expected METRIC.SETTING=VALUE",

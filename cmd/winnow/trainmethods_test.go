@@ -58,8 +58,8 @@ func TestTrainMethods(t *testing.T) {
 			late += s / float64(len(shares)-len(shares)/2)
 		}
 		if shares[0] != 1 || late < c.low-1e-9 || late > c.high+1e-9 {
-			t.Errorf("%s: kept share %v at first, %v in the second half, expected %v to %v", method, shares[0], late, c.low,
-				c.high)
+			t.Errorf("%s: kept share %v at first, %v in the second half, expected %v to %v", method, shares[0], late,
+				c.low, c.high)
 		}
 		mustCall(t, "eval", out, "--split", "validation")
 		if _, stderr := mustCall(t, "audit", out, "--top", "3"); !strings.Contains(stderr,

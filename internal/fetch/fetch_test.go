@@ -37,13 +37,16 @@ func TestFile(t *testing.T) {
 		"resumed":         {data[:100_000], whole, `["bytes=100000-"]`, -1},
 		"all here":        {data, whole, `[]`, -1},
 		"of another file": {bytes.Repeat([]byte("x"), 50), whole, `["bytes=50-" ""]`, -1},
-		"range refused":   {data[:9], func(w http.ResponseWriter, _ *http.Request) { w.Write(data) }, `["bytes=9-"]`, -1},
+		"range refused": {data[:9], func(w http.ResponseWriter, _ *http.Request) { w.Write(data) },
+			`["bytes=9-"]`, -1},
 		"cut": {nil, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
 			w.Write(data[:100_000])
 		}, `[""]`, 100_000},
-		"busy":       {data[:9], func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, `["bytes=9-"]`, 9},
-		"endless":    {nil, func(w http.ResponseWriter, _ *http.Request) { w.Write(slices.Repeat(data, 2)) }, `[""]`, 0},
+		"busy": {data[:9], func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) },
+			`["bytes=9-"]`, 9},
+		"endless": {nil, func(w http.ResponseWriter, _ *http.Request) { w.Write(slices.Repeat(data, 2)) },
+			`[""]`, 0},
 		"other file": {nil, func(w http.ResponseWriter, _ *http.Request) { w.Write(data[1:]) }, `[""]`, len(data) - 1},
 		"a page":     {nil, http.NotFound, `[""]`, 0},
 	} {

@@ -23,8 +23,8 @@ var rooms = []Room{
 		"finds them when they moved", ""},
 	{"datasets/bucket", "reads the objects of a bucket as files: S3, all that speaks its protocol, Google's storage",
 		""},
-	{"datasets/shards", "finds tar and Parquet files by patterns of names, and images and rows in them; bounds what they make readers " +
-		"allocate",
+	{"datasets/shards", "finds tar and Parquet files by patterns of names, and images and rows in them; bounds " +
+		"what they make readers allocate",
 		""},
 	{"datasets/importing", "gathers sources or a published data set, splits them as papers do, and writes a manifest",
 		"datasets datasets/imageroot datasets/packed internal/text"},
@@ -91,7 +91,7 @@ var rooms = []Room{
 		"backbone backbone/graph backbone/graph/gradient head internal/hint models/architecture"},
 	{"models/architecture", "builds untrained networks by name and seed",
 		"backbone backbone/graph"},
-	{"run/extraction", "turns a list of images into a feature store, brings a backbone's files, and tries it on a few images first",
+	{"run/extraction", "turns a list of images into a feature store, brings a backbone's files, and tries it first",
 		"backbone backbone/ort cluster datasets datasets/classnames datasets/location features filters/leaveout " +
 			"filters/noiserate internal/budget internal/fetch internal/hint models backbone/graph"},
 
@@ -114,7 +114,7 @@ var rooms = []Room{
 			"filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
 			"internal/budget internal/hint internal/lookup losses models run/config run/folder " +
 			"run/tuning train train/peers train/selective"},
-	{"run/config", "is the configuration of a training run, of recipe, file, settings and flags; holds the papers' recipes",
+	{"run/config", "is the configuration of a run, of recipe, file, settings and flags; holds the papers' recipes",
 		"audit/judges filters filters/selfpaced head internal/document internal/hint losses train train/peers " +
 			"train/selective"},
 	{"run/measure", "measures an opened run by the metrics asked for, beside frozen and whitened features",
@@ -156,11 +156,11 @@ var rooms = []Room{
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},
-	{"run/embedding", "embeds lists of images by a run, an exported model or a backbone; builds indexes, and searches " +
-		"by them; opens a run's head without the rest of it",
+	{"run/embedding", "embeds lists of images by a run, an exported model or a backbone; builds indexes, and " +
+		"searches by them; opens a run's head without the rest of it",
 		"backbone backbone/ort datasets datasets/imageroot run/extraction features head internal/hint " +
 			"internal/lookup models search"},
-	{"run/export", "exports a run: vectors as files or rows of PostgreSQL with pgvector, backbone and head as one model",
+	{"run/export", "exports a run: vectors as files or rows of PostgreSQL, backbone and head as one model",
 		"backbone backbone/ort datasets run/embedding run/extraction features internal/hint internal/lookup models " +
 			"run/folder"},
 
@@ -212,8 +212,8 @@ var rooms = []Room{
 		""},
 	{"internal/printable", "lets no control character of a label, a path or an error reach a terminal",
 		""},
-	{"internal/spread", "summarises values as a box plot does, finds the k-th largest, and compares two ways by their " +
-		"repetitions: t-test, interval, Holm's correction",
+	{"internal/spread", "summarises values as a box plot does, finds the k-th largest, and compares two ways by " +
+		"their repetitions: t-test, interval, Holm's correction",
 		""},
 	{"internal/testing/costs", "runs tests and lists those that take the most processor time",
 		""},

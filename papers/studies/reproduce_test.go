@@ -118,8 +118,8 @@ func checkStudy(t *testing.T, s Study) {
 			}
 		}
 		if r.Name == "" || s.findRowIndex(r.Name) != i || ways != 1 || draws != s.Drawn() && r.Ratio == nil ||
-			r.Labels != "" && !slices.Contains([]string{Noisy, True, Topline, Oracle, Random}, r.Labels) || r.Whole != "" && r.Recipe == "" ||
-			!slices.Contains([]string{"", Frozen, Whitened}, r.Untrained) ||
+			r.Labels != "" && !slices.Contains([]string{Noisy, True, Topline, Oracle, Random}, r.Labels) ||
+			r.Whole != "" && r.Recipe == "" || !slices.Contains([]string{"", Frozen, Whitened}, r.Untrained) ||
 			r.Network != "" && (r.Ratio != nil || r.Judge != "") ||
 			len(r.Paper) > 0 && len(r.Paper) != len(s.Columns) {
 			bad("row %+v", r)

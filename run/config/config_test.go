@@ -155,7 +155,8 @@ func TestFilteringOfFinetuning(t *testing.T) {
 // An error names the place and the key.
 func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"solver:\n  lr: 1e-3\n  lrr: 2\n":   "config: run.yaml:3:3: unknown key solver.lrr (did you mean \"lr\"?): known",
+		"solver:\n  lr: 1e-3\n  lrr: 2\n": "config: run.yaml:3:3: unknown key solver.lrr (did you mean \"lr\"?)" +
+			": known",
 		"filter:\n  avgsim_steps: 3\n":      "config: run.yaml:2:3: unknown key filter.avgsim_steps",
 		"head: {out: 1.5}":                  `config: run.yaml:1:13: head.out: found "1.5", expected an integer`,
 		"head: {out: [1]}":                  "head.out: found keys and values, or a list, expected an integer",

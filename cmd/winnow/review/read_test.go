@@ -23,8 +23,8 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	}
 	m := location.At("m.csv")
 	all := Options{Files: review.Files{Audit: "s.csv", Manifest: m, Root: location.At("r"), Decisions: "d.db",
-		Out: "o.csv", Home: review.Suspects, Features: "f", Model: "x.onnx"}, Listen: "[::1]:80", OpenPage: true, Hosts: []string{"a", "b"},
-		Token: "0123456789abcdef"}
+		Out: "o.csv", Home: review.Suspects, Features: "f", Model: "x.onnx"}, Listen: "[::1]:80",
+		OpenPage: true, Hosts: []string{"a", "b"}, Token: "0123456789abcdef"}
 	export := at(review.Files{Manifest: m, Out: "o.csv", List: "d.csv"})
 	export.Export, export.JSON = true, true
 	for line, want := range map[string]Options{
