@@ -28,8 +28,8 @@ func (b *budget) holdBudgetBytes(n int64) (release func()) {
 	}
 }
 
-// collected is the size in bytes from which a picture is worth a garbage collection of its own: it took seconds
-// to decode.
+// collected is the size in bytes from which a picture is worth a garbage collection of its own: decoding it
+// took seconds.
 const collected = 256 << 20
 
 // Decoding takes from two budgets: the bytes of the files, and the memory for decoding, turning and resizing.

@@ -88,7 +88,7 @@ type seenPicture struct {
 	tints [3]plane
 }
 
-// plane holds sums of a number of each pixel: of those above and to the left of each corner, w+1 in a row.
+// plane holds, for each corner of a pixel, the sum of one number per pixel above and to its left: w+1 sums in a row.
 type plane struct {
 	w, h int
 	sums []float64

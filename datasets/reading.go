@@ -62,7 +62,7 @@ func (l leftList) hasUnread() bool {
 	return slices.ContainsFunc(l, func(k Left) bool { return k.Reason == notReadable })
 }
 
-// sortReasons returns the list by reasons.
+// sortReasons returns a copy of the list, sorted by reason.
 func (l leftList) sortReasons() []Left {
 	return slices.SortedFunc(slices.Values(append([]Left{}, l...)), func(a, b Left) int {
 		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Of, b.Of))

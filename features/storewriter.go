@@ -296,7 +296,7 @@ func removeInfo(dir string) error {
 	return nil
 }
 
-// Discard removes a beginning that is worth nothing, so that the next call does not go on with it.
+// Discard removes an unfinished store that is of no use, so that the next call does not resume it.
 func (w *Writer) Discard() error {
 	err := w.Close()
 	for _, name := range []string{progressFile, partFile} {

@@ -196,9 +196,9 @@ func (k *kernel) continuesLessons(taught []lesson) bool {
 	return len(taught) >= len(k.taught) && slices.Equal(taught[:len(k.taught)], k.taught)
 }
 
-// addLessons adds the lessons that are new, one product of matrices each: sums of products differ in their last bits by
-// the shape of the matrices, and the state must not depend on how many decisions came at once. Time O(n) products of
-// vectors for each.
+// addLessons adds the new lessons with a separate matrix product for each: the last bits of a product depend on the
+// shapes of the matrices, and the state must not depend on how many decisions came at once. Each lesson takes O(n)
+// products of vectors.
 func (k *kernel) addLessons(taught []lesson) {
 	b := k.base
 	fresh := taught[len(k.taught):]

@@ -88,7 +88,7 @@ type Suspect struct {
 	CopyGroup int `json:"copy_group,omitempty"`
 	// CopyVerdict is empty unless the labels of the group contradict each other.
 	CopyVerdict Verdict `json:"copy_verdict,omitempty"`
-	// Checked says what people decided about the given label: right, wrong, or nothing yet. Then nothing is guessed.
+	// Checked is what people decided about the given label: right, wrong, or "" for nothing yet.
 	Checked Verdict `json:"checked,omitempty"`
 	// RateKnown reports whether the audit could estimate how many labels are wrong in all; it is equal in all rows.
 	RateKnown bool `json:"rate_known,omitempty"`

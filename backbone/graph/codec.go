@@ -15,8 +15,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Structs with tags `onnx:"N"` are protobuf messages whose field N is that of the struct; `onnx:"rest"` is where
-// unknown fields are kept, without which they are dropped. Byte slices that are read point into the message.
+// Structs with tags `onnx:"N"` are protobuf messages: N is the field's number in the message. A field tagged
+// `onnx:"rest"` keeps unknown fields; without one they are dropped. Byte slices that are read point into the message.
 
 // fixed32 and fixed64 are repeated numbers of 4 or 8 bytes in little-endian form.
 type (

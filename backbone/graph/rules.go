@@ -1,7 +1,7 @@
 package graph
 
-// rule sets what follows for a node's outputs from what is known about its inputs. It does not change an output
-// about which nothing follows.
+// rule infers what it can about a node's outputs from what is known about its inputs. It leaves an output unchanged
+// if it can infer nothing about it.
 type rule func(c *call)
 
 // rules has one rule for each ONNX operator that winnow supports. The version of the operator set matters only

@@ -1,5 +1,5 @@
-// Package bucket reads and writes the objects of a bucket as files, by minio-go: Amazon's S3, all servers that speak
-// its protocol, and Google Cloud Storage with an HMAC key.
+// Package bucket reads and writes the objects of a bucket as files, with minio-go: on Amazon's S3, all servers that
+// speak its protocol, and Google Cloud Storage with an HMAC key.
 package bucket
 
 import (

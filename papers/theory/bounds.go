@@ -51,9 +51,9 @@ func marginalBound(classes int, gamma, level float64) float64 {
 // which the paper derives for Q ≥ 1/2 and which is the solution of Q ≥ 0.
 func marginalBoundLimit(gamma, level float64) float64 { return labelNoise((1 - level) * gamma) }
 
-// noisyPerClean returns z of 000 A.2: the residual of the marginal loss stays negative, with high probability, while
-// there are at most z pairs with a weight under noise alone for each with a weight under clean labels alone:
-// 1/(1/γ - 1), infinite at γ = 1.
+// noisyPerClean returns z from 000 A.2, which is 1/(1/γ - 1), infinite at γ = 1. The residual of the marginal loss
+// stays negative, with high probability, as long as at most z pairs have a weight only under noise for each pair that
+// has a weight only under clean labels.
 func noisyPerClean(gamma float64) float64 { return 1 / (1/gamma - 1) }
 
 // OneToOne counts the ordered pairs and triplets of K classes with s images each, and gives the weight of a negative

@@ -94,9 +94,8 @@ const (
 	longest    = 2000    // vectors that pgvector can index
 )
 
-// Upload writes rows, made by a model, into the table, which it makes if there is none, and indexes them (HNSW,
-// cosine).
-// observe may be nil.
+// Upload writes rows that a model made into the table and indexes them (HNSW, cosine). It creates the table if there
+// is none. observe may be nil.
 func (t *Table) Upload(ctx context.Context, model string, rows []embedding.Row,
 	observe func(done, total int)) (*Uploaded, error) {
 	conn, err := pgx.ConnectConfig(ctx, t.config)

@@ -204,7 +204,7 @@ func checkAfterFree(rt *ort.Runtime, pre backbone.Preprocessing, p *models.Prepa
 	return nil
 }
 
-// compareRelatively returns the largest difference of two vectors, relative to the largest number of want.
+// compareRelatively returns the largest difference between two vectors, relative to the largest magnitude in want.
 func compareRelatively(found, want []float32) float64 {
 	if len(found) != len(want) {
 		return math.Inf(1)

@@ -57,7 +57,7 @@ type Input struct {
 	Images location.Source
 	// Manifest is a file or folder judged by Features, Probs or both. With Probs alone it need not name its images.
 	Manifest location.Source
-	// Features is a store; for Images, the folder that keeps the features for the next audit.
+	// Features is the folder of a store. With Images, the features are kept there for the next audit.
 	Features string
 	View     string          // of a store with several
 	Probs    string          // a file of class probabilities

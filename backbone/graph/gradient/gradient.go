@@ -9,7 +9,7 @@
 //
 // Conventions: the gradient of a tensor has its shape and element type. Spatial sizes must be known to shape
 // inference; the batch may be free. Backward models are written for operator set [Opset] whatever the forward
-// model's is, with com.microsoft's FusedMatMul where a transposition would cost a copy. It imports only graph.
+// model's is, with com.microsoft's FusedMatMul where a transposition would copy. The package imports only graph.
 //
 // Source: reverse accumulation, Griewank & Walther, Evaluating Derivatives, 2nd ed. 2008, chapter 3.
 package gradient

@@ -68,7 +68,7 @@ func (w *window) isDense() bool {
 	return !slices.ContainsFunc(w.stride, func(s int64) bool { return s != 1 })
 }
 
-// gatherColumns gathers what the windows read of t [N, channels, places] into [N, windows, taps, channels], with
+// gatherColumns gathers the values read by windows of t [N, channels, places] into [N, windows, taps, channels], with
 // zeros for places outside: index gives the place for each window and tap, or -1. With the channels last a
 // place is contiguous in memory, and Gather copies on all cores where Slice, Pad and Concat use one.
 func (c *call) gatherColumns(t string, channels, places int64, index []int32, taps int64) string {
