@@ -53,7 +53,7 @@ func TestAuditedPage(t *testing.T) {
 	read := func() string {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "page.html")
-		if err := report.WriteAudited(t.Context(), h, a, file, "winnow review '<x>'"); err != nil {
+		if err := report.WriteAudited(t.Context(), h, a, file, "winnow studio '<x>'"); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(file)
@@ -70,7 +70,7 @@ func TestAuditedPage(t *testing.T) {
 	a.Names = nil
 	page := read()
 	for _, want := range []string{"2 of 4 labels look wrong. Of all labels, between 20 and 80 % may be wrong",
-		"<code>winnow review &#39;&lt;x&gt;&#39;</code>", `<span class="num">&lt; 0.1 % right</span>`,
+		"<code>winnow studio &#39;&lt;x&gt;&#39;</code>", `<span class="num">&lt; 0.1 % right</span>`,
 		`<span class="num">3.0 % right</span>`, "&lt;b&gt;cat", "75 (50 to 90)", "dog, 2 of 2", "bad.png: not an image",
 		"winnow 9.9",
 		`<span class="tag outlier">labels contradict</span><span class="tag outlier">in two splits</span>` +

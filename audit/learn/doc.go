@@ -1,6 +1,6 @@
 // Package learn learns from people's decisions about labels. Given the vectors, the given labels, an audit's list and
 // the decisions so far, it computes for each image how likely its label is wrong, and chooses what to show next. It
-// uses no page, no file and no truth; winnow audit, winnow review and its simulation use it.
+// uses no page, no file and no truth; winnow audit, winnow studio and its simulation use it.
 //
 //	l, err := learn.New(ctx, learn.EvidenceOf(list, classes, vectors))
 //	state := l.Learn(decisions)              // a pure function of evidence and decisions

@@ -1,5 +1,5 @@
 // Package suspects is the table of judged images on disk: one row an image, most suspect first, as winnow audit writes
-// it and winnow review reads it, in CSV and JSON.
+// it and winnow studio reads it, in CSV and JSON.
 //
 // Columns have the same names in both forms:
 //

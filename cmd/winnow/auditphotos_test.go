@@ -41,14 +41,14 @@ func TestAuditPhotos(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("%d: %s", code, stderr)
 	}
-	const next = "winnow review suspects.csv --manifest 'my photos' --features suspects.features --out fixed.csv"
+	const next = "winnow studio suspects.csv --manifest 'my photos' --features suspects.features --out fixed.csv"
 	holds(t, out, "2 of 96 labels are flagged, as many as asked for", "given is right\n",
 		"all images, most suspect first: suspects.csv\n", "report: suspects.html\n", "next: "+next+"\n")
 	if page := readFile(t, "suspects.html"); strings.Count(page, `class="card case"`) != 2 || !strings.Contains(page,
 		"data:image/png") {
 		t.Errorf("the page does not show the two suspects: %.300s", page)
 	}
-	fails(t, 2, "--listen", "review", "suspects.csv", "--manifest", "my photos", "--features", "suspects.features",
+	fails(t, 2, "--listen", "studio", "suspects.csv", "--manifest", "my photos", "--features", "suspects.features",
 		"--out", "fixed.csv", "--listen", "nowhere")
 	code, out, stderr = call(context.Background(), "audit", "my photos", "--scorer", "fitted", "--split", "train",
 		"--json", "--clean", "clean.csv", "--drop")

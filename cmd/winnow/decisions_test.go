@@ -15,7 +15,7 @@ import (
 	"winnow/run/inspect"
 )
 
-// decided keeps decisions about images in a file, as winnow review does: a label, "" for the given one, or none for an
+// decided keeps decisions about images in a file, as winnow studio does: a label, "" for the given one, or none for an
 // image of no class.
 func decided(t testing.TB, file, tab string, d *datasets.Dataset, labels map[string]string) {
 	t.Helper()

@@ -92,7 +92,7 @@ var working = []struct {
 // idle are the commands that end too soon to be interrupted, or that only wait.
 var idle = strings.Split("data topline,models list,models show,models get,models add,models remove,models "+
 	"new,list architectures,join,cluster slurm,cluster kubernetes,cluster status,"+
-	"review,studio,papers theory,list losses,list filters,list metrics,list recipes,list scorers,"+
+	"studio,decisions export,decisions status,decisions simulate,papers theory,list losses,list filters,list metrics,list recipes,list scorers,"+
 	"runtime install,doctor,manual,completion", ",")
 
 // Every command that works for some time stops when its context ends, and exits with 130.

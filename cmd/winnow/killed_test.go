@@ -141,7 +141,7 @@ func TestInterruptedProgram(t *testing.T) {
 }
 
 // TestKilled kills commands at random points, starts them again as their help says, and compares the result, bit by
-// bit, with that of an undisturbed run. TestReviewKilled kills winnow review.
+// bit, with that of an undisturbed run. TestReviewKilled kills winnow studio.
 func TestKilled(t *testing.T) {
 	orttest.Runtime(t)
 	const kills = 10

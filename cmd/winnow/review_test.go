@@ -33,7 +33,7 @@ func TestReviewChild(t *testing.T) {
 	os.Exit(execute(ctx, strings.Split(args, "\x1f"), os.Stdout, os.Stderr))
 }
 
-// reviewed is winnow review in another process.
+// reviewed is winnow studio in another process.
 type reviewed struct {
 	t      testing.TB
 	cmd    *exec.Cmd
@@ -43,10 +43,10 @@ type reviewed struct {
 	rest   *bufio.Reader
 }
 
-// newReviewed starts winnow review, waits for its address and reports whether it serves; otherwise it has ended.
+// newReviewed starts winnow studio, waits for its address and reports whether it serves; otherwise it has ended.
 func newReviewed(t testing.TB, args ...string) (r *reviewed, serves bool) {
 	t.Helper()
-	return newServed(t, append([]string{"review"}, args...)...)
+	return newServed(t, append([]string{"studio"}, args...)...)
 }
 
 // newServed is newReviewed of any command that serves the page.
@@ -248,7 +248,7 @@ func TestStudio(t *testing.T) {
 		Missing       struct{ Audit, Vectors string }
 	}
 	r.must("GET", "/api/session", "", nil, &session)
-	if session.Total != 5 || session.Images != 6 || session.Home != "data" || session.Missing.Audit != "" ||
+	if session.Total != 5 || session.Images != 6 || session.Home != "suspects" || session.Missing.Audit != "" ||
 		!strings.Contains(session.Missing.Vectors, "winnow audit "+manifest) {
 		t.Errorf("got %+v", session)
 	}
@@ -369,6 +369,15 @@ func TestReviewStudio(t *testing.T) {
 			t.Errorf("%+v is in the corrected manifest", sample)
 		}
 	}
+	status := mustJSON[struct { // while the server holds the decisions
+		Images    int
+		Whole     map[string]int
+		Reviewers []struct{ Decided int }
+	}](t, "decisions", "status", s.manifest, "--root", s.images, "--json")
+	if status.Images != len(d.Samples) || status.Whole["drop"] != 1 || status.Whole["relabel"] != 1 ||
+		len(status.Reviewers) != 1 || status.Reviewers[0].Decided != 2 {
+		t.Errorf("status: %+v", status)
+	}
 	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -416,12 +425,12 @@ func TestReviewSimulate(t *testing.T) {
 			Learning int
 			ByList   int `json:"by_list"`
 		}
-	}](t, "review", list, "--simulate", "--json")
+	}](t, "decisions", "simulate", list, "--json")
 	if r := played.Reached; played.Wrong != 37 || len(r) != 3 || r[1].Share != 0.8 || r[1].ByList != 148 ||
 		r[1].Learning > 100 {
 		t.Errorf("played: %+v", played)
 	}
 	write(t, list, strings.Replace(text, ",true_label", ",truth", 1))
-	fails(t, 1, "has no true label", "review", list, "--simulate")
-	fails(t, 2, "name one list", "review", "--simulate")
+	fails(t, 1, "has no true label", "decisions", "simulate", list)
+	fails(t, 2, "name one list", "decisions", "simulate")
 }

@@ -1,5 +1,5 @@
 // Package pagestyle is what all pages of winnow share: one style sheet, one icon, one header. A page that
-// is a file begins with [Page.Begin], followed by the content of main, and ends with [End]; winnow review
+// is a file begins with [Page.Begin], followed by the content of main, and ends with [End]; winnow studio
 // serves the style sheet and the icon.
 package pagestyle
 

@@ -37,7 +37,6 @@ type Files struct {
 	Model     string          // run folder or ONNX file that embeds uploaded images; "": what made the features
 	Reviewer  string          // the name that the page suggests
 	Columns   datasets.Names  // of the manifest, if it is a table; none: usual names
-	Home      View
 	Missing   Missing
 	Guessed   bool // Audit was found, not named: if it is about other images, there is none
 }
@@ -60,8 +59,8 @@ func (f Files) decisionsFile() string {
 // Open opens a review, without an audit if none is named. closeAll ends the work in the background and closes the
 // decisions and the features.
 func Open(f Files, host embedding.Host) (r *Reviewer, closeAll func() error, err error) {
-	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer, Home: f.Home,
-		Missing: f.Missing, KeepOrder: f.KeepOrder}
+	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer, Missing: f.Missing,
+		KeepOrder: f.KeepOrder}
 	images := imageroot.Resolve(f.Root, f.Manifest)
 	if _, err = f.CheckOut(); err != nil {
 		return nil, nil, err
@@ -148,41 +147,87 @@ func someImage(root fs.FS, audit *Audit, where location.Source) error {
 
 // Export applies the decisions without a server: it writes Out, and List.
 func Export(f Files) (e Exported, err error) {
-	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out}
-	if _, err = f.CheckOut(); err != nil {
-		return e, err
-	}
-	file := f.decisionsFile()
-	if _, err := os.Stat(file); err != nil {
-		return e, hint.With(fmt.Errorf("review: decisions: %w", err),
-			"if they are elsewhere, name the file of decisions")
-	}
-	if conf.Manifest, err = f.readManifest(); err != nil {
-		return e, err
-	}
-	if f.Audit != "" {
-		if conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest); err != nil {
-			return e, err
-		}
-	}
-	if conf.Decisions, err = decisions.OpenCopy(file); err != nil {
-		return e, err
-	}
-	defer conf.Decisions.Close()
-	root, err := imageroot.OpenClosed(context.Background(), imageroot.Resolve(f.Root, f.Manifest))
-	if err == nil { // else they are not at hand
-		conf.Files = root
-	}
-	r, err := New(conf)
+	r, err := f.openCopy()
 	if err != nil {
 		return e, err
 	}
+	defer r.Decisions.Close()
 	if f.List != "" {
 		if err := atomicfile.Write(f.List, r.writeList); err != nil {
 			return e, fmt.Errorf("review: %w", err)
 		}
 	}
 	return r.Write()
+}
+
+// openCopy opens a review of a copy of the decisions, which a server may hold.
+func (f Files) openCopy() (r *Reviewer, err error) {
+	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out}
+	if _, err = f.CheckOut(); err != nil {
+		return nil, err
+	}
+	file := f.decisionsFile()
+	if _, err := os.Stat(file); err != nil {
+		return nil, hint.With(fmt.Errorf("review: decisions: %w", err),
+			"if they are elsewhere, name the file of decisions")
+	}
+	if conf.Manifest, err = f.readManifest(); err != nil {
+		return nil, err
+	}
+	if f.Audit != "" {
+		conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest)
+		if err != nil && !f.Guessed {
+			return nil, err
+		}
+	}
+	if conf.Decisions, err = decisions.OpenCopy(file); err != nil {
+		return nil, err
+	}
+	root, err := imageroot.OpenClosed(context.Background(), imageroot.Resolve(f.Root, f.Manifest))
+	if err == nil { // else they are not at hand
+		conf.Files = root
+	}
+	if r, err = New(conf); err != nil {
+		return nil, errors.Join(err, conf.Decisions.Close())
+	}
+	return r, nil
+}
+
+// Status counts the decisions about a labelled set.
+type Status struct {
+	Decisions string `json:"decisions"` // the file
+	Images    int    `json:"images"`
+	Suspects  int    `json:"suspects"` // images of the audit; 0 without an audit
+	*progress
+	Gone    int `json:"gone"`            // decisions about images that the manifest does not have
+	Changed int `json:"picture_changed"` // images that changed since they were decided
+	summary string
+}
+
+// ReadStatus counts the decisions, also while a server holds them.
+func ReadStatus(f Files) (s Status, err error) {
+	r, err := f.openCopy()
+	if err != nil {
+		return s, err
+	}
+	defer r.Decisions.Close()
+	p := r.decided.countProgress()
+	return Status{Decisions: f.decisionsFile(), Images: len(r.table.images), Suspects: r.table.audited, progress: &p,
+		Gone: len(r.decided.gone), Changed: r.decided.countStale(), summary: r.Summary()}, nil
+}
+
+// Text returns the counts in a line, a line for each reviewer if there are several, and when to stop.
+func (s Status) Text() string {
+	lines := []string{s.Decisions + ": " + s.summary}
+	if len(s.Reviewers) > 1 {
+		for _, by := range s.Reviewers {
+			lines = append(lines, fmt.Sprintf("%s: %d decided", cmp.Or(by.Name, "without a name"), by.Decided))
+		}
+	}
+	if s.Hint != "" {
+		lines = append(lines, s.Hint)
+	}
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // Outcomes returns what the decisions in a file come to ([decisions.ReadOutcomes]), without those about pictures that

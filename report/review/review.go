@@ -39,7 +39,6 @@ type Config struct {
 	Notice       string            // shown when the page opens
 	Reviewer     string            // the name that the page suggests
 	Next         []string          // commands that continue with the decisions, for people
-	Home         View              // the view that opens first; "": Suspects
 	Missing      Missing           // commands that make what is not there
 	KeepOrder    bool              // of the list: do not learn from decisions
 }
@@ -99,7 +98,6 @@ type Reviewer struct {
 
 // New combines audit, manifest and decisions. The error says what does not match.
 func New(c Config) (*Reviewer, error) {
-	c.Home = cmp.Or(c.Home, Suspects)
 	if c.Title == "" && c.AuditFile != "" {
 		c.Title = filepath.Base(c.AuditFile)
 	}
@@ -147,8 +145,8 @@ func (r *Reviewer) Summary() string {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	c, n := r.decided.progress.Counts, r.table.audited
-	if r.Home != Suspects || n == 0 {
-		c, n = r.decided.progress.Whole, len(r.table.images)
+	if whole := r.decided.progress.Whole; n-c[undecided] < len(r.table.images)-whole[undecided] || n == 0 {
+		c, n = whole, len(r.table.images) // some are not in the list of suspects
 	}
 	said := fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled",
 		n-c[undecided], n, c[keep], c[drop], c[relabel])

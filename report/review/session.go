@@ -63,10 +63,13 @@ func (r *Reviewer) newSession() session {
 	t := r.table
 	s := session{
 		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile.String(), Out: r.Out,
-		Drawn: t.drawn, Total: t.audited, Images: len(t.images), Home: r.Home, Splits: t.splits, Missing: r.Missing,
+		Drawn: t.drawn, Total: t.audited, Images: len(t.images), Home: Suspects, Splits: t.splits, Missing: r.Missing,
 		Reading: reading{Lines: []string{}}, Findings: map[string]int{}, Kinds: map[string]int{}, Reviewer: r.Reviewer,
 		Notice: r.Notice, Next: r.Next, Similar: r.Finder != nil, Learns: r.learning.isLearning(),
 		progress: *r.decided.progress, Classes: []sessionClass{},
+	}
+	if t.audited == 0 {
+		s.Home = Data
 	}
 	if how := r.Manifest.Reading; how != nil {
 		s.Reading.Lines = append(s.Reading.Lines, how.Lines()...)

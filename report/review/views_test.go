@@ -21,7 +21,7 @@ func TestStudioWithoutAudit(t *testing.T) {
 	w.close()
 	w.write("m.csv", strings.Replace(readWhole(t, w.manifest), pathOf(5)+","+labelOf(5), pathOf(5)+",", 1))
 	w.list = nil
-	w.open(func(c *Config) { c.Audit, c.AuditFile, c.Home, c.Missing.Audit = nil, "", Data, "winnow audit m.csv" })
+	w.open(func(c *Config) { c.Audit, c.AuditFile, c.Missing.Audit = nil, "", "winnow audit m.csv" })
 	var s session
 	w.must("GET", "/api/session", "", &s)
 	if s.Total != 0 || s.Images != 40 || s.Home != Data || s.Missing.Audit == "" || s.Reading.Labelled != 39 ||
@@ -208,7 +208,7 @@ func TestGuessed(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := Files{Audit: list, Manifest: location.At(w.manifest), Decisions: filepath.Join(w.dir, "d.db"),
-		Home: Data, Missing: Missing{Audit: "winnow audit m.csv"}}
+		Missing: Missing{Audit: "winnow audit m.csv"}}
 	if _, _, err := Open(f, embedding.Host{}); err == nil || !strings.Contains(err.Error(), "elsewhere.png") {
 		t.Fatalf("a named list of other images: %v", err)
 	}

@@ -260,7 +260,7 @@ func (a *Report) settleChecked() {
 	}
 }
 
-// findRandomChecks finds the checks of images drawn at random among the decisions: the images that winnow review
+// findRandomChecks finds the checks of images drawn at random among the decisions: the images that winnow studio
 // --check shows, those whose paths have the smallest sha256. It returns nil unless all of them are decided, and chosen
 // by no other program.
 func (a *Report) findRandomChecks(at map[int]datasets.Checked) *Random {

@@ -67,7 +67,7 @@ func Command() *cli.Command {
 				"train",
 				"by the images"),
 			term.Flag(&o.Audit.Seed, "seed", "seed `N` of the folds and of the resampling behind the interval"),
-			term.Flag(&o.Decisions, "decisions", "use what people decided in winnow review, `FILE`.decisions.db: "+
+			term.Flag(&o.Decisions, "decisions", "use what people decided in winnow studio, `FILE`.decisions.db: "+
 				"checked labels are certain, are never flagged again, and improve the scores of the others"),
 			term.Flag(&o.Clean, "clean", "write a corrected manifest to `FILE`, or, of a folder with files of boxes, "+
 				"into a folder; by default flagged labels are replaced by the suggested ones"),
@@ -210,7 +210,7 @@ func (o Options) checkCommand(images location.Source) string {
 
 // reviewWords are the words of a review's command that name the suspects and their images.
 func (o Options) reviewWords(images location.Source) []string {
-	words := []string{"winnow", "review", o.Out, "--manifest", images.String()}
+	words := []string{"winnow", "studio", o.Out, "--manifest", images.String()}
 	if !o.In.Root.IsZero() {
 		words = append(words, "--root", o.In.Root.String())
 	}

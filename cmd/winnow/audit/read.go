@@ -29,8 +29,8 @@ type Options struct {
 
 	inspect.Files
 	Page      string // HTML file for images
-	Decisions string // file of winnow review; "": none
-	Next      string // the command that goes on with the suspects; "": winnow review
+	Decisions string // file of winnow studio; "": none
+	Next      string // the command that goes on with the suspects; "": winnow studio
 	JSON      bool
 	RateOnly  bool // estimate only how many labels are wrong
 

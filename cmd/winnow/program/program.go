@@ -27,8 +27,8 @@ import (
 	"winnow/cmd/winnow/quickstart"
 	"winnow/cmd/winnow/report"
 	"winnow/cmd/winnow/reproduce"
-	"winnow/cmd/winnow/review"
 	"winnow/cmd/winnow/setup"
+	"winnow/cmd/winnow/studio"
 	"winnow/cmd/winnow/sweep"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/train"
@@ -55,7 +55,7 @@ func Execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // Commands lists every command, under the headings of help.
 func Commands() []*cli.Command {
 	return slices.Concat(
-		under("Audit labels", audit.Command(), review.Command(), review.Studio()),
+		under("Audit labels", audit.Command(), studio.Command(), studio.Decisions()),
 		under("Data and features", data.Command(), models.Command(), extract.Command(), cluster.Join(),
 			cluster.Command()),
 		under("Embeddings", export.Command(), index.Embed(), index.Index(), index.Search()),

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/audit"
-	"winnow/cmd/winnow/review"
+	"winnow/cmd/winnow/studio"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
 	"winnow/internal/printable"
@@ -90,13 +90,13 @@ func runQuickstart(ctx context.Context, p *term.Program, o Options) error {
 		return nil
 	}
 	fmt.Fprintln(p.Out, "\nThe studio opens in the browser; Ctrl-C ends it.")
-	return review.OpenStudio(ctx, p, s)
+	return studio.OpenStudio(ctx, p, s)
 }
 
 // newStudioOptions returns the options of the studio that shows a folder's images.
-func newStudioOptions(dir string) review.Options {
+func newStudioOptions(dir string) studio.Options {
 	at := func(name string) string { return filepath.Join(dir, name) }
-	return review.Options{
+	return studio.Options{
 		Files: page.Files{
 			Manifest: location.At(at(manifestFile)), Root: location.At(at(imagesFile)),
 			Audit: at("suspects.csv"), Out: at("fixed.csv"), Features: at(featuresFolder),

@@ -56,6 +56,10 @@ func runApp(ctx context.Context, app *cli.App, args []string) error {
 		return app.RunContext(ctx, args)
 	case len(args) > 1 && args[1] == "help":
 		args = slices.Concat(args[:1], args[2:], []string{"--help"})
+	case len(args) > 1 && args[1] == "review":
+		words := renameReview(args[2:])
+		fmt.Fprintf(app.ErrWriter, "winnow: winnow review is now: winnow %s\n", words[0])
+		args = slices.Concat(args[:1], strings.Fields(words[0]), words[1:])
 	}
 	return app.RunContext(ctx, FlagsFirst(app, args))
 }
@@ -166,6 +170,16 @@ func refuseCommand(c *cli.Context) error {
 var renamed = map[string]string{
 	"losses": "list losses", "filters": "list filters", "metrics": "list metrics", "recipes": "list recipes",
 	"retrieve": "studio (search by an image), or search", "noise": "audit --rate-only --labels FILE --features DIR",
+}
+
+// renameReview returns the new command for the flags of the last release's "winnow review", followed by its words.
+func renameReview(words []string) []string {
+	for flag, now := range map[string]string{"--export": "decisions export", "--simulate": "decisions simulate"} {
+		if at := slices.Index(words, flag); at >= 0 {
+			return append([]string{now}, slices.Delete(slices.Clone(words), at, at+1)...)
+		}
+	}
+	return append([]string{"studio"}, words...)
 }
 
 // helpWidth is the width of help.

@@ -35,7 +35,7 @@ type Options struct {
 	Defaults          bool // print Config, and stop
 	DryRun            bool // print the plan and its cost, and stop
 	JSON              bool
-	Decisions         string // file of winnow review; "": none
+	Decisions         string // file of winnow studio; "": none
 }
 
 // Command returns the "winnow train" command.
@@ -47,7 +47,7 @@ func Command() *cli.Command {
 		Description: help,
 		Flags: append(slices.Insert(training.RunFlags(), 3, cli.Flag(term.OutFlag("run folder `DIR`"))),
 			&cli.StringFlag{Name: "decisions",
-				Usage: "use what people decided in winnow review, `FILE`.decisions.db: decided labels replace given " +
+				Usage: "use what people decided in winnow studio, `FILE`.decisions.db: decided labels replace given " +
 					"ones, and neither --screen nor the filter drops them"},
 			&cli.BoolFlag{Name: "resume", Usage: "continue the interrupted run in --out"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "delete the run in --out first"},
@@ -78,7 +78,7 @@ func readTrain(c *cli.Context) (Options, error) {
 		return o, term.Misused("--out is missing")
 	}
 	if c.IsSet("decisions") && o.Decisions == "" {
-		return o, term.Misused("--decisions: name the file that winnow review keeps")
+		return o, term.Misused("--decisions: name the file that winnow studio keeps")
 	}
 	if o.Resume && o.Overwrite {
 		return o, term.Misused("--resume and --overwrite contradict each other")

@@ -124,9 +124,9 @@ func (m *maker) characters(ctx context.Context) error {
 		"--decisions", "decisions.db", "--out", "fixed.csv")
 }
 
-// review shows views of the page of winnow review and winnow studio.
+// review shows views of the page of winnow studio and winnow studio.
 func (m *maker) review(ctx context.Context, args ...string) error {
-	_, err := m.reviewing(ctx, append([]string{"review"}, args...), func(_ reviewing.Page, address string) error {
+	_, err := m.reviewing(ctx, append([]string{"studio"}, args...), func(_ reviewing.Page, address string) error {
 		for _, p := range []struct{ name, view string }{
 			{"review.png", "suspects"}, {"studio.png", "data"}, {"studio-map.png", "map"},
 		} {

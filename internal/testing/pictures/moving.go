@@ -70,7 +70,7 @@ func (m *maker) moving(ctx context.Context) error {
 		return err
 	}
 	audit := "winnow audit photos.csv --root raw"
-	review := "winnow review suspects.csv --manifest photos.csv --root raw " +
+	review := "winnow studio suspects.csv --manifest photos.csv --root raw " +
 		"--features suspects.features --out fixed.csv --check=false"
 	printed, err := m.output(ctx, audit)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package reviewing decides on the page of winnow review as a person would who knows which pictures were mislaid.
+// Package reviewing decides on the page of winnow studio as a person would who knows which pictures were mislaid.
 package reviewing
 
 import (

@@ -21,7 +21,6 @@ export const gathering = [
     set = makeStudio(small, "gathering");
     files = small.images;
     server = new Server(binary, set, ["--root", small.images]);
-    server.command = "studio";
     await server.start();
     context = await browser.newContext({ viewport: { width: 1280, height: 720 }, colorScheme: "light" });
     visit = new Visit(context, server.origin);

@@ -1,4 +1,4 @@
-// A small set with wrong labels, made by winnow itself, and winnow review over it: started, killed, started again.
+// A small set with wrong labels, made by winnow itself, and winnow studio over it: started, killed, started again.
 
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -38,7 +38,7 @@ export function makeSet(binary, dir) {
   return set;
 }
 
-// Server is a winnow review or, by its command, studio, that keeps its address when it is started again.
+// Server is a winnow studio that keeps its address when it is started again.
 export class Server {
   constructor(binary, set, more = [], env = {}) {
     this.binary = binary;
@@ -46,12 +46,11 @@ export class Server {
     this.more = more;
     this.env = env;
     this.listen = "127.0.0.1:0";
-    this.command = "review";
     this.cwd = undefined; // the working folder
   }
   async start() {
     const { set } = this;
-    this.process = spawn(this.binary, [this.command, "--keep-order", ...(set.audit ? ["--audit", set.audit] : []), "--manifest", set.manifest, ...(set.features ? ["--features", set.features] : []), "--decisions", set.decisions, "--out", set.out, "--listen", this.listen, "--token", token, ...this.more], { cwd: this.cwd, env: { ...process.env, ...this.env }, stdio: ["ignore", "pipe", "pipe"] });
+    this.process = spawn(this.binary, ["studio", "--keep-order", ...(set.audit ? ["--audit", set.audit] : []), "--manifest", set.manifest, ...(set.features ? ["--features", set.features] : []), "--decisions", set.decisions, "--out", set.out, "--listen", this.listen, "--token", token, ...this.more], { cwd: this.cwd, env: { ...process.env, ...this.env }, stdio: ["ignore", "pipe", "pipe"] });
     this.said = "";
     this.process.stderr.on("data", (text) => { this.said += text; });
     this.ended = new Promise((end) => { this.process.once("exit", end); });
@@ -62,7 +61,7 @@ export class Server {
         const line = out.match(/https?:\/\/\S+/);
         if (line) found(line[0]);
       });
-      this.process.once("exit", (code) => failed(new Error(`winnow review ended with ${code}: ${this.said}`)));
+      this.process.once("exit", (code) => failed(new Error(`winnow studio ended with ${code}: ${this.said}`)));
       this.process.once("error", failed);
     });
     this.origin = new URL(this.address).origin;

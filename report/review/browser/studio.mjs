@@ -44,16 +44,18 @@ const said = (pattern) => page.waitForFunction((p) => new RegExp(p).test(documen
 const mapped = () => page.waitForFunction(() => Number(document.getElementById("points").dataset.drawn) > 0 && /image/.test(document.getElementById("plane-words").textContent));
 
 export const studio = [
-  ["studio: it opens at all images", async ({ browser, binary, set: small }) => {
+  ["studio: it opens at the suspects, and the key 1 shows all images", async ({ browser, binary, set: small }) => {
     set = makeStudio(small);
     server = new Server(binary, set, ["--root", small.images]);
-    server.command = "studio";
     await server.start();
     context = await browser.newContext({ viewport: { width: 1280, height: 720 }, colorScheme: "light" });
     visit = new Visit(context, server.origin);
     page = await visit.page();
     await page.goto(server.address);
     await ready(page);
+    assert.match(await page.locator("#views [aria-current]").textContent(), /^Suspects/);
+    await page.keyboard.press("1");
+    await page.waitForSelector("html[data-view=data]");
     assert.equal(await page.locator("#views [aria-current]").textContent(), `Data${set.images}`);
     assert.equal(await page.locator("#found").textContent(), `${set.images} images`);
     assert.equal(await page.locator(".tile").count(), 120);
@@ -140,7 +142,7 @@ export const studio = [
     await page.keyboard.press("u");
     await said("Undone");
     assert.equal((await server.ask("/api/session")).whole.unsure, 0);
-    await go(page, "");
+    await go(page, "view=data");
     await settled(page);
     assert.deepEqual(await visit.found(page), []);
   }],
@@ -263,7 +265,6 @@ export const studio = [
     const manifest = join(dir, "bare.csv"); // the list beside the other manifest would be found
     writeFileSync(manifest, readFileSync(set.manifest));
     const bare = new Server(binary, { ...set, manifest, audit: "", features: "", decisions: join(dir, "bare.decisions.db") }, ["--root", small.images]);
-    bare.command = "studio";
     await bare.start();
     try {
       const other = await browser.newContext({ viewport: { width: 1280, height: 720 } }), look = new Visit(other, bare.origin), p = await look.page();

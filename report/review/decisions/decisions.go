@@ -203,7 +203,7 @@ func (s *Store) prepareTables() error {
 	switch {
 	case tables == 0:
 	case id != applicationID:
-		return errors.New("is another program's database, expected decisions of winnow review")
+		return errors.New("is another program's database, expected decisions of winnow studio")
 	case found < oldest || found > version:
 		return fmt.Errorf("version %d, expected %d to %d: another version of winnow wrote it", found, oldest, version)
 	}
@@ -261,7 +261,7 @@ func inWords(path string, err error) error {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch e.Code() & 0xff {
 		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-			return fmt.Errorf("review: %s: another winnow review has it open: "+
+			return fmt.Errorf("review: %s: another winnow studio has it open: "+
 				"stop that one, or name another file of decisions", path)
 		case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 			return fmt.Errorf("review: %s: is not a file of decisions, or is damaged: use a complete copy, or name "+

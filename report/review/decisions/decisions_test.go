@@ -186,7 +186,7 @@ func TestOneHolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
 	if _, err := Open(path); err == nil ||
-		!strings.Contains(err.Error(), path+": another winnow review has it open") ||
+		!strings.Contains(err.Error(), path+": another winnow studio has it open") ||
 		strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}

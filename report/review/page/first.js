@@ -1,4 +1,4 @@
-// What to try first, on the first page of a studio in which nothing is decided.
+// What to try first, above all images while nothing is decided.
 
 import { get, el } from "./dom.js";
 import { store } from "./store.js";
@@ -29,7 +29,7 @@ function draw() {
   const { session, view } = store, part = get("first");
   if (!session) return;
   const decided = session.whole.keep + session.whole.drop + session.whole.relabel, list = steps(session);
-  part.hidden = view !== "data" || session.home !== "data" || localStorage.getItem(closed) === "closed" || !(list.length && decided === 0);
+  part.hidden = view !== "data" || localStorage.getItem(closed) === "closed" || !(list.length && decided === 0);
   if (part.hidden) return;
   part.replaceChildren(el("div", { class: "row" }, el("h2", { id: "first-head" }, `${["", "One thing", "Two things", "Three things"][list.length]} to try`), el("span", { class: "gap" }),
     el("button", { type: "button", class: "plain", onclick: () => { localStorage.setItem(closed, "closed"); draw(); } }, "Close")),

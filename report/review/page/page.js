@@ -1,4 +1,4 @@
-// winnow studio and winnow review: connects the parts of the page. Each part is a module that knows only its own elements;
+// winnow studio and winnow studio: connects the parts of the page. Each part is a module that knows only its own elements;
 // modules learn of each other through the store's events.
 
 import { get, el } from "./dom.js";

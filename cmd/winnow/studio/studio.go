@@ -1,5 +1,6 @@
-// Package review implements the commands "winnow review" and "winnow studio".
-package review
+// Package studio implements the commands "winnow studio", which shows a labelled set in the browser, and
+// "winnow decisions", which uses what was decided there.
+package studio
 
 import (
 	"context"
@@ -18,24 +19,32 @@ import (
 	"winnow/run/inspect"
 )
 
-// Command returns winnow review: the studio, opened at the suspects.
-func Command() *cli.Command { return newReviewCommand(runReview) }
+// Command returns the "winnow studio" command.
+func Command() *cli.Command { return newStudioCommand(runStudio) }
 
-// Studio returns winnow studio.
-func Studio() *cli.Command { return newStudioCommand(runReview) }
+func newStudioCommand(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name: "studio", Usage: "review the suspects of a labelled set in the browser, and all its images",
+		ArgsUsage: "[PHOTOS | SUSPECTS]", Description: description, Flags: append(listFlags(), term.ColumnFlags()...),
+		Action: term.CheckedAction(readOptions, call),
+	}
+}
 
-const studioDescription = `
-Serves one page for a labelled set and prints its address: all images in a grid, with filters, classes and counts; the
-suspects of an audit next to typical images of both labels; duplicates, outliers and images with problems; a map of the
-images by their vectors; and search by an image of the set, a file or a selection. Everywhere images can be kept,
+const description = `
+Serves one page for a labelled set and prints its address: the suspects of an audit next to typical images of both
+labels; all images in a grid, with filters, classes and counts; duplicates, outliers and images with problems; a map of
+the images by their vectors; and search by an image of the set, a file or a selection. Everywhere images can be kept,
 dropped, relabelled, and noted about, one or many at a time. Ctrl-C ends the server.
 
+   winnow audit photos
    winnow studio photos
    winnow studio suspects.csv --manifest photos --out fixed.csv
 
-PHOTOS is a folder, a .zip file or a manifest, by default the working folder. The list of an audit is the one named, or
-suspects.csv in the working folder or next to the images; SUSPECTS.features holds the vectors. Without them the page
-shows the images, and the command that makes what is missing.
+PHOTOS is a folder, a .zip file or a manifest, by default the working folder. Without the list of an audit as SUSPECTS
+or --audit, the page shows suspects.csv in the working folder or next to the images. The vectors of the images are in
+the folder SUSPECTS.features. If the list or the vectors are missing, the page shows the images, and the command that
+makes what is missing. With vectors the list learns from the decisions: after every 20 of them, the labels that are now
+most likely wrong come first.
 
 Every decision is saved at once, in a file next to the manifest that a later audit of the same manifest reads again; one
 server at a time holds it. Several people can use one server: the page asks each browser for a name once, keeps who
@@ -47,43 +56,9 @@ forward a port (ssh -L 8080:127.0.0.1:8080 HOST with --listen 127.0.0.1:8080), o
 the token is then sent unencrypted.
 `
 
-func newStudioCommand(call term.Call[Options]) *cli.Command {
-	return newPageCommand("studio", "explore a labelled set in the browser: all images, suspects, findings, a map, "+
-		"search; and decide", studioDescription, review.Data, call)
-}
-
-func newReviewCommand(call term.Call[Options]) *cli.Command {
-	command := newPageCommand("review", "review the suspected label errors in the browser, and write the corrected "+
-		"manifest", `
-Opens the page of winnow studio at the suspects of an audit, or with --export applies the decisions without a page.
-With features of the images it learns from the decisions: after each 20 the likeliest wrong of the others come first.
-
-   winnow audit photos
-   winnow review suspects.csv --manifest photos --out fixed.csv
-   winnow review --manifest photos --export --out fixed.csv
-   winnow review suspects.csv --simulate
-`, review.Suspects, call)
-	command.Flags = append([]cli.Flag{
-		&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the corrected manifest to --out"},
-		&cli.StringFlag{Name: "decided",
-			Usage: "--export: list every decision and note, with its reviewer and time, in `FILE`.csv"},
-		term.JSONFlag(),
-		&cli.BoolFlag{Name: "simulate", Usage: "serve nothing: print how many decisions find 50, 80 and 95 % of the " +
-			"label errors, down the list and by learning, if the suspects have a column true_label"},
-	}, command.Flags...)
-	return command
-}
-
-func newPageCommand(name, usage, description string, home review.View, call term.Call[Options]) *cli.Command {
-	return &cli.Command{
-		Name: name, Usage: usage, ArgsUsage: "[PHOTOS | SUSPECTS]", Description: description, Flags: pageFlags(),
-		Action: term.CheckedAction(func(c *cli.Context) (Options, error) { return readOptions(c, home) }, call),
-	}
-}
-
-// pageFlags are the flags of the page: what it shows, where it is served, what it writes.
-func pageFlags() []cli.Flag {
-	return append([]cli.Flag{
+// listFlags returns the flags of the page: what it shows, where it is served, what it writes.
+func listFlags() []cli.Flag {
+	return []cli.Flag{
 		&cli.StringFlag{Name: "audit", DefaultText: "suspects.csv, if there",
 			Usage: "suspects as winnow audit --out wrote them, `FILE`.csv, .jsonl, .json or .parquet"},
 		&cli.StringFlag{Name: "manifest", DefaultText: "the argument",
@@ -98,7 +73,7 @@ func pageFlags() []cli.Flag {
 			Usage: "keep decisions in `FILE`"},
 		term.OutFlag("write the corrected manifest to `FILE`, in the form of --manifest or as .csv"),
 		term.NamesFlag(),
-		&cli.BoolFlag{Name: "check", Usage: fmt.Sprintf("show %d random images in place of the suspects: they show "+
+		&cli.BoolFlag{Name: "check", Usage: fmt.Sprintf("show %d random images in place of the suspects, to estimate "+
 			"how many labels are wrong", inspect.Checked)},
 		&cli.BoolFlag{Name: "keep-order", Usage: "keep the order of the list: do not learn from decisions"},
 		&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` of a reviewer that the page suggests"},
@@ -110,51 +85,29 @@ func pageFlags() []cli.Flag {
 			Usage: "ask for the token `TEXT`, 16 letters or more; other users of this machine see the flag, but " +
 				"not the variable", EnvVars: []string{"WINNOW_REVIEW_TOKEN"}},
 		&cli.BoolFlag{Name: "open", Usage: "open the page in the browser, by a file that gives access once"},
-	}, term.ColumnFlags()...)
+	}
 }
 
 // anyPort is the address of a free port that only this machine reaches.
 const anyPort = "127.0.0.1:0"
 
-func runReview(ctx context.Context, p *term.Program, o Options) (err error) {
-	if o.Simulate {
-		return simulateReview(ctx, p, o)
-	}
-	if err := checkOut(p, o.Files); err != nil {
-		return err
-	}
-	if o.Export {
-		exported, err := review.Export(o.Files)
-		if err != nil {
-			return err
-		}
-		if o.JSON {
-			return p.JSON(exported)
-		}
-		_, err = fmt.Fprint(p.Out, exported.Text())
-		return err
-	}
-	return openAndServe(ctx, p, o)
-}
-
 // listNextCommands returns the commands that continue with the decisions: to write the corrected list, if the server
 // does not, and to train on it.
 func listNextCommands(o Options) (list []string) {
-	images := []string{"--manifest", o.Manifest.String()}
+	columns := []string{}
 	for flag, name := range term.Named(o.Columns) {
-		images = append(images, flag, name)
+		columns = append(columns, flag, name)
 	}
 	out := o.Out
 	if out == "" {
 		out = "fixed.csv"
-		write := append([]string{"winnow", "review"}, images...)
+		write := append([]string{"winnow", "decisions", "export", o.Manifest.String()}, columns...)
 		if o.Decisions != "" {
 			write = append(write, "--decisions", o.Decisions)
 		}
-		list = append(list, term.Quoted(append(write, "--export", "--out", out)))
+		list = append(list, term.Quoted(append(write, "--out", out)))
 	}
-	images[1] = out
-	words := append([]string{"winnow", "train"}, images...)
+	words := append([]string{"winnow", "train", "--manifest", out}, columns...)
 	root := imageroot.Resolve(o.Root, o.Manifest)
 	if folder := filepath.Dir(out); filepath.Clean(root.String()) != folder {
 		words = append(words, "--root", root.String())
@@ -165,8 +118,11 @@ func listNextCommands(o Options) (list []string) {
 	return append(list, term.Quoted(append(words, "--out", "runs/fixed")))
 }
 
-// openAndServe opens the images with their audit and serves the page until ctx is done.
-func openAndServe(ctx context.Context, p *term.Program, o Options) (err error) {
+// runStudio opens the images with their audit and serves the page until ctx is done.
+func runStudio(ctx context.Context, p *term.Program, o Options) (err error) {
+	if err := checkOut(p, o.Files); err != nil {
+		return err
+	}
 	o.Missing = listMissingCommands(o)
 	r, closeAll, err := review.Open(o.Files, p.Host())
 	if err != nil {
@@ -225,8 +181,8 @@ func openAndServe(ctx context.Context, p *term.Program, o Options) (err error) {
 
 // OpenStudio serves the studio and opens it in the browser.
 func OpenStudio(ctx context.Context, p *term.Program, o Options) error {
-	o.Home, o.OpenPage, o.Listen = review.Data, true, anyPort
-	return runReview(ctx, p, o)
+	o.OpenPage, o.Listen = true, anyPort
+	return runStudio(ctx, p, o)
 }
 
 // Command returns the command that opens the studio: its list and the features next to it are found by their names.

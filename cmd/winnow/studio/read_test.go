@@ -1,4 +1,4 @@
-package review
+package studio
 
 import (
 	"os"
@@ -18,15 +18,12 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	t.Setenv("WINNOW_REVIEW_TOKEN", "")
 	t.Chdir(t.TempDir())
 	at := func(f review.Files) Options {
-		f.Home = review.Suspects
 		return Options{Files: f, Listen: "127.0.0.1:0"}
 	}
 	m := location.At("m.csv")
 	all := Options{Files: review.Files{Audit: "s.csv", Manifest: m, Root: location.At("r"), Decisions: "d.db",
-		Out: "o.csv", Home: review.Suspects, Features: "f", Model: "x.onnx"}, Listen: "[::1]:80",
+		Out: "o.csv", Features: "f", Model: "x.onnx"}, Listen: "[::1]:80",
 		OpenPage: true, Hosts: []string{"a", "b"}, Token: "0123456789abcdef"}
-	export := at(review.Files{Manifest: m, Out: "o.csv", List: "d.csv"})
-	export.Export, export.JSON = true, true
 	for line, want := range map[string]Options{
 		"s.csv --manifest m.csv":         at(review.Files{Audit: "s.csv", Manifest: m}),
 		"--audit s.csv --manifest m.csv": at(review.Files{Audit: "s.csv", Manifest: m}),
@@ -35,9 +32,8 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		"s.csv --manifest m.csv --check": at(review.Files{Audit: "s.csv", Manifest: m, Draw: 60}),
 		"s.csv --manifest m.csv --names k.csv --reviewer Ann": at(review.Files{Audit: "s.csv", Manifest: m,
 			Names: "k.csv", Reviewer: "Ann"}),
-		"--manifest m.csv --export --out o.csv --decided d.csv --json": export,
 	} {
-		got, err := termtest.Asked(t, newReviewCommand, strings.Fields(line)...)
+		got, err := termtest.Asked(t, newStudioCommand, strings.Fields(line)...)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 		}
@@ -49,21 +45,17 @@ func TestFlagsBecomeOptions(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	for line, want := range map[string]string{
-		"--manifest m.csv --audit s.csv x":                    "takes one argument",
-		"a.csv b.csv --manifest m.csv":                        "takes one argument",
-		"--manifest m.csv --check":                            "--check goes with the list",
-		"s.csv --manifest m.csv --export --out o.csv --check": "--check goes with the list",
-		"--manifest m.csv --export":                           "name the file to write with --out",
-		"--manifest m.csv --audit s --json":                   "go with --export",
-		"--manifest m.csv --audit s --model x":                "--model goes with --features",
-		"--manifest m.csv --audit s --decided d.csv":          "go with --export",
+		"--manifest m.csv --audit s.csv x":     "takes one argument",
+		"a.csv b.csv --manifest m.csv":         "takes one argument",
+		"--manifest m.csv --check":             "name its list with --audit",
+		"--manifest m.csv --audit s --model x": "--model goes with --features",
 		"--manifest m.csv --audit s --reviewer " + strings.Repeat("x", 61): "--reviewer: the reviewer's name has " +
 			"61 characters, expected at most 60",
 		"--manifest m.csv --audit s --token short":       "--token: ",
 		"--manifest m.csv --audit s --listen :80":        "write 0.0.0.0:80",
 		"--manifest m.csv --audit s --listen everywhere": "expected HOST:PORT",
 	} {
-		_, err := termtest.Asked(t, newReviewCommand, strings.Fields(line)...)
+		_, err := termtest.Asked(t, newStudioCommand, strings.Fields(line)...)
 		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, expected %q", line, err, want)
 		}
@@ -96,7 +88,6 @@ func TestStudioBecomesOptions(t *testing.T) {
 		if want.Audit != "" {
 			want.Features = filepath.Join("here", "suspects.features")
 		}
-		want.Home = review.Data
 		got, err := termtest.Asked(t, newStudioCommand, strings.Fields(line)...)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
@@ -117,5 +108,31 @@ func TestMissing(t *testing.T) {
 	}
 	if o.Audit, o.Features = "s.csv", "f"; listMissingCommands(o) != (review.Missing{}) {
 		t.Errorf("got %+v", listMissingCommands(o))
+	}
+}
+
+// Decisions are exported from the images that the argument or --manifest names.
+func TestDecisionsBecomeOptions(t *testing.T) {
+	f := review.Files{Manifest: location.At("m.csv"), Out: "o.csv", List: "d.csv"}
+	for line, want := range map[string]ExportOptions{
+		"export m.csv --out o.csv --decided d.csv --json": {Files: f, JSON: true},
+		"status": {Files: review.Files{Manifest: location.At(".")}, Status: true},
+	} {
+		got, err := termtest.Asked(t, newDecisionsCommand, strings.Fields(line)...)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		if diff := cmp.Diff(&want, got, termtest.Sources); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+	for line, want := range map[string]string{
+		"export m.csv":       "name the file to write with --out",
+		"export a b --out c": "name the images once",
+	} {
+		_, err := termtest.Asked(t, newDecisionsCommand, strings.Fields(line)...)
+		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, expected %q", line, err, want)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package review
+package studio
 
 import (
 	"cmp"
@@ -18,34 +18,30 @@ import (
 	"winnow/run/inspect"
 )
 
-// Options are the options of winnow review and of winnow studio.
+// Options are the options of "winnow studio".
 type Options struct {
 	review.Files
-	Export, JSON bool     // Export: write the corrected manifest and serve nothing
-	Simulate     bool     // play the review of a list whose true labels are known
-	Listen       string   // HOST:PORT
-	Hosts        []string // other names that the server answers to
-	Token        string   // "": make one
-	OpenPage     bool     // open the page in the browser
+	Listen   string   // HOST:PORT
+	Hosts    []string // other names that the server answers to
+	Token    string   // "": make one
+	OpenPage bool     // open the page in the browser
 }
 
-// readOptions converts the flags of either command to options. The argument names the images, or, with --manifest, the
-// list of their audit. A list that is not named is looked for.
-func readOptions(c *cli.Context, home review.View) (Options, error) {
-	if c.Bool("simulate") {
-		return readSimulation(c)
+// readFiles returns the files that the flags name.
+func readFiles(c *cli.Context) review.Files {
+	return review.Files{
+		Audit: c.String("audit"), Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
+		Decisions: c.String("decisions"), Out: c.String("out"), Names: c.String("names"), Columns: term.Columns(c),
+		KeepOrder: c.Bool("keep-order"), Reviewer: strings.TrimSpace(c.String("reviewer")),
+		Features: c.String("features"), Model: c.String("model"),
 	}
-	o := Options{
-		Files: review.Files{
-			Audit: c.String("audit"), Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
-			Decisions: c.String("decisions"), Out: c.String("out"), List: c.String("decided"), Names: c.String("names"),
-			KeepOrder: c.Bool("keep-order"),
-			Reviewer:  strings.TrimSpace(c.String("reviewer")), Columns: term.Columns(c), Home: home,
-			Features: c.String("features"), Model: c.String("model"),
-		},
-		Export: c.Bool("export"), JSON: c.Bool("json"), OpenPage: c.Bool("open"),
-		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"),
-	}
+}
+
+// readOptions converts the flags to options. The argument names the images or, with --manifest, the list of their
+// audit. A list that is not named is searched for.
+func readOptions(c *cli.Context) (Options, error) {
+	o := Options{Files: readFiles(c), OpenPage: c.Bool("open"), Listen: c.String("listen"),
+		Hosts: c.StringSlice("allow-host"), Token: c.String("token")}
 	if c.Bool("check") {
 		o.Draw = inspect.Checked
 	}
@@ -63,20 +59,15 @@ func readOptions(c *cli.Context, home review.View) (Options, error) {
 	default:
 		o.Manifest = location.At(arg)
 	}
-	if o.Audit == "" && !o.Export {
+	if o.Audit == "" {
 		o.Audit = listOf(o.Manifest)
 		o.Guessed = o.Audit != ""
 	}
-	if o.Features == "" && o.Audit != "" && !o.Export {
+	if o.Features == "" && o.Audit != "" {
 		o.Features = featuresOf(o.Audit)
 	}
-	switch {
-	case o.Export && o.Out == "":
-		return o, term.Misused("--export: name the file to write with --out")
-	case o.Draw > 0 && (o.Export || o.Audit == ""):
-		return o, term.Misused("--check goes with the list of an audit, without --export: it shows some of its images")
-	case (o.List != "" || o.JSON) && !o.Export:
-		return o, term.Misused("--decided and --json go with --export")
+	if o.Draw > 0 && o.Audit == "" {
+		return o, term.Misused("--check shows some images of an audit: name its list with --audit")
 	}
 	return o, checkServing(o)
 }
