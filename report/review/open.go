@@ -178,6 +178,8 @@ func (f Files) openCopy() (r *Reviewer, err error) {
 		conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest)
 		if err != nil && !f.Guessed {
 			return nil, err
+		} else if err != nil {
+			conf.Audit, conf.AuditFile = nil, ""
 		}
 	}
 	if conf.Decisions, err = decisions.OpenCopy(file); err != nil {
