@@ -2,21 +2,21 @@
 // this page says which package does what, in the order in which an image passes through them, and its examples run as
 // tests.
 //
-//	winnow/datasets     which images, how labelled; noise models; readers of published datasets and other tools' files
-//	winnow/backbone     an image file becomes a vector; backbone/ort runs networks with ONNX Runtime, the only cgo;
+//	datasets            which images, how labelled; noise models; readers of published datasets and other tools' files
+//	backbone            an image file becomes a vector; backbone/ort runs networks with ONNX Runtime, the only cgo;
 //	                    backbone/graph: ONNX models as data, and a network's derivative as another network
-//	winnow/features     labelled vectors, the [winnow/features.Set] that everything passes on; stores of them
-//	winnow/losses       a number and its gradient by each vector
-//	winnow/filters      which labels of a batch look right, while training
-//	winnow/head         vectors become embeddings on the unit sphere
-//	winnow/train        the training loop; train/peers and train/selective: other ways to learn from wrong labels
-//	winnow/run          a configuration (run/config) and data become a trained head, kept in a folder (run/folder)
-//	winnow/eval         retrieval, clusters, classifiers on embeddings
-//	winnow/audit        which labels of a whole set are wrong; audit/suspects: the list on disk
-//	winnow/report       charts and pages; report/review: the page on which people decide about suspects
-//	winnow/search       the nearest of many stored vectors
-//	winnow/models       known networks, heads on disk, both as one ONNX file; models/architecture: new networks
-//	winnow/papers       the settings, tables and bounds of five papers
+//	features            labelled vectors, the [winnow/features.Set] that everything passes on; stores of them
+//	losses              a number and its gradient by each vector
+//	filters             which labels of a batch look right, while training
+//	head                vectors become embeddings on the unit sphere
+//	train               the training loop; train/peers and train/selective: other ways to learn from wrong labels
+//	run                 a configuration (run/config) and data become a trained head, kept in a folder (run/folder)
+//	eval                retrieval, clusters, classifiers on embeddings
+//	audit               which labels of a whole set are wrong; audit/suspects: the list on disk
+//	report              charts and pages; report/review: the page on which people decide about suspects
+//	search              the nearest of many stored vectors
+//	models              known networks, heads on disk, both as one ONNX file; models/architecture: new networks
+//	papers              the settings, tables and bounds of five papers
 //
 // The shortest ways:
 //

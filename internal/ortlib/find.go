@@ -41,8 +41,8 @@ var systemFolders = map[string][]string{
 type search struct {
 	OS         string   // runtime.GOOS of the wanted library
 	Given      string   // a file, or a folder with the library; if set, no other place is searched
-	Executable string   // folder of the running program; its lib/ is searched too
-	Cache      string   // folder that Install writes to
+	Cache      string   // folder that Install writes to; before the program's, as Install repairs and adds CUDA
+	Executable string   // folder of the running program, links resolved; its lib/ is searched too
 	System     []string // folders of the system's loader
 }
 
@@ -107,11 +107,11 @@ func (s search) listPlaces() []Found {
 			places = append(places, Found{f, source})
 		}
 	}
-	if s.Executable != "" {
-		add(Executable, s.Executable, filepath.Join(s.Executable, "lib"))
-	}
 	if s.Cache != "" {
 		add(Cache, s.Cache)
+	}
+	if s.Executable != "" {
+		add(Executable, s.Executable, filepath.Join(s.Executable, "lib"))
 	}
 	add(System, s.System...)
 	return places
