@@ -127,8 +127,8 @@ func TestCombinedWeighs(t *testing.T) {
 			return nil
 		})
 		t.Logf("%d classes: AUROC %.4f, with knowing heads %.4f; %s", classes, before, after, know.Why)
-		if after < (1+before)/2 || strings.HasPrefix(know.Why, "centres alone") ||
-			!strings.HasPrefix(guess.Why, "centres alone") {
+		if after < (1+before)/2 || strings.HasPrefix(know.Why, "centres only") ||
+			!strings.HasPrefix(guess.Why, "centres only") {
 			t.Errorf("%d classes: AUROC %.4f, %.4f; took %s; %s", classes, before, after, guess.Why, know.Why)
 		}
 	}
