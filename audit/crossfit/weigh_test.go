@@ -70,7 +70,7 @@ func TestWeigh(t *testing.T) {
 		for _, near := range [][3]float64{{1.1, 0, 1}, {0.9, 0, 1}, {1, 1, 1}, {1, 0, 1.1}, {1, 0, 0.9}} {
 			if other := likelihood(rows, labels, 8, []float64{w.beta[0] * near[0], w.beta[1] + near[1]},
 				w.rho*near[2]); other > at {
-				t.Errorf("seed %d: at %v the likelihood is %v, larger than %v at the fit", seed, other, near, at)
+				t.Errorf("seed %d: at %v the likelihood is %v, larger than %v at the fit", seed, near, other, at)
 			}
 		}
 	}
