@@ -9,7 +9,7 @@ import (
 	"winnow/features"
 )
 
-// Two groups of vectors in the plane; the label of row 2 is that of the other group.
+// The vectors form two groups in the plane; row 2 has the label of the other group.
 func ExampleRun() {
 	set, err := features.FromRows([][]float32{
 		{1, 0.1}, {1, 0.2}, {1, 0.3}, {1, 0.4}, {1, 0.5}, {0.1, 1}, {0.2, 1}, {0.3, 1}, {0.4, 1}, {0.5, 1},

@@ -31,11 +31,11 @@ func (t table) expectedInformation() float64 {
 	return total
 }
 
-// negligible is a probability whose term is too small to change the sum.
+// negligible is the probability below which a term does not change the sum.
 const negligible = 1e-25
 
-// expectedCell sums over the numbers m of rows that a class of a rows and a cluster of b rows may share,
-// outwards from the likeliest m.
+// expectedCell returns the terms of E[I] for a class of a rows and a cluster of b rows, summed over the number m of
+// shared rows, outwards from the likeliest m.
 func expectedCell(a, b, n float64) float64 {
 	least, most := math.Max(0, a+b-n), math.Min(a, b)
 	mode := math.Min(most, math.Max(least, math.Floor((a+1)*(b+1)/(n+2))))
