@@ -75,7 +75,7 @@ func TestAuditedPage(t *testing.T) {
 		"winnow 9.9",
 		`<span class="tag outlier">labels contradict</span><span class="tag outlier">in two splits</span>` +
 			"dog is likelier",
-		"fit -4.2", `<span class="tag outlier">dark</span>&lt;i&gt;night`, `href="#gallery-3">Pictures with problems`} {
+		"fit -4.2", `<span class="tag outlier">dark</span>&lt;i&gt;night`, `href="#gallery-3">Images with problems`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q on the page", want)
 		}

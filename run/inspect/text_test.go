@@ -42,19 +42,19 @@ lon\nb.jpg    dög    cat               < 0.1 %
 a.jpg         dög    a\nowl             25.0 %
 
 images that fit no class: 1, for example lon\nb.jpg
-copies with other labels, one of them likelier: 1, for example a.jpg (dög) and x.jpg (cat)
-copies whose labels contradict each other: look: 1, for example c.jpg (cat) and y.jpg (dög)
-copies with the same label: 1, for example d.jpg (cat) and e.jpg (cat)
-copies in two splits (a leak): 1, for example d.jpg (cat) and e.jpg (cat)
+duplicates with different labels, one of them likelier: 1, for example a.jpg (dög) and x.jpg (cat)
+duplicates with different labels, decide by eye: 1, for example c.jpg (cat) and y.jpg (dög)
+duplicates with the same label: 1, for example d.jpg (cat) and e.jpg (cat)
+duplicates in two splits (a leak): 1, for example d.jpg (cat) and e.jpg (cat)
 classes that look the same as another: 1, for example dög as cat
 classes that look like two: 1, for example dög
 
-4 images judged by centres
+4 images scored by centres
 `
 	many := *a
 	many.Images = make([]suspects.Suspect, findings.AllCompared+1)
-	if got := many.Oddities()[1].What; got != "copies with other labels, one of them likelier (95 % of such pairs are "+
-		"found in a set this large)" || a.Oddities()[1].What != "copies with other labels, one of them likelier" {
+	if got := many.Oddities()[1].What; got != "duplicates with different labels, one of them likelier (in a set this large, the "+
+		"search finds 95 % of such pairs)" || a.Oddities()[1].What != "duplicates with different labels, one of them likelier" {
 		t.Errorf("of many images %q, of few %q", got, a.Oddities()[1].What)
 	}
 	var out bytes.Buffer
