@@ -23,10 +23,6 @@ const (
 	sure        = 0.01 // a label with a lower probability of being right is almost certainly wrong
 )
 
-// blind is the headline for a set whose labels neither features nor nearest neighbours predict.
-const blind = "No label can be scored: these features do not separate the classes better than chance (another " +
-	"backbone may, unless most labels of a class are wrong)."
-
 // Called returns the images whose labels are flagged, most suspect first.
 func (a *Report) Called() (list []suspects.Suspect) {
 	for _, e := range a.Images {
@@ -35,121 +31,6 @@ func (a *Report) Called() (list []suspects.Suspect) {
 		}
 	}
 	return list
-}
-
-// Sentences returns sentences that summarize the audit, the most important first.
-func (a *Report) Sentences() []string {
-	called := a.Called()
-	list := []string{a.formatWrongHeadline(len(called))}
-	if len(called) > 0 {
-		list = append(list, a.howSure(called))
-	}
-	if d := a.Detection; d != nil && d.Wrong > 0 {
-		list = append(list, fmt.Sprintf("The manifest has the true labels: %d of %d are wrong (precision %.1f %%, "+
-			"recall %.1f %%, AUROC %.4f, AP %.4f).", d.Wrong, d.Samples, 100*d.Precision, 100*d.Recall, d.AUROC, d.AP))
-	} else if d != nil {
-		list = append(list, fmt.Sprintf("The manifest has the true labels: none of %d labels is wrong.", d.Samples))
-	}
-	if a.Checked != nil {
-		list = append(list, a.Checked.Sentences()...)
-	}
-	if a.Unjudged > 0 {
-		list = append(list, fmt.Sprintf("Not scored: %s without another image of the class to compare with.",
-			text.Plural(a.Unjudged, "image")))
-	}
-	if n := len(a.LeftOut); n > 0 {
-		list = append(list, fmt.Sprintf("Left out: %s could not be read; the first is %s: %s.", text.Plural(n, "image"),
-			text.Line(a.LeftOut[0].Path), text.Line(a.LeftOut[0].Reason)))
-	}
-	return list
-}
-
-// formatWrongHeadline returns the sentences on how many labels look wrong. called is the number of flagged labels.
-func (a *Report) formatWrongHeadline(called int) string {
-	judged := len(a.Images) - a.Unjudged
-	if c := a.Checked; c != nil { // checked labels are not scored
-		judged -= c.Right + c.Wrong
-	}
-	said := fmt.Sprintf("%d of %d labels look wrong", called, judged)
-	switch {
-	case len(a.Images) > 0 && a.Unjudged == len(a.Images):
-		return "No label can be scored: fewer than two classes have two images or more."
-	case a.Asked:
-		said = fmt.Sprintf("%d of %d labels are flagged, as many as asked for", called, judged)
-	case a.Blind:
-		return blind
-	case called == 0:
-		said = fmt.Sprintf("None of %d labels looks wrong", judged)
-	case called == 1:
-		said = fmt.Sprintf("1 of %d labels looks wrong", judged)
-	}
-	if a.Noise == nil {
-		return said + ". How many are wrong is unknown."
-	}
-	return said + ". " + a.howMany(len(a.Images)-a.Unjudged) + "."
-}
-
-// howMany returns the estimate of how many of the judged labels are wrong, and what the estimate assumes.
-func (a *Report) howMany(judged int) string {
-	n := a.Noise
-	if c := a.Checked; c != nil && c.Random != nil {
-		return fmt.Sprintf("Of all %d labels, between %s and %s %% are wrong (%.0f to %.0f), with 95 %% confidence: "+
-			"%d of %d drawn at random were", judged, formatPercent(n.Low), formatPercent(n.High), n.Low*float64(judged),
-			n.High*float64(judged), c.Random.Wrong, c.Random.Images)
-	}
-	said := fmt.Sprintf("Of all labels, between %s and %s %%", formatPercent(n.Low), formatPercent(n.High))
-	counts := fmt.Sprintf("%.0f to %.0f", n.Low*float64(judged), n.High*float64(judged))
-	if a.ExpectedWrong != nil {
-		counts = fmt.Sprintf("about %.0f expected, %s", *a.ExpectedWrong, counts)
-	}
-	if a.Alike {
-		return fmt.Sprintf("%s are wrong (%s), as the mistakes found spread evenly over all classes", said, counts)
-	}
-	said = fmt.Sprintf("%s may be wrong (%s): systematic mistakes cannot be distinguished from similar classes",
-		said, counts)
-	if a.Check != "" {
-		said += fmt.Sprintf("; %d checks of random images settle it: %s", Checked, a.Check)
-	}
-	return said
-}
-
-// rateKnown reports whether the noise rate is estimated well enough without (further) checks of random images.
-func (a *Report) rateKnown() bool {
-	return a.Noise != nil && (a.Alike || a.Checked != nil && a.Checked.Random != nil)
-}
-
-// Checked is the number of random images that a person checks to estimate the noise rate.
-const Checked = 60
-
-// formatPercent formats a share in percent, with one decimal below 10 %.
-func formatPercent(share float64) string {
-	if share > 0 && share < 0.0995 {
-		return fmt.Sprintf("%.1f", 100*share)
-	}
-	return fmt.Sprintf("%.0f", 100*share)
-}
-
-// howSure returns a sentence on how many of the flagged labels are expected to be wrong.
-func (a *Report) howSure(called []suspects.Suspect) string {
-	if !audit.Named(a.Scorer).Probability {
-		return fmt.Sprintf("Scores of %s only rank labels: they do not show how many of these are wrong.", a.Scorer)
-	}
-	wrong, certain := 0.0, 0
-	for _, e := range called {
-		wrong += 1 - e.Score
-		if e.Score < sure {
-			certain++
-		}
-	}
-	if len(called) == 1 {
-		return fmt.Sprintf("It is wrong with a probability of %.0f %%.", 100*wrong)
-	}
-	said := fmt.Sprintf("Expect about %.0f of these %d to be wrong (%.0f %%)", wrong, len(called),
-		100*wrong/float64(len(called)))
-	if certain == 0 {
-		return said + "."
-	}
-	return fmt.Sprintf("%s; for %d of them the probability is above 99 %%.", said, certain)
 }
 
 // listJudged returns the images that were scored and not checked by people.
@@ -377,9 +258,5 @@ func formatCounted(n int, list []string) string {
 	if n == 0 {
 		return "none"
 	}
-	all := fmt.Sprintf("%d: %s", n, text.Line(strings.Join(text.First(list, shownImages), ", ")))
-	if len(list) > shownImages {
-		all += ", …"
-	}
-	return all
+	return fmt.Sprintf("%d: %s", n, text.Line(formatExamples(list)))
 }

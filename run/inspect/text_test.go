@@ -32,9 +32,10 @@ func TestPrintAudit(t *testing.T) {
 			{Class: "cat", Images: 2, Purity: 1, Low: 0.6, High: 1}, {Class: "dög", Images: 12, Purity: 0.5, Low: 0.25,
 				High: 0.75, Like: "cat", Same: true, Two: true},
 		}}
-	const want = `2 of 4 labels look wrong. Of all labels, between 10 and 40 % may be wrong (0 to 2): systematic mistakes ` +
-		`cannot be distinguished from similar classes.
-Expect about 2 of these 2 to be wrong (87 %); for 1 of them the probability is above 99 %.
+	const want = `2 of 4 labels look wrong.
+Expect 2 of these 2 to be wrong (87 %); for 1 of them the probability is above 99 %.
+Errors that people repeat, such as one class taken for another, look like similar classes and are not counted.
+The first 3 of the list are worth a review: each may be wrong with a probability of 20 % or more.
 Most are in dög (2 of 2).
 
 most suspect  given  suggested  given is right
