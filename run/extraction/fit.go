@@ -2,8 +2,13 @@ package extraction
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -14,6 +19,7 @@ import (
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
+	"winnow/internal/atomicfile"
 )
 
 const (
@@ -169,6 +175,15 @@ func (e *Extraction) measureFit(ctx context.Context, h Host, squashed backbone.P
 	if len(s.paths) == 0 {
 		return false, nil
 	}
+	answer := fitAnswer{file: e.nameFitAnswer(s)}
+	if answer.read() {
+		if answer.Squashed {
+			e.setPreprocessing(squashed)
+		}
+		h.Note("%s (measured before)", answer.Why)
+		return true, nil
+	}
+	h.Note("embedding %d images both cropped and squashed, to choose how images are fitted to the network", len(s.paths))
 	begin, quiet, own := time.Now(), h, *e
 	quiet.Note = func(string, ...any) {}
 	own.Paths, own.Config.Views, own.Config.Strict, own.Config.Known = s.paths, nil, false, true
@@ -210,9 +225,54 @@ func (e *Extraction) measureFit(ctx context.Context, h Host, squashed backbone.P
 		way, other, undo = "squashed", "cropped", "short crops"
 		e.setPreprocessing(squashed)
 	}
-	h.Note("pictures are %s to %s, not %s: label likelihood %.3f %s, %.3f %s (%d images tried in %v; %s)", way, size,
-		other, max(said[0], said[1]), way, min(said[0], said[1]), other, len(rows), took, adviseOtherWay(undo))
+	answer.Squashed = said[1] > said[0]
+	answer.Why = fmt.Sprintf("pictures are %s to %s, not %s: label likelihood %.3f %s, %.3f %s (%d images tried in %v; "+
+		"%s)", way, size, other, max(said[0], said[1]), way, min(said[0], said[1]), other, len(rows), took,
+		adviseOtherWay(undo))
+	h.Note("%s", answer.Why)
+	answer.write()
 	return true, nil
+}
+
+// fitAnswer is the result of a measurement as kept in the user's cache folder, so that no later command repeats it.
+type fitAnswer struct {
+	Squashed bool   `json:"squashed"`
+	Why      string `json:"why"`
+	file     string // "": there is no cache folder
+}
+
+// nameFitAnswer returns the file of the answer for the network and these images, by path, size and time, and labels.
+func (e *Extraction) nameFitAnswer(s labelled) string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	sum := sha256.New()
+	key := e.Key()
+	key.Images = ""
+	fmt.Fprintf(sum, "%+v\n", key)
+	for i, path := range s.paths {
+		info, err := fs.Stat(e.Root, path)
+		if err != nil {
+			return ""
+		}
+		fmt.Fprintf(sum, "%q %d %d %d\n", path, s.labels[i], info.Size(), info.ModTime().UnixNano())
+	}
+	return filepath.Join(cache, "winnow", "fits", fmt.Sprintf("%x.json", sum.Sum(nil)))
+}
+
+// read reports whether the answer is known.
+func (a *fitAnswer) read() bool {
+	data, err := os.ReadFile(a.file)
+	return err == nil && json.Unmarshal(data, a) == nil && a.Why != ""
+}
+
+// write keeps the answer. Without it, the next command measures again.
+func (a *fitAnswer) write() {
+	data, err := json.Marshal(a)
+	if err == nil && a.file != "" && os.MkdirAll(filepath.Dir(a.file), 0o700) == nil {
+		_ = atomicfile.WriteBytes(a.file, data)
+	}
 }
 
 var errFew = errors.New("too few classes to compare")
