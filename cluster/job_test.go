@@ -11,7 +11,7 @@ import (
 	"winnow/datasets/location"
 )
 
-// joined is a result that is a text.
+// joined is a text as a Result.
 type joined string
 
 func (j joined) Write(w io.Writer) error {
