@@ -90,8 +90,7 @@ func (r *Result) noteEstimate(e *noiserate.Estimate, classes []findings.Class) {
 	}
 }
 
-// judgement holds the scores and findings for the labelled rows of a set, by their number among these rows. Lists may
-// be nil.
+// judgement holds the scores and findings for the labelled rows of a set, in their order. Lists may be nil.
 type judgement struct {
 	judges.Opinion
 	forGiven, forSuggested [][]eval.Neighbour // images with the given and the suggested label, nearest first

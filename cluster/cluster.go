@@ -49,7 +49,7 @@ func (o Options) checkCommand(c Command) error {
 	case o.Tasks < 1 || o.Tasks > mostTasks:
 		return hint.Misused("--tasks: found %d, expected 1 to %d", o.Tasks, mostTasks)
 	case !slices.Contains(c.Known, "shard") || c.Flags["shard"] != "":
-		return hint.Misused("cluster: winnow %s: expected a command that supports --shard, given without --shard", c.Name)
+		return hint.Misused("cluster: winnow %s: expected a command with a flag --shard, which is not set", c.Name)
 	case c.Flags["out"] == "":
 		return hint.Misused("cluster: winnow %s: --out is missing; expected the output of which each task makes a part",
 			c.Name)

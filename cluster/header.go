@@ -66,7 +66,7 @@ func (h Header) checkHeader() error {
 	}
 	if h.Job == "" || h.Of < 1 || h.Of > mostShards || h.Shard < 1 || h.Shard > h.Of || h.First < 0 ||
 		h.End < h.First || h.Total < h.End {
-		return fmt.Errorf("impossible part: shard %d/%d with rows %d to %d of %d", h.Shard, h.Of, h.First, h.End, h.Total)
+		return fmt.Errorf("impossible shard %d/%d with rows %d to %d of %d", h.Shard, h.Of, h.First, h.End, h.Total)
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func lookForParts(out location.Source) (*Whole, error) {
 			}
 		}
 		if of != w.Of {
-			return nil, fmt.Errorf("parts: %s: some parts are of %d, others of %d; expected parts of one job", dir, w.Of, of)
+			return nil, fmt.Errorf("parts: %s: some parts are of %d, others of %d, expected one number", dir, w.Of, of)
 		}
 		p := &w.Parts[index-1]
 		p.readPart()
@@ -202,9 +202,9 @@ func (p *Part) verifyPart(ctx context.Context) error {
 func WriteStatus(w io.Writer, out location.Source) error {
 	all, err := lookForParts(out)
 	if err != nil {
-		return hint.With(err, "give the --out of a command that runs with --shard, relative to the folder where it runs")
+		return hint.With(err, "give the --out of a command that runs with --shard, from the folder where it runs")
 	}
-	fmt.Fprintf(w, "%s: %d of %d parts of winnow %s are complete\n", all.Out, all.Of-len(all.listAgain()), all.Of, all.Job)
+	fmt.Fprintf(w, "%s: %d of %d parts of winnow %s complete\n", all.Out, all.Of-len(all.listAgain()), all.Of, all.Job)
 	return all.checkComplete()
 }
 

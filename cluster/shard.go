@@ -28,8 +28,8 @@ var taskVariables = []struct {
 	first int
 }{{"SLURM_ARRAY_TASK_ID", 1}, {"JOB_COMPLETION_INDEX", 0}}
 
-// Parse parses I/N with 1 ≤ I ≤ N, or auto/N, where I is the number of the task in a Slurm array or in an Indexed Job
-// of Kubernetes.
+// Parse parses I/N with 1 ≤ I ≤ N, or auto/N, where I is the task number in a Slurm array or in an Indexed Job of
+// Kubernetes.
 func Parse(text string, env func(name string) (string, bool)) (Shard, error) {
 	first, count, _ := strings.Cut(text, "/")
 	add := 0

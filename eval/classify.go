@@ -65,7 +65,7 @@ func fittableRows(what string, train, test features.Set) (features.Set, features
 			"least one of each", what, train.Len(), test.Len())
 	}
 	if train.Dim() != test.Dim() {
-		return train, test, fmt.Errorf("eval: %s: rows to test on have %d dimensions, expected %d like the rows to fit on",
+		return train, test, fmt.Errorf("eval: %s: rows to test on have %d dimensions, expected %d as in fitting",
 			what, test.Dim(), train.Dim())
 	}
 	for _, of := range []struct {

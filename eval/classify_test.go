@@ -14,8 +14,7 @@ import (
 	"winnow/features"
 )
 
-// parted draws rows for fitting and for testing from the same classes; some labels of both are wrong and some are
-// missing.
+// parted draws rows for fitting and for testing from the same classes; some labels are wrong, some missing.
 func parted(seed uint64, n, d, classes int, spread float64) (train, test features.Set) {
 	rng := rand.New(rand.NewPCG(seed, 21))
 	s := blobs(seed, 2*n, d, classes, spread)

@@ -263,7 +263,7 @@ func checkPerfect(s subject) error {
 			return err
 		}
 		for _, v := range got.Shown() {
-			if strings.HasSuffix(v.Key, "_percent") { // the budget is below the number of wrong labels: see TestRecallAtBudget
+			if strings.HasSuffix(v.Key, "_percent") { // the budget is too small, see TestRecallAtBudget
 				continue
 			}
 			if !(math.Abs(v.Value-1) < 1e-9) {
@@ -408,7 +408,7 @@ func checkMonotone(s subject) error {
 			for i, v := range got.Shown() {
 				saturated := v.Key == "fit_accuracy" || v.Key == "recall@32" || v.Key == "recall@16"
 				if old := before.Shown()[i].Value; !(v.Value < old) && !saturated {
-					return fmt.Errorf("share of wrong labels %v: %s is %v, with fewer wrong labels %v", wrong, v.Key, v.Value, old)
+					return fmt.Errorf("%v of the labels wrong: %s is %v, with fewer %v", wrong, v.Key, v.Value, old)
 				}
 			}
 		}

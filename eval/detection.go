@@ -55,8 +55,8 @@ func (d Detection) MarshalJSON() ([]byte, error) {
 // Detect compares scores (higher: more likely right) and the decisions to keep samples with the truth.
 func Detect(scores []float64, wrong, kept []bool) (Detection, error) {
 	if len(scores) != len(wrong) || len(scores) != len(kept) {
-		return Detection{}, fmt.Errorf("eval: detection: %d scores, %d truths and %d decisions, expected equal numbers", len(scores),
-			len(wrong), len(kept))
+		return Detection{}, fmt.Errorf("eval: detection: %d scores, %d truths, %d decisions, expected equal "+
+			"numbers", len(scores), len(wrong), len(kept))
 	}
 	d := Detection{Samples: len(scores), AUROC: 0.5}
 	var both, clean float64
@@ -136,8 +136,7 @@ func budgetShare(scores []float64, wrong []bool, n int) float64 {
 	return (bad + badTied*(float64(n)-below)/tied) / all
 }
 
-// walkCurves computes AUROC and AP in one pass from the most to the least suspect sample, one group of equal scores at
-// a time.
+// walkCurves computes AUROC and AP in one pass from the most to the least suspect sample, by groups of equal scores.
 func walkCurves(scores []float64, wrong []bool, total int) (auroc, ap float64) {
 	order := features.AllRows(len(scores))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })

@@ -51,8 +51,8 @@ func (l *lbfgs) minimiseValue(
 	for {
 		slope = floats.Norm(grad, math.Inf(1))
 		if math.IsNaN(value) || floats.HasNaN(grad) {
-			return value, slope, steps, false, fmt.Errorf("step %d: the value is %v and the largest gradient entry %v, expected finite numbers", steps,
-				value, slope)
+			return value, slope, steps, false, fmt.Errorf("step %d: value %v, largest gradient entry %v, expected "+
+				"finite numbers", steps, value, slope)
 		}
 		if since++; value < lowest-math.Abs(lowest)*1e-8 || math.IsInf(lowest, 1) {
 			lowest, since = value, 0

@@ -1,6 +1,5 @@
 // Package eval computes metrics of retrieval, clusters, classifiers on embeddings, and the detection of label errors.
-// [Catalog] lists the metrics. The package modifies no input, and only this package compares given labels with true
-// labels.
+// [Catalog] lists the metrics. It modifies no input, and only this package compares given labels with true labels.
 package eval
 
 import (

@@ -54,9 +54,8 @@ func withoutSelf(sum []float64, members int, z []float32) (float64, int) {
 	return (sz - zz) / float64(members-1), members - 1
 }
 
-// avgOdds returns the log odds of class y against the listed classes. ty is the mean similarity to the members of y,
-// and t holds the mean similarities to all classes. Similarities are in [-1, 1], so the sum of exponentials cannot
-// overflow.
+// avgOdds returns the log odds of class y against the listed classes. t holds the mean similarities to all classes; ty
+// replaces the entry of y. Similarities are in [-1, 1], so the sum of exponentials cannot overflow.
 func avgOdds(t []float32, classes []int, y int, ty float64, members int) float64 {
 	if members == 0 {
 		return Unjudged

@@ -99,8 +99,7 @@ var Catalog = []Entry{
 	},
 }
 
-// Find returns the entry with the given name, including [AvgSimDirect]. The error for an unknown name lists the
-// catalog.
+// Find returns the entry with the given name, including [AvgSimDirect]. Its error lists the catalog.
 func Find(name string) (Entry, error) {
 	if name == direct.Name {
 		return direct, nil

@@ -89,7 +89,7 @@ func checkMeaning(entry Entry, build maker) string {
 func checkOwn(entry Entry, build maker) string {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(3, seed))
-		w, _ := newWorld(r, 12, 6, 1, []int{40, 9, 2}[seed], 0.7, 0.3) // many members; pairs and single members; one pair
+		w, _ := newWorld(r, 12, 6, 1, []int{40, 9, 2}[seed], 0.7, 0.3) // many members; pairs; one pair
 		got := build(w).Score(nil, w.members, features.BankOf(w.members, w.classes), true)
 		for i := range w.members.Len() {
 			rest := w.without(i)

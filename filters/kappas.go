@@ -32,8 +32,7 @@ func (v *VMF) listKappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
 	return dst
 }
 
-// Judge returns the catalog name of the scorer that was used last, or will be used first: AvgSim while it replaces
-// vMF-Sim.
+// Judge returns the catalog name of the scorer used last, or to be used first: AvgSim while it replaces vMF-Sim.
 func (f *Filter) Judge() string {
 	if f.isEarly {
 		return "avgsim"

@@ -8,15 +8,14 @@ import (
 )
 
 // Quantile drops the share Rate of the scored rows, by a threshold smoothed over the last Size batches. It is PRISM's
-// sTRM on log odds (or similarities), which do not accumulate at the ends of a range as probabilities do; with Size 1
-// it is TRM.
+// sTRM on log odds (or similarities), which do not accumulate at the ends of a range like probabilities; with Size 1 it
+// is TRM.
 //
 //	h = Rate·n + ½ of the n scored rows,  Q = s_⌊h⌋ + (h-⌊h⌋)(s_⌊h⌋₊₁ - s_⌊h⌋) of their ascending scores s
 //	threshold = median of the last Size values of Q,  keep iff score > threshold
 //
 // The median is above the Q of half of the batches and below the Q of the other half, on every scale. A mean is pulled
-// towards the longer tail: for probabilities the mean is too high and drops more, for log odds it is too low and drops
-// less.
+// towards the longer tail: for probabilities it is too high and drops more, for log odds it is too low and drops less.
 //
 // The score [Unjudged] marks a row that cannot be scored, such as the first rows of a class. It is kept and is not
 // included in n or Q, so that other rows are not dropped in its place. Q lies between two scores, half a rank up, so

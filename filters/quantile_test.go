@@ -106,7 +106,7 @@ func TestQuantileTakesTheMedian(t *testing.T) {
 	}
 }
 
-// For narrow classes in which a third of the images are hard, Quantile drops the given rate, and the published form far
+// For narrow classes in which a third of the images are hard, Quantile drops the given rate, the published form far
 // more.
 func TestFilterDropsTheShareOfSaturatedScores(t *testing.T) {
 	dropped := func(threshold string, dim int) float64 {
@@ -195,8 +195,8 @@ func rowsBelow(z features.Set, class int) []int {
 	return rows
 }
 
-// A class whose members are all the same image has no spread of its own: κ would be at its upper limit and reject every
-// other image.
+// A class whose members are all the same image has no spread of its own: κ would be at its limit and reject every other
+// image.
 func TestCopiesOfOneImageAreOneMember(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	w, _ := newWorld(r, 16, 3, 1, 0, 0.9, 0)

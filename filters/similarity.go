@@ -69,7 +69,7 @@ func replaceUnjudged(marked []float64) []float64 {
 
 func oddsToProb(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
 
-// knownClasses appends the classes of the denominator to dst, ascending: the classes with members or, with every, all
+// knownClasses appends the classes of the denominator to dst, ascending: those with members or, with every, all
 // classes.
 func knownClasses(dst []int, ref *features.Bank, every bool) []int {
 	dst = dst[:0]

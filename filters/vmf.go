@@ -162,8 +162,8 @@ func (v *VMF) fillLogits(t []float32, common spread) {
 	}
 }
 
-// ownOdds returns the log odds of a member z of class y as if z were not in the bank: its class and the pool are fitted
-// without z.
+// ownOdds returns the log odds of a member z of class y as if z were not in the bank: class and pool are fitted without
+// z.
 func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p pool, needsPool bool) float64 {
 	mean, members := withoutSelf(ref.Sum(y), ref.Count(y), z)
 	if members == 0 {

@@ -85,8 +85,8 @@ func logNormalizer(dim int, kappa float64) float64 {
 }
 
 // meanLength returns A_D(κ) = I_{D/2}(κ)/I_{D/2-1}(κ), the expected length of the mean of vMF vectors. The two
-// logarithms are subtracted term by term, because a subtraction of the complete logarithms would lose five digits at κ
-// = 1e5.
+// logarithms are subtracted term by term, because subtracting the complete logarithms would lose five digits at κ =
+// 1e5.
 func meanLength(dim int, kappa float64) float64 {
 	if kappa == 0 {
 		return 0

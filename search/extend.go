@@ -30,7 +30,7 @@ func (e *OtherEmbedder) Error() string { return fmt.Sprintf("search: %s: %s", e.
 const syncRows = 256
 
 // Extension appends the vectors of new images to an index. It takes batches in the order of New, as backbone.Extract
-// returns them, with one row for every image. Unreadable images and rows of zeros are left out. Flushed rows survive a
+// returns them, with one row for every image. Unreadable images and rows of zeros are skipped. Flushed rows survive a
 // crash.
 type Extension struct {
 	New     []string // images to embed: the given paths without repeats and without indexed images
@@ -139,7 +139,7 @@ func missingPaths(paths []string, rows map[string]int) ([]string, error) {
 	return list, nil
 }
 
-// openAt opens a file for writing at offset end. It truncates the file there, which drops rows that index.json does not
+// openAt opens a file for writing at offset end. It truncates the file there, dropping rows that index.json does not
 // include.
 func openAt(name string, end int64) (*os.File, error) {
 	f, err := regular.OpenOwn(name, os.O_RDWR|os.O_CREATE, 0o644)

@@ -81,8 +81,7 @@ type Info struct {
 	Seen     int64    `json:"seen_bytes"`
 	SeenSum  uint32   `json:"seen_crc32c"`
 
-	// Unfinished is true until all images for which the index was made have been added. [Extend] can continue such an
-	// index.
+	// Unfinished is true until all images planned for the index have been added. [Extend] can continue such an index.
 	Unfinished bool `json:"unfinished,omitempty"`
 }
 
@@ -261,7 +260,7 @@ func (ix *Index) openVectors() error {
 func (ix *Index) Len() int   { return ix.Rows }
 func (ix *Index) Width() int { return ix.Dim }
 
-// Block implements [Vectors]. If the file is mapped, Block returns a view. The first call compares the checksum of all
+// Block implements [Vectors]. If the file is mapped, Block returns a view. The first call verifies the checksum of all
 // vectors.
 func (ix *Index) Block(from, n int) (blas32.General, []bool, error) {
 	at, to := int64(from)*ix.rowBytes(), int64(from+n)*ix.rowBytes()

@@ -34,8 +34,7 @@ const blockBytes = 32 << 20
 // blockRows is the largest number of rows in a block; it matters for short vectors.
 const blockRows = 1 << 16
 
-// queriesAtOnce is the largest number of queries that are compared with a block at once, which bounds the similarities
-// in memory.
+// queriesAtOnce is the largest number of queries that are compared with a block at once, to bound the memory.
 const queriesAtOnce = 256
 
 // Nearest finds the k rows of v most similar to each query, best first, ties by lower row; fewer if v has fewer rows.
@@ -120,8 +119,7 @@ func mergeHits(
 }
 
 // UnitRows divides rows by their length, in place, and marks the rows that are all zeros; nil if there are none. It
-// does not use [features.Normalize], which rounds differently: the rows of an index must keep the same bits when it is
-// extended.
+// does not use [features.Normalize], which rounds differently: rows must keep their bits when an index is extended.
 func UnitRows(x blas32.General) (absent []bool) {
 	for i := range x.Rows {
 		row := features.Row(x, i)

@@ -10,8 +10,7 @@ import (
 	"winnow/internal/lock"
 )
 
-// Remove removes images from an index. It writes an index without them to a folder next to it, which then replaces the
-// original.
+// Remove removes images from an index. It writes an index without them next to it, which then replaces the original.
 func Remove(dir string, images []string) error {
 	held, err := lock.Folder(dir)
 	if err != nil {

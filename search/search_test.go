@@ -278,8 +278,7 @@ func TestIncrementalIsFromScratch(t *testing.T) {
 	}
 }
 
-// After Remove, an index equals the index of the remaining images, byte for byte, and the removed images can be added
-// again.
+// After Remove, an index equals the index of the other images, byte for byte, and removed images can be added again.
 func TestRemove(t *testing.T) {
 	x, all := drawn(70, 9, 3), names(70)
 	dir := filepath.Join(t.TempDir(), "index")
@@ -306,8 +305,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// If a process dies between any two writes, the rows counted in index.json stay intact, and a later call completes the
-// index.
+// If a process dies between any two writes, the rows counted in index.json stay intact, and a later call can continue.
 func TestDeathAnywhere(t *testing.T) {
 	x, paths := drawn(60, 4, 6), names(60)
 	dir := filepath.Join(t.TempDir(), "index")
@@ -354,8 +352,7 @@ func TestDeathAnywhere(t *testing.T) {
 	}
 }
 
-// An index is unfinished until Finish, also after it is extended or loses images. Its files report which images
-// changed.
+// An index is unfinished until Finish, also after it is extended or loses images. Files reports changed images.
 func TestUnfinishedAndFiles(t *testing.T) {
 	work := t.TempDir()
 	if err := os.Mkdir(filepath.Join(work, "images"), 0o755); err != nil {

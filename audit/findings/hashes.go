@@ -8,8 +8,7 @@ import (
 	"winnow/eval"
 )
 
-// Hash is a perceptual hash: 128 bits that change little if an image is re-encoded or scaled. The zero value means
-// unknown.
+// Hash is a perceptual hash: 128 bits that change little if an image is re-encoded or scaled. Zero means unknown.
 type Hash [2]uint64
 
 const (

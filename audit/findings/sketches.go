@@ -18,7 +18,7 @@ const (
 	bucket     = 64      // mean number of rows in a bucket
 	following  = 256     // most rows of a bucket whose sketches are compared with a row's
 	mostChecks = 200     // most vectors that are compared with a row's
-	deviations = 4       // sketches agree up to this many standard deviations above the expected number of differing bits
+	deviations = 4       // most standard deviations above the expected number of differing bits for sketches that agree
 	missed     = 1 / 20. // share of pairs at the bound that share no bucket, at most
 )
 

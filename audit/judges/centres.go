@@ -10,8 +10,7 @@ const (
 	leastOf  = 0.02 // smaller shares are ignored
 )
 
-// judgeByCentres scores labels by the cosines t_ik of image i to the centres of the classes k, which leave the image
-// out:
+// judgeByCentres scores labels by the cosines t_ik of image i to the class centres k, which leave the image out:
 //
 //	P(k|x_i) = softmax_k(β t_ik),   P(y|k) = 1 - ρ if y = k, else ρ/(C - 1)
 //

@@ -28,8 +28,8 @@ import (
 // Leaving an image out needs no second inverse (Sherman & Morrison 1950): with h = φ_i·M·φ_i, products in the metric M'
 // of the other images are a·M'·b = a·M·b + (a·M·φ_i)(φ_i·M·b)/(1-h).
 //
-// A duplicate gets the similarities of the image that represents it. A mute image is not part of any sum and need not
-// be left out.
+// A duplicate gets the similarities of the image that represents it. A mute image is not in any sum and is not left
+// out.
 //
 // Time O(n·d² + d³) once, then O(n·C·d) for each λ; memory n·d.
 type metric struct {

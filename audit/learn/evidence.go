@@ -214,8 +214,7 @@ func (b *base) computeComponents(ctx context.Context, column func() []float64) e
 	return nil
 }
 
-// standardiseColumns returns the columns as n rows, scaled to mean 0 and standard deviation 1. Constant columns become
-// 0.
+// standardiseColumns returns the columns as n rows, scaled to mean 0 and deviation 1. Constant columns become 0.
 func standardiseColumns(columns [][]float64, n int) [][]float64 {
 	data := make([]float64, n*len(columns))
 	rows := make([][]float64, n)

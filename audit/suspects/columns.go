@@ -161,8 +161,7 @@ func newScoreColumn() column {
 	return c
 }
 
-// newOptionalColumn returns a column of optional numbers. A missing number is an empty value, or NaN in tables of other
-// tools.
+// newOptionalColumn returns a column of optional numbers. A missing number is empty, or NaN in tables of other tools.
 func newOptionalColumn(name string, at func(e *Suspect) **float64) column {
 	get := func(e *Suspect) string {
 		if v := *at(e); v != nil {

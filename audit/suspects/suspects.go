@@ -57,8 +57,7 @@ import (
 	"winnow/internal/text"
 )
 
-// Suspect is one scored image. Files hold the fields with JSON names; the other fields are used only inside the
-// program.
+// Suspect is one scored image. Files hold the fields with JSON names; the others are used only inside the program.
 type Suspect struct {
 	Rank  int    `json:"rank"`
 	Path  string `json:"path"`
@@ -82,8 +81,7 @@ type Suspect struct {
 	Copies  []Copy   `json:"copies_with_other_labels"`
 	// GivenProbability is nil if Score is not a probability.
 	GivenProbability *float64 `json:"given_probability"`
-	// Unjudged reports that there is no image to compare with, as for the only image of a class. Score then has no
-	// meaning.
+	// Unjudged reports that there is no image to compare with, as in a class of one image. Score is then meaningless.
 	Unjudged bool `json:"unjudged"`
 	// CopyGroup is the number of the image's group of duplicates, from 1; 0: it has no duplicate.
 	CopyGroup int `json:"copy_group,omitempty"`

@@ -275,7 +275,7 @@ func TestTreeHoldsAll(t *testing.T) {
 			}
 		}
 		if mass != float64(n) || tr.cells[0].mass != float64(n) || len(tr.cells) > 2*n {
-			t.Fatalf("%d points, but leaves hold %v, in %d cells; the root holds %v", n, mass, len(tr.cells), tr.cells[0].mass)
+			t.Fatalf("%d points, %v in leaves, %d cells, %v in the root", n, mass, len(tr.cells), tr.cells[0].mass)
 		}
 		order := slices.Clone(tr.order)
 		slices.Sort(order)

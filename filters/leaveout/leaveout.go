@@ -117,7 +117,7 @@ func NumberColumns[N int | int64](count []N) (classes, column []int, err error) 
 		}
 	}
 	if len(classes) < 2 {
-		return nil, nil, fmt.Errorf("%d classes have two images or more, expected at least two such classes", len(classes))
+		return nil, nil, fmt.Errorf("%d classes have two images or more, expected at least two", len(classes))
 	}
 	return classes, column, nil
 }
@@ -185,8 +185,7 @@ func (s *Set) Plain() *Set {
 	return &plain
 }
 
-// Voice returns the image that represents image i in all sums: itself, its first duplicate with the same label, or
-// [Mute].
+// Voice returns the image that represents image i in all sums: itself, its first duplicate with that label, or [Mute].
 func (s *Set) Voice(i int) int {
 	if s.voice == nil {
 		return i

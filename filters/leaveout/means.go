@@ -206,8 +206,7 @@ func leaveShares(weight, share float64) (alpha, beta float64) {
 // lengths holds |x-μ|², U (the mean of ℓ_k²), e and |μ|² for a comparison.
 type lengths struct{ own, usual, noise, centre, within float64 }
 
-// measureLengths computes ℓ_k² in w.norm from the products without the image, in a metric that still includes the
-// image.
+// measureLengths computes ℓ_k² in w.norm from the products without the image, in a metric that includes the image.
 func (m *Means) measureLengths(row []float64, x Left, w *Work, along, free float64) (l lengths) {
 	c := float64(len(row))
 	l.within = x.Spread

@@ -22,8 +22,7 @@ const (
 // would be less likely right than any other label.
 func MostOf(classes int) float64 { return math.Min(Most, 1-1/float64(max(classes, 2))) }
 
-// Calibrate returns the calibration that maximises the likelihood of the given labels. For large sets it uses
-// every n-th image.
+// Calibrate returns the calibration that maximises the likelihood of the given labels. Large sets are sampled.
 func Calibrate(ctx context.Context, s *leaveout.Set) (Calibration, error) {
 	c, _, err := calibrateSet(ctx, s)
 	return c, err
@@ -153,8 +152,7 @@ func profileBounds(rho float64, p []float64, classes int) (low, high float64) {
 	return end(rho, 0), end(rho, MostOf(classes))
 }
 
-// Posterior turns a row of similarities into the probability of each class, given the label y, and returns the log odds
-// of y.
+// Posterior turns similarities into the probability of each class, given the label y, and returns the log odds of y.
 func (c Calibration) Posterior(row []float64, y int) float64 {
 	other := math.Log(c.Rho / (1 - c.Rho) / float64(len(row)-1))
 	rival := math.Inf(-1)

@@ -2,10 +2,10 @@
 //
 // Every image is compared with the class means, each computed without that image: s_ik, as defined in package leaveout.
 //
-// Every label then gets a probability of being wrong ([Estimate.Wrong]); the noise rate of a class is the mean over its
+// Every label then gets a probability of being wrong ([Estimate.Wrong]); a class's noise rate is the mean over its
 // images.
 //
-// The package uses given labels only and imports only features and filters/leaveout. Products are float32; results are
+// The package uses given labels only and imports only features and filters/leaveout. Products are float32, results
 // float64.
 package noiserate
 
@@ -18,7 +18,7 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// Likelihood is the name of the method of an [Estimate]. The method misses most systematic mistakes, such as one class
+// Likelihood is the name of the method of an [Estimate]. The method misses most systematic mistakes, such as a class
 // labelled as another.
 const Likelihood = "likelihood"
 

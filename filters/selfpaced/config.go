@@ -45,8 +45,7 @@ type Config struct {
 	Printed bool    `yaml:"-" json:"-"`
 	Rate    float64 `yaml:"rate" json:"rate"`     // γ > 0
 	Visits  int     `yaml:"visits" json:"visits"` // visits of every sample in a round, in random order
-	// Classes is P, the number of other classes drawn for a gradient; 0 (with PerClass 0): all samples of all
-	// classes.
+	// Classes is P, the number of other classes drawn for a gradient; 0 (with PerClass 0): all samples.
 	Classes  int `yaml:"classes" json:"classes"`
 	PerClass int `yaml:"per_class" json:"per_class"` // K: samples drawn from each class
 
@@ -55,8 +54,7 @@ type Config struct {
 	References int `yaml:"references" json:"references"`
 }
 
-// Default returns the settings of the BSPML paper where the paper specifies them; λ∞ = μ = 3 is the middle of its range
-// [1, 5].
+// Default returns the settings of the BSPML paper where the paper specifies them; λ∞ = μ = 3 is the middle of [1, 5].
 //
 // Gradients are complete: sums over classes make them twenty times as fast as sampled gradients, and steps need not be
 // small. With P = K = 5, γ = 0.5 and 2 visits, sampling noise hides the differences between samples: on 8 clusters of

@@ -5,8 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// descent implements BSPML's Algorithm 3: it moves one coordinate at a time against a gradient over a few random
-// samples.
+// descent implements BSPML's Algorithm 3: it moves one coordinate at a time, against a gradient over random samples.
 type descent struct {
 	*problem
 	rate     float64 // γ

@@ -36,8 +36,7 @@ func newExponential(slope, base float64) exponential {
 	return exponential{scale: slope / unit, shift: -slope * base / unit}
 }
 
-// addExponentials adds the exponential of each entry of row to the corresponding entry of sums, and returns the sum of
-// all.
+// addExponentials adds the exponential of each entry of row to the corresponding entry of sums, and returns the total.
 func addExponentials[T float32 | float64](e exponential, p *powers, sums []float64, row []T) float64 {
 	total := 0.0
 	sums = sums[:len(row)]

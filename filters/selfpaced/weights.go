@@ -8,9 +8,8 @@ import (
 	"winnow/features"
 )
 
-// Weights holds the weights of the training samples, initially all 1. Training alternates between some steps with a
-// loss that weights its samples ([Weights.ByID]) and one [Weights.Update] with the current embeddings (BSPML, algorithm
-// 1).
+// Weights holds the weights of the training samples, initially all 1. Training alternates between steps with a loss
+// that weights its samples ([Weights.ByID]) and one [Weights.Update] with the current embeddings (BSPML, algorithm 1).
 type Weights struct {
 	config Config
 	labels []int
@@ -33,8 +32,8 @@ type Round struct {
 	Full      int     `json:"full"`      // number of samples with weight 1
 }
 
-// New returns weights of 1 for all rows of the training set. Rows are identified by their IDs, or by their positions if
-// there are no IDs.
+// New returns weights of 1 for all rows of the training set. Rows are identified by their IDs or, without IDs, by their
+// positions.
 func New(config Config, train features.Set) (*Weights, error) {
 	if err := config.Check(); err != nil {
 		return nil, err
@@ -161,8 +160,7 @@ type State struct {
 // State returns a copy of the current state.
 func (w *Weights) State() State { return State{w.All(), w.lambda, w.rounds} }
 
-// SetState restores a saved state. It returns an error, and changes nothing, if the state is impossible for these
-// weights.
+// SetState restores a saved state. It returns an error, and changes nothing, if the state does not fit these weights.
 func (w *Weights) SetState(s State) error {
 	if len(s.Weights) != len(w.w) {
 		return fmt.Errorf("selfpaced: state: %d weights, expected %d", len(s.Weights), len(w.w))

@@ -28,8 +28,7 @@ func mislabelled(share, noise float64, rng *rand.Rand) (z features.Set, bad []bo
 }
 
 // TestWeightsFindWrongLabels: for each seed, wrong labels have smaller weights than right labels, and most of the
-// excluded samples have wrong labels. auroc is the probability that a right label has a larger weight than a wrong
-// label.
+// excluded samples have wrong labels. auroc is the probability that a right label weighs more than a wrong label.
 func TestWeightsFindWrongLabels(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Config)
@@ -71,7 +70,7 @@ func TestWeightsFindWrongLabels(t *testing.T) {
 				}
 			}
 			if excluded != round.Excluded || excluded > 0 && c.auroc >= 0.9 && float64(wrong) < 0.8*float64(excluded) {
-				t.Errorf("%s, seed %d: %v of %v excluded samples are wrong, Round.Excluded is %d", name, seed, wrong, excluded,
+				t.Errorf("%s, seed %d: %v of %v excluded are wrong, Round.Excluded is %d", name, seed, wrong, excluded,
 					round.Excluded)
 			}
 		}
