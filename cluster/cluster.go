@@ -122,8 +122,8 @@ func WriteKubernetes(c Command, o Options) (string, error) {
 		return "", err
 	}
 	if o.Image == "" || o.Claim == "" {
-		return "", hint.Misused("cluster: expected --image, the container that holds winnow, and --claim, the volume " +
-			"that holds manifest, images and output")
+		return "", hint.Misused("cluster: expected --image, the container image with winnow, and --claim, the " +
+			"volume with manifest, images and output")
 	}
 	out := location.At(c.Flags["out"]).Clean()
 	name := "winnow-" + strings.Trim(unnamed.ReplaceAllString(strings.ToLower(out.Base()), "-"), "-")

@@ -21,7 +21,7 @@ type Header struct {
 	First    int               `json:"first"` // first row of the part, from 0
 	End      int               `json:"end"`   // end of the part: its last row + 1
 	Total    int               `json:"total"` // number of rows of the job
-	Unit     string            `json:"unit"`  // what the rows are: "images"
+	Unit     string            `json:"unit"`  // name of the rows, such as "images"
 	Inputs   map[string]string `json:"inputs"`
 	Settings map[string]string `json:"settings"`
 	Winnow   string            `json:"winnow"` // version of the program

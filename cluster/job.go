@@ -18,7 +18,7 @@ import (
 // all parts with [Join].
 type Job struct {
 	Name string // name of the command
-	Unit string // what the rows are: "images"
+	Unit string // name of the rows, such as "images"
 
 	// Merge makes the output from all parts, which are complete, in the order of the rows.
 	Merge func(ctx context.Context, w *Whole, o JoinOptions) (Result, error)
@@ -75,8 +75,8 @@ func Save(file string, r Result) error {
 func Join(ctx context.Context, out location.Source, job Job, o JoinOptions) (Result, error) {
 	w, err := lookForParts(out)
 	if err != nil {
-		return nil, hint.With(err, "name the output that the parts are of, or the folder of its parts: both "+
-			"machines and join must see it")
+		return nil, hint.With(err, "name the output, or the folder of its parts, on a volume "+
+			"that all machines can read")
 	}
 	if err := w.Verify(ctx); err != nil {
 		return nil, err

@@ -180,7 +180,7 @@ func (w *Whole) checkComplete() error {
 		}
 	}
 	return hint.With(fmt.Errorf("parts: %s: %d of %d parts are missing: %s", Dir(w.Out), len(again), w.Of,
-		strings.Join(why, ", ")), "run the same command again with --shard %d/%d and so on, or as tasks %s of the "+
+		strings.Join(why, ", ")), "run the same command again with --shard %d/%d and so on, or run tasks %s of the "+
 		"array", again[0], w.Of, formatRanges(again))
 }
 
@@ -301,7 +301,7 @@ func findStanding(ctx context.Context, out location.Source, h Header) (Part, err
 		}
 	}
 	if err != nil {
-		return Part{}, hint.With(err, "name another --out, ask for the same again, or remove %s", Dir(out))
+		return Part{}, hint.With(err, "name another --out, repeat the same settings, or remove %s", Dir(out))
 	}
 	own := w.Parts[h.Shard-1]
 	if own.State == Present {

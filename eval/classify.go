@@ -20,7 +20,7 @@ type Accuracy struct {
 	N        int     `json:"n"` // number of test rows used
 	Unseen   int     `json:"unseen"`
 	Fitted   int     `json:"fitted_on"` // number of rows
-	Classes  int     `json:"classes"`   // number of their classes
+	Classes  int     `json:"classes"`   // number of classes in the fitted rows
 }
 
 // scorePredicted compares predicted classes with the labels of test. Both sets have labelled rows only.

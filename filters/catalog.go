@@ -54,7 +54,7 @@ const prism = "PRISM (001)"
 
 var denominator = Setting{Name: "denominator", Default: DenominatorMembers,
 	Choices: []string{DenominatorMembers, DenominatorAll},
-	Doc: "classes that P is divided among: members (those with members in the bank) or all (an unseen one counts as " +
+	Doc: "classes in the softmax: members (classes with members in the bank) or all (a class without members is " +
 		"a zero vector, as in the authors' code)"}
 
 // Catalog lists the scorers in display order.
@@ -66,8 +66,8 @@ var Catalog = []Entry{
 		Printed:  "kappa banerjee: R(D-R)/(1-R²) (eq. 13)",
 		Settings: []Setting{
 			{Name: "kappa", Default: "banerjee", Choices: []string{"banerjee", "sra"},
-				Doc: "estimate of the concentration: banerjee, or sra (two Newton steps more)"},
-			{Name: "avgsim_steps", Default: 1500, Doc: "iterations that AvgSim judges before vMF-Sim takes over"},
+				Doc: "estimator of the concentration: banerjee, or sra (banerjee plus two Newton steps)"},
+			{Name: "avgsim_steps", Default: 1500, Doc: "initial iterations scored by AvgSim in place of vMF-Sim"},
 			denominator,
 		},
 		build: func(c Config, _ Env) Scorer {

@@ -35,7 +35,7 @@ type Config struct {
 	AvgSimSteps int     `yaml:"avgsim_steps" json:"avgsim_steps,omitempty"` // vmf: initial iterations scored by AvgSim
 	Kappa       string  `yaml:"kappa" json:"kappa,omitempty"`               // vmf: banerjee or sra
 	Denominator string  `yaml:"denominator" json:"denominator,omitempty"`   // members or all
-	// Printed selects the scorer as printed in its paper, if that differs: Entry.Printed.
+	// Printed selects the variant of the scorer that is printed in its paper (Entry.Printed).
 	Printed bool `yaml:"-" json:"printed,omitempty"`
 }
 

@@ -25,9 +25,8 @@ func (c *Fixed) Window() []float64 { return nil }
 func (c *Fixed) SetWindow([]float64) {}
 
 // TopR drops the share Rate of a batch with the lowest scores, by a threshold averaged over the last Size batches: sTRM
-// of PRISM (eq. 15) as published, on probabilities. With Size 1 it is TRM. If most probabilities are near 0 or 1, the
-// mean of several tiny thresholds and a medium threshold is medium, so that more than the share falls below it.
-// [Quantile] avoids this.
+// of PRISM (eq. 15) as published, on probabilities. With Size 1 it is TRM. If most probabilities are near 0 or 1, a few
+// larger thresholds dominate the mean, so that more than the share is dropped. [Quantile] avoids this.
 //
 //	m = ⌊Rate·n⌋,  Q = m-th smallest score of the batch,  threshold = mean of the last Size values of Q
 //	keep iff score > threshold

@@ -119,9 +119,8 @@ func (f *Filter) convertOrder(order []float64) []float64 {
 	return replaceUnjudged(scores)
 }
 
-// Unjudged reports for each row of the last Keep whether nothing was known about its label, as for the first
-// rows of a class. Such a row has score 1 and is kept by every threshold but a fixed one. The result is valid
-// until the next Keep.
+// Unjudged reports for each row of the last Keep whether its label could not be scored, as for the first rows of a
+// class. Such a row has score 1 and is kept unless the threshold is fixed. The result is valid until the next Keep.
 func (f *Filter) Unjudged() []bool { return f.unjudged }
 
 // selectScorer returns the scorer and cutoff of this iteration. If the scorer changes, it clears the window.

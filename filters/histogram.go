@@ -2,11 +2,11 @@ package filters
 
 import "math"
 
-// Histogram counts scores in bins whose edges are multiples of a power of two: the smallest power for which all scores
-// fit into maxBins bins. The scores of vMF-Sim are spread over [0, 1] and fall into 64 wide bins; the scores of AvgSim
-// are close to 1/C and fall into as many narrow bins. The result does not depend on the order of the scores. A bin
-// includes its lower edge and excludes its upper edge, except that 1 is in the bin below it. The zero value is an empty
-// histogram.
+// Histogram counts scores in bins whose width is a power of two, the smallest for which all scores fit into maxBins
+// bins. Bin edges are multiples of the width. The scores of vMF-Sim are spread over [0, 1] and fall into 64 wide bins;
+// the scores of AvgSim are close to 1/C and fall into as many narrow bins. The result does not depend on the order of
+// the scores. A bin includes its lower edge and excludes its upper edge, except that 1 is in the bin below it. The zero
+// value is an empty histogram.
 type Histogram struct {
 	Exponent int   `json:"exponent"` // bins are 2^Exponent wide
 	First    int   `json:"first"`    // number of the first bin: its lower edge divided by the bin width

@@ -106,8 +106,7 @@ func TestQuantileTakesTheMedian(t *testing.T) {
 	}
 }
 
-// For narrow classes in which a third of the images are hard, Quantile drops the given rate, the published form far
-// more.
+// If a third of the images in narrow classes are hard, Quantile drops the given rate, but the published form more.
 func TestFilterDropsTheShareOfSaturatedScores(t *testing.T) {
 	dropped := func(threshold string, dim int) float64 {
 		s := newStream(11, dim, 40, 4)

@@ -33,7 +33,7 @@ func OpenGallery(dir string) (*Gallery, error) {
 	if !Here(dir) {
 		store, err := features.Open(dir)
 		if err != nil {
-			return nil, hint.With(err, "expected a folder that winnow index or winnow extract wrote")
+			return nil, hint.With(err, "give a folder written by winnow index or winnow extract")
 		}
 		return StoreGallery(store, Stored{store}), nil
 	}

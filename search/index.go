@@ -126,7 +126,7 @@ func Here(dir string) bool {
 	return err == nil
 }
 
-// Unfinished reports whether a folder holds an index that was not finished.
+// Unfinished reports whether a folder holds an index that still lacks planned images.
 func Unfinished(dir string) bool {
 	info, err := readInfo(dir)
 	return err == nil && info.Unfinished

@@ -34,7 +34,7 @@ import (
 // Options are the settings of [Judge]. The zero value means the defaults.
 type Options struct {
 	Folds int        // default 5, or [TunedFolds] with networks, which take minutes
-	Start *head.Head // each fold trains a copy of it; nil: the whitening of all rows
+	Start *head.Head // initial head of each fold; nil: the whitening of all rows
 	Seed  uint64
 
 	// Told receives the number of completed steps. May be nil.

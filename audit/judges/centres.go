@@ -32,7 +32,7 @@ func (b *bench) judgeByCentres() error {
 	return nil
 }
 
-// listLargestShares returns the largest entries of a row, by column.
+// listLargestShares returns the largest entries of a row, sorted by column.
 func listLargestShares(row []float64) []leaveout.Part {
 	var list []leaveout.Part
 	for k, v := range row {

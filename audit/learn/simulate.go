@@ -92,7 +92,7 @@ func (p Simulated) Text() string {
 	var b strings.Builder
 	from := p.Features
 	if from == "" {
-		from = "the list alone, without features"
+		from = "the list only, without features"
 	}
 	fmt.Fprintf(&b, "%d images, %d label errors; learning from %s\n", p.Images, p.Wrong, from)
 	fmt.Fprintf(&b, "%-12s %8s %9s\n", "errors found", "by list", "learning")

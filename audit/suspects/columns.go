@@ -12,7 +12,7 @@ import (
 
 // column is one value of a row, or one value for each item of a list in the row. Values are text, empty if missing.
 type column struct {
-	name   string   // a column of a list holds the values of all items
+	name   string   // name of the column
 	others []string // names used by other tools
 	needed bool
 	leads  bool // determines the number of items in its list

@@ -4,7 +4,7 @@ package tsne
 type cell struct {
 	x, y, mass float64 // centre and number of the points
 	width2     float64 // squared longer side of the bounding box; negative for a leaf, always treated as a point
-	next       int32   // index after the cell's subtree; the children start at the next index
+	next       int32   // index of the cell after the subtree; the cell's children start directly after it
 }
 
 // tree is a quadtree stored in depth-first order. A box is divided into four at its middle, and each child's box is the

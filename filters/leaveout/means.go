@@ -195,7 +195,7 @@ func (m *Means) Compare(row []float64, x Left, w *Work) {
 	m.setSimilarities(row, x, w, along, free)
 }
 
-// leaveShares returns α and β, or zeros if no other image is in the class.
+// leaveShares returns α and β of [Means], or zeros if no other image is in the class.
 func leaveShares(weight, share float64) (alpha, beta float64) {
 	if weight-share < least {
 		return 0, 0

@@ -35,7 +35,7 @@ type Estimate struct {
 	ClassLow  []float64 // 95 % intervals of Classes, NaN where Classes is NaN
 	ClassHigh []float64
 	Wrong     []float64 // probability that the label of each scored image is wrong
-	Doubt     float64   // share of wrong labels if labels were drawn by the similarities; see FromSet
+	Doubt     float64   // upper bound of the rate, explained at [FromSet]
 }
 
 // NewEstimate estimates the noise rate of z. Rows with a negative label are left out. Rows need not have unit length.

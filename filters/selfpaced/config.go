@@ -91,7 +91,7 @@ func (c Config) Check() error {
 	check.That(c.Beta > 0 && c.Beta*(1+base) <= steepest, "beta", c.Beta, limit)
 	check.That(c.Mu >= 0 && c.Mu <= most, "mu", c.Mu, "0 or more")
 	check.That(c.Lambda >= 0 && c.Lambda <= most, "lambda", c.Lambda,
-		"above 0, or 0 to begin with a share of the samples")
+		"above 0, or 0 to compute it from start")
 	check.That(c.Start > 0 && c.Start <= 1, "start", c.Start, "a share above 0, at most 1")
 	check.That(c.Growth >= 1 && c.Growth <= most, "growth", c.Growth, "1 or more")
 	check.That(c.LambdaMax > 0 && c.LambdaMax <= most, "lambda_max", c.LambdaMax, "above 0")
