@@ -99,8 +99,7 @@ const (
 	// a label, from modelling which classes are confused. Measured: at most 0.004 for random flips, at least 0.023 for
 	// human labels (docs/log, 2026-11).
 	even = 0.01
-	// seen is the least share of Doubt that random flips must explain. With fewer flips, the test of uniform noise
-	// proves nothing.
+	// seen is the least share of Doubt that random flips must explain. With fewer flips, the test is inconclusive.
 	seen = 0.05
 )
 

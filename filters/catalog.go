@@ -16,7 +16,7 @@ type Entry struct {
 	Probability bool   // scores are P_clean in [0, 1], not similarities in [-1, 1]; unknown labels score 1
 	FixedBar    bool   // a fixed threshold makes sense
 	LeastDim    int    // least number of dimensions, if above 1
-	Printed     string // what Config.Printed changes; "" if nothing
+	Printed     string // change made by Config.Printed; "" if there is none
 
 	build func(Config, Env) Scorer
 }

@@ -18,10 +18,10 @@ import (
 // towards the longer tail: for probabilities it is too high and drops more, for log odds it is too low and drops less.
 //
 // The score [Unjudged] marks a row that cannot be scored, such as the first rows of a class. It is kept and is not
-// included in n or Q, so that other rows are not dropped in its place. Q lies between two scores, half a rank up, so
-// that the expected share of the next batch is below it; Q of eq. 15 is rounded down to whole rows. A batch with h < 1
-// adds no value to the window. If no scored row is above the threshold, the ⌊h⌋ lowest ranks, but never all, are
-// dropped instead, and only the last value of the window is kept.
+// included in n or Q, so that other rows are not dropped in its place. Q is interpolated half a rank upwards, so that a
+// share Rate of the next batch is expected below Q; eq. 15 rounds down to whole rows instead. A batch with h < 1 adds
+// no value to the window. If no scored row is above the threshold, the ⌊h⌋ lowest ranks, but never all, are dropped
+// instead, and only the last value of the window is kept.
 type Quantile struct {
 	Rate float64 // share to drop: the estimated noise rate, in [0, 1)
 	Size int     // number of batches; 0 means 1

@@ -26,7 +26,7 @@ func TwoMeans(x []float64) (cut float64, ok bool) {
 		}
 		a, b := float64(i+1), float64(n-i-1)
 		gap := sum/a - (total-sum)/b
-		if between := a * b * gap * gap; between > best { // n² times the variance between the groups, over n
+		if between := a * b * gap * gap; between > best { // n times the sum of squares between the groups
 			best, cut = between, sorted[i+1]
 		}
 	}

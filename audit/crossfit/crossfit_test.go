@@ -112,7 +112,7 @@ func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds [
 }
 
 // The class probabilities of an image do not depend on its label, to the bit. Its vector affects only the whitening
-// that heads start from, and nothing else that the image is compared with.
+// with which heads start.
 func TestNoImageJudgesItself(t *testing.T) {
 	z, _ := fine(3, 0.3)
 	c, err := newColumned(z.Labels, 32, Options{}.findVoice)

@@ -22,7 +22,7 @@ func LeastCopies(n, d int) float64 {
 	return max(CopyBound, min(most, math.Sqrt(1-math.Pow(byChance/float64(n), 2/float64(max(d-1, 1))))))
 }
 
-// byChance is the largest share of rows with a chance neighbour that is as near as a duplicate.
+// byChance is the tolerated share of rows with a neighbour that is as near as a duplicate merely by chance.
 const byChance = 1e-3
 
 // AllCompared is the largest number of rows for which all pairs are compared. With more rows, a pair at the bound is

@@ -22,7 +22,7 @@ const (
 	mostReferences = 2048
 	atOnce         = 1 << 13 // number of images read and compared at a time
 	leastSpread    = 1e-3    // least spread of distances, for sets whose images are all equal
-	mostStrangers  = 20      // more than one outlier in this many images are a class, not outliers
+	mostStrangers  = 20      // if more than 1 in 20 images were outliers, they are a class
 )
 
 // Outlying is the fit below which an image is an outlier, which fits no class. Of the ordinary images of eleven sets,

@@ -25,8 +25,8 @@
 //	checksum                      of this row and the row before it ([Suspect.Changed]); may be missing
 //
 // In CSV a list of paths is one field, joined by |. A | in a path is written \|, and a \ is written \\. The other
-// values of a list have fields of their own, joined in the same way: cosines in nearest_with_given_label_similarity
-// and so on, labels of copies in copies_with_other_labels_label. In JSON a list holds objects.
+// values of a list have fields of their own, joined in the same way: cosines in nearest_with_given_label_similarity and
+// so on, labels of duplicates in copies_with_other_labels_label. In JSON a list holds objects.
 //
 // Lists written by other tools need path, given_label (or label), suggested_label (or predicted_label) and score (or
 // label_quality, label_score), and may have dropped (or is_label_issue). Other columns are ignored. Without ranks, rows

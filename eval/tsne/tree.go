@@ -94,7 +94,7 @@ func groupQuadrants(y []Point, at, spare []uint32, middle Point) (ends [4]int) {
 //
 //	z = Σ_j (1+|p-y_j|²)⁻¹,   force = Σ_j (1+|p-y_j|²)⁻²·(p-y_j)
 //
-// The point itself adds 1 to z and nothing to force.
+// The point itself adds 1 to z and 0 to force.
 func (t *tree) repelFrom(p Point, theta2 float64) (force Point, z float64) {
 	cells := t.cells
 	for at := 0; at < len(cells); {

@@ -30,7 +30,7 @@ type Options struct {
 	Early        int     // number of initial iterations with exaggeration and low momentum; default 250
 	Exaggeration float64 // factor of the attraction in early iterations, at least 1; default 12
 	LearningRate float64 // default n / (4·Exaggeration), at least 50
-	// a cell narrower than Theta times its distance counts as one point; 0 < Theta ≤ 0.7, default 0.5
+	// a cell narrower than Theta times its distance is treated as one point; 0 < Theta ≤ 0.7, default 0.5
 	Theta  float64
 	Seed   uint64     // for the noise of the start
 	MaxMem eval.Bytes // bytes of similarities in memory at once; default eval.DefaultMaxMem
