@@ -28,7 +28,7 @@ func weighNetworks(v judges.Opinion, labels []int, seen *crossfit.Seen) string {
 		return ""
 	}
 	learned := make([]float64, len(seen.Learned))
-	var rows []int // that networks have scored
+	var rows []int // rows that networks have scored
 	order, right := make([]float64, len(v.Order)), make([]float64, len(v.Order))
 	for i, o := range v.Order {
 		order[i] = math.Max(-surest, math.Min(o, surest))

@@ -31,7 +31,7 @@ type Result struct {
 	Groups     [][]int // rows of each group of duplicates; CopyGroup numbers groups from 1
 	NoFindings error   // why Noise and Classes are missing; nil if they are not
 
-	labels []int // of all rows
+	labels []int // labels of all rows
 }
 
 // Class holds the findings on one class.
@@ -95,7 +95,7 @@ type judgement struct {
 	judges.Opinion
 	forGiven, forSuggested [][]eval.Neighbour // images with the given and the suggested label, nearest first
 	copies                 [][]eval.Neighbour // near-duplicates with another label, nearest first
-	fit                    []float64          // NaN: unknown
+	fit                    []float64          // fit of each image; NaN: unknown
 	uneven                 *float64           // [judges.Verdict.Uneven], for the vectors of the estimate; nil: unknown
 	lone                   bool               // only one class has two images or more, so no label is scored
 }

@@ -15,7 +15,7 @@ import (
 // of the program.
 type Header struct {
 	Format   int               `json:"winnow_part"`
-	Job      string            `json:"job"`   // the command
+	Job      string            `json:"job"`   // name of the command
 	Shard    int               `json:"shard"` // 1 … Of
 	Of       int               `json:"of"`
 	First    int               `json:"first"` // first row of the part, from 0

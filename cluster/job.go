@@ -28,7 +28,7 @@ type Job struct {
 type Rows struct {
 	Total, Batch int               // number of rows, and size of a batch that is never divided
 	Inputs       map[string]string // sha256 by name
-	Settings     map[string]string // by name
+	Settings     map[string]string // values by name
 	Winnow       string            // version of the program
 }
 

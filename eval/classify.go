@@ -19,7 +19,7 @@ type Accuracy struct {
 	Accuracy float64 `json:"accuracy"`
 	N        int     `json:"n"` // number of test rows used
 	Unseen   int     `json:"unseen"`
-	Fitted   int     `json:"fitted_on"` // number of rows
+	Fitted   int     `json:"fitted_on"` // number of fitted rows
 	Classes  int     `json:"classes"`   // number of classes in the fitted rows
 }
 

@@ -74,8 +74,8 @@ const (
 	conformClasses = 7
 )
 
-// conformInput returns rows of separate clusters, for testing and for fitting. The given shares of them have the label
-// of another cluster.
+// conformInput returns rows of separate clusters, for testing and for fitting. wrong and fitWrong are the shares of
+// them with the label of another cluster.
 func conformInput(seed uint64, n int, wrong, fitWrong float64) Input {
 	rng := rand.New(rand.NewPCG(seed, 31))
 	all := blobs(seed, 2*n, conformDim, conformClasses, 0.15)

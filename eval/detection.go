@@ -22,7 +22,7 @@ type Detection struct {
 	// Recall is the share of the wrong labels that were removed. In JSON it is null if no label is wrong; so are AP and
 	// the recalls at a budget.
 	Recall         float64 `json:"recall"`
-	F1             float64 `json:"f1"`              // of Precision and Recall
+	F1             float64 `json:"f1"`              // harmonic mean of Precision and Recall
 	FilterAccuracy float64 `json:"filter_accuracy"` // share of clean labels among the kept (PRISM, Fig. 2)
 	KeepRecall     float64 `json:"keep_recall"`     // share of the clean labels that were kept
 	Found1         float64 `json:"recall_at_1_percent"`

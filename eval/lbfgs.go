@@ -28,8 +28,8 @@ type secant struct {
 const (
 	lbfgsMemory = 10
 	patience    = 40   // stop after this many steps without a decrease of value or gradient
-	armijo      = 0.1  // δ
-	flat        = 0.9  // σ
+	armijo      = 0.1  // δ in eq. 27
+	flat        = 0.9  // σ in eq. 27
 	noise       = 1e-6 // how far a step may raise the value, relative to |value|
 )
 

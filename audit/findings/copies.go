@@ -36,10 +36,10 @@ const CopiesListed = 10
 // cases, scaled-down and cropped photographs have 0.37 or more with their originals.
 const (
 	maybe     = 0.35
-	maybeMany = 0.6 // with too many rows to compare all
+	maybeMany = 0.6 // bound if there are too many rows to compare all pairs
 )
 
-// MaybeCopies returns the least cosine at which the images of two of n rows are compared.
+// MaybeCopies returns the least cosine at which two of n rows have their images compared.
 func MaybeCopies(n int) float64 {
 	if n > AllCompared {
 		return maybeMany

@@ -63,7 +63,7 @@ func findNearCopies(ctx context.Context, z features.Set, bound float64, list [][
 type finder struct {
 	bits, width int // bits of a sketch, and of a bucket's key
 	tables      int
-	alike       int // most differing bits
+	alike       int // most differing bits of sketches that agree
 	checks      int // most pairs checked for a row
 }
 

@@ -117,7 +117,7 @@ type Options struct {
 // Opinion holds scores and suggestions for the labels of a set, with an entry for each row.
 type Opinion struct {
 	Order          []float64 // lowest is most suspect; Score, or its log odds, which avoid ties at 0 and 1
-	Score          []float64 // of the given label, by the other images; higher: more likely right
+	Score          []float64 // score of the given label, by the other images; higher: more likely right
 	Suggested      []int     // the class with the best score; the given class if no other class is better
 	SuggestedScore []float64
 }

@@ -36,7 +36,7 @@ type metric struct {
 	s     *leaveout.Set
 	along blas32.General // n×d: coordinates of the images along the eigenvectors of Σ φφᵀ
 	sums  []float64      // C×d: class sums in the same coordinates
-	count []float64      // C: images of each class
+	count []float64      // C: number of images of each class
 	value []float64      // d: eigenvalues of Σ φφᵀ
 	mean  float64        // τ
 	twin  []int          // n: the nearest other image of the same label; -1: none

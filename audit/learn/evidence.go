@@ -23,7 +23,7 @@ type Evidence struct {
 	Classes   int
 	Given     []int     // classes, 0 ≤ k < Classes
 	Suggested []int     // the given class if no other class fits better
-	Rank      []int     // of the audit, 1 is most suspect
+	Rank      []int     // rank in the audit; 1 is most suspect
 	Right     []float64 // the audit's probability that the given label is right; NaN: unknown
 	Better    []float64 // probability that the suggested label is right; NaN: unknown
 	Fit       []float64 // how well the image fits the set; NaN: unknown

@@ -18,7 +18,7 @@ type column struct {
 	leads  bool // determines the number of items in its list
 
 	n   func(e *Suspect) int           // number of items in the list; nil: one value
-	get func(e *Suspect, k int) string // of item k; 0 if there is no list
+	get func(e *Suspect, k int) string // value of item k; k is 0 if there is no list
 	set func(r *rows, e *Suspect, k int, v string) error
 }
 

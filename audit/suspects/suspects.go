@@ -77,7 +77,7 @@ type Suspect struct {
 	SupportSuggested []Near `json:"nearest_with_suggested_label"`
 	// Fit is how well the image fits the set (findings.Fits); nil if unknown.
 	Fit     *float64 `json:"fit"`
-	Outlier bool     `json:"outlier"` // fits no class
+	Outlier bool     `json:"outlier"` // the image fits no class
 	Copies  []Copy   `json:"copies_with_other_labels"`
 	// GivenProbability is nil if Score is not a probability.
 	GivenProbability *float64 `json:"given_probability"`

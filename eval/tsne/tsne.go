@@ -44,8 +44,8 @@ type Point struct{ X, Y float64 }
 // Report describes how a map was computed.
 type Report struct {
 	KL           float64 `json:"kl"`         // KL(P‖Q) at the end, in nats; 0 for a perfect map
-	KLEarly      float64 `json:"kl_early"`   // at the end of the early iterations
-	Perplexity   float64 `json:"perplexity"` // as used
+	KLEarly      float64 `json:"kl_early"`   // KL(P‖Q) after the early iterations
+	Perplexity   float64 `json:"perplexity"` // perplexity used
 	Iterations   int     `json:"iterations"`
 	LearningRate float64 `json:"learning_rate"`
 	Neighbours   int     `json:"neighbours"` // number of neighbours of a point before P is made symmetric

@@ -37,7 +37,7 @@ type Set struct {
 	squares []float64      // Σ r²
 	total   float64        // Σ r |z|² of all columns
 	centres blas32.General // one unit row per column, over all images
-	norms   []float64      // of the sums
+	norms   []float64      // length of each sum
 	means   *Means
 }
 

@@ -39,8 +39,8 @@ func newKernel(c Config) kernel {
 	return kernel{alike: newExponential(-c.Alpha, c.Base), apart: newExponential(c.Beta, c.Base), powers: newPowers()}
 }
 
-// addSamplePairs adds the pairs of sample i with the samples from first on to the sums of both partners. row holds the
-// similarities of i to these samples, and mates the members of i's class among them, ascending.
+// addSamplePairs adds the pairs of sample i with the samples from first on to the sums of both samples of a pair. row
+// holds the similarities of i to these samples, and mates the members of i's class among them, ascending.
 func addSamplePairs[T float32 | float64](k kernel, sums Losses, i, first int, row []T, mates []int) {
 	var pos, neg float64
 	at := 0
@@ -83,9 +83,9 @@ func completeLosses(c Config, z blas32.General, g grouping) Losses {
 }
 
 // sampleLosses approximates the losses of many samples. Each block of samples is compared with c.References randomly
-// drawn rows of other classes, and the sum is scaled to their full number. Members of the same class are all compared,
-// unless the class has more members than c.References. Time O(N·References·d + Σ N_c²·d). A class so large that the
-// references contain no other class gets ξ⁻ = 0.
+// drawn rows, without a sample's own class, and the sum is scaled to all samples of other classes. Members of the same
+// class are all compared, unless the class has more members than c.References. Time O(N·References·d + Σ N_c²·d). A
+// class so large that the references contain no other class gets ξ⁻ = 0.
 func sampleLosses(c Config, z blas32.General, g grouping, rng *rand.Rand) Losses {
 	sums := Losses{make([]float64, z.Rows), make([]float64, z.Rows)}
 	s := newSampler(c, z, g)
