@@ -40,7 +40,7 @@ type Options struct {
 	Whiten  bool     // whiten the vectors, for stored features; crossfit (also inside combined) always whitens
 	Rate    *float64 // share of the labels to flag, 0 ≤ Rate < 1; nil: flag the labels that are likely wrong
 
-	Seed     uint64 // for the folds and for the estimate's bootstrap interval
+	Seed     uint64 // seed of the folds and of the training of heads
 	MaxMem   int64  // bytes of similarities held at once; 0: [eval.DefaultMaxMem]
 	JustRank bool   // list suspects only, without findings; needs Rate or Given.Wrong
 

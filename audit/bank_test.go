@@ -75,7 +75,7 @@ func TestAuditFindsWrongLabels(t *testing.T) {
 				t.Errorf("%T, seed %d: AUROC %.3f, precision %.3f", scorer, seed, d.AUROC, d.Precision)
 			}
 			if share := float64(right) / float64(suggested); share < 0.8 {
-				t.Errorf("%T, seed %d: the true label is suggested for only %.2f of the wrong labels", scorer, seed, share)
+				t.Errorf("%T, seed %d: the true label is suggested for only %.2f of the wrong", scorer, seed, share)
 			}
 		}
 	}
@@ -179,7 +179,7 @@ func TestAuditSuggestsWithoutTheRow(t *testing.T) {
 			row.Labels[0] = s.SuggestedClass
 			want := scorer.Score(nil, row, features.BankOf(rest, 6), false)[0]
 			if math.Abs(*s.SuggestedScore-want) > 1e-6*(want+1e-3) {
-				t.Errorf("%T: row %d: suggested score %v, with a bank without the row %v", scorer, s.Row, *s.SuggestedScore,
+				t.Errorf("%T: row %d: suggested score %v, by a bank without it %v", scorer, s.Row, *s.SuggestedScore,
 					want)
 			}
 		}

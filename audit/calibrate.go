@@ -13,9 +13,9 @@ import (
 // narrow: a network trained on the labels contracts each class until every image outside the middle of its class has P
 // = 0, whether its label is wrong or it is merely a hard image (κ of 10⁴ and more). Features that were not trained on
 // the labels predict the number of wrong labels better, though not which labels are wrong. So the probability that a
-// label is wrong is an isotonic regression of wrong on the scorer's order, and the order stays unchanged. wrong holds
-// for each entry of o the probability by the noise-rate estimate, NaN if unknown. The suggested label keeps its share
-// of the probability that remains besides the given label.
+// label is wrong is an isotonic regression of the values in wrong on the scorer's order, and the order stays unchanged.
+// wrong holds for each entry of o the probability by the noise-rate estimate, NaN if unknown. The suggested label keeps
+// its share of the probability that the given label is wrong.
 func calibrateScores(o judges.Opinion, labels []int, wrong []float64) {
 	type block struct {
 		rows       []int
@@ -99,8 +99,7 @@ const (
 	// a label, from modelling which classes are confused. Measured: at most 0.004 for random flips, at least 0.023 for
 	// human labels (docs/log, 2026-11).
 	even = 0.01
-	// seen is the least share of Doubt that random flips must explain. With fewer flips, the test of uniform noise
-	// proves nothing.
+	// seen is the least share of Doubt that random flips must explain. With fewer flips, the test is inconclusive.
 	seen = 0.05
 )
 

@@ -147,7 +147,7 @@ func TestExpectedRateOfConfusions(t *testing.T) {
 	}
 }
 
-// A single label with a certain estimate, first or last in the order, does not outweigh hundreds of labels next to it.
+// One extreme estimate, for the first or the last label in the order, does not outweigh hundreds of labels next to it.
 func TestCalibrateFewBesideMany(t *testing.T) {
 	var said judges.Opinion
 	var labels []int

@@ -66,8 +66,7 @@ func (c copies) countHeard(labels []int) map[int]int {
 	return having
 }
 
-// countPairs returns the number of classes with two images or more. A single image has no other image of its class to
-// be compared with.
+// countPairs returns the number of classes with two images or more. A single image of a class cannot be compared.
 func (c copies) countPairs(labels []int) (pairs int) {
 	for _, n := range c.countHeard(labels) {
 		if n > 1 {
@@ -200,8 +199,7 @@ func (c *copies) listOtherCopies(z features.Set) [][]eval.Neighbour {
 	return list
 }
 
-// likelier is the least probability at which the likeliest label of contradicting duplicates is kept and the others are
-// flagged.
+// likelier is the least probability at which the likeliest label of duplicates is kept and the others are flagged.
 const likelier = 0.9
 
 // settleCopies decides between the contradicting labels of duplicates. Each label was scored using the other images

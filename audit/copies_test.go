@@ -17,8 +17,7 @@ import (
 func TestCopiesDoNotTestify(t *testing.T) {
 	z, truth := mislabelled(9, 10, 24, 80, 0)
 	n := z.Len()
-	// originals 0 to 9 have duplicates with the next label, 10 to 19 duplicates with the same label; both labels of 20
-	// are wrong
+	// rows 0 to 9 have duplicates with the next label, 10 to 19 with the same label; both labels of 20 are wrong
 	rows := append(features.AllRows(n), features.AllRows(21)...)
 	whole, rng := z.Rows(rows), rand.New(rand.NewPCG(2, 2))
 	for i := range 21 {

@@ -4,7 +4,7 @@ import "winnow/audit/judges"
 
 // Given holds scores of a set's labels that were computed elsewhere, by row.
 type Given struct {
-	Name string // of the scorer
+	Name string // name of the scorer
 	judges.Opinion
 	Wrong []bool  // labels to flag if Options.Rate is nil
 	Doubt float64 // upper bound of the share of wrong labels, by the scores

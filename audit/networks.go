@@ -28,7 +28,7 @@ func weighNetworks(v judges.Opinion, labels []int, seen *crossfit.Seen) string {
 		return ""
 	}
 	learned := make([]float64, len(seen.Learned))
-	var rows []int // that networks have scored
+	var rows []int // rows that networks have scored
 	order, right := make([]float64, len(v.Order)), make([]float64, len(v.Order))
 	for i, o := range v.Order {
 		order[i] = math.Max(-surest, math.Min(o, surest))
@@ -87,7 +87,7 @@ func fitLogOdds(right, x []float64) (a, b float64) {
 		return 0, 0
 	}
 	for range 50 {
-		g0, g1, h00, h01, h11 := -1e-3*a, -1e-3*b, 1e-3, 0.0, 1e-3 // a small ridge keeps the fit finite if all are certain
+		g0, g1, h00, h01, h11 := -1e-3*a, -1e-3*b, 1e-3, 0.0, 1e-3 // a small ridge keeps the fit finite
 		for i, t := range right {
 			u := (x[i] - mean) / spread
 			p := applyLogistic(a + b*u)

@@ -31,7 +31,7 @@ type Result struct {
 	Groups     [][]int // rows of each group of duplicates; CopyGroup numbers groups from 1
 	NoFindings error   // why Noise and Classes are missing; nil if they are not
 
-	labels []int // of all rows
+	labels []int // labels of all rows
 }
 
 // Class holds the findings on one class.
@@ -90,13 +90,12 @@ func (r *Result) noteEstimate(e *noiserate.Estimate, classes []findings.Class) {
 	}
 }
 
-// judgement holds the scores and findings for the labelled rows of a set, by their number among these rows. Lists may
-// be nil.
+// judgement holds the scores and findings for the labelled rows of a set, in their order. Lists may be nil.
 type judgement struct {
 	judges.Opinion
 	forGiven, forSuggested [][]eval.Neighbour // images with the given and the suggested label, nearest first
 	copies                 [][]eval.Neighbour // near-duplicates with another label, nearest first
-	fit                    []float64          // NaN: unknown
+	fit                    []float64          // fit of each image; NaN: unknown
 	uneven                 *float64           // [judges.Verdict.Uneven], for the vectors of the estimate; nil: unknown
 	lone                   bool               // only one class has two images or more, so no label is scored
 }

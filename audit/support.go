@@ -51,8 +51,8 @@ func findSupport(ctx context.Context, z features.Set, suggested, group []int,
 	return forGiven, forSuggested, nil
 }
 
-// nearestOf returns the k rows with the largest similarity in s, which has an entry for each row, except own and its
-// duplicates.
+// nearestOf returns the k rows with the largest similarity s, without own and its duplicates. s has an entry for each
+// row.
 func nearestOf(s []float32, rows []int, own int, group []int, k int) []eval.Neighbour {
 	best := make([]eval.Neighbour, 0, k)
 	for at, j := range rows {

@@ -8,8 +8,7 @@ import (
 )
 
 // judgedVectors returns the labelled rows of set with unit length. With whiten, the rows are whitened, and by is the
-// head that does so: known, or computed from all rows if known is nil. The vectors are valid until free is called; free
-// is never nil.
+// head that does so: known, or computed from all rows if known is nil. free, which is never nil, releases the vectors.
 func judgedVectors(ctx context.Context, set features.Source, whiten bool,
 	known *head.Head) (z features.Set, by *head.Head, free func() error, err error) {
 	free = func() error { return nil }

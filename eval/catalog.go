@@ -30,7 +30,7 @@ type Entry struct {
 // Number describes one number of a metric. All numbers are shares in [0, 1] except AMI and ARI, which may be negative.
 // Larger is better.
 type Number struct {
-	Key   string `json:"key"`   // in JSON
+	Key   string `json:"key"`   // key in JSON
 	Label string `json:"label"` // column heading
 	Doc   string `json:"doc"`
 }

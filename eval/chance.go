@@ -11,7 +11,7 @@ import (
 //
 //	E[I] = Σ_ij Σ_m m/n · log(n·m/(a_i·b_j)) · P(m), P(m) = C(a_i, m)·C(n-a_i, b_j-m)/C(n, b_j)
 //
-// It visits each pair of distinct sizes once, and only those m around the mode that contribute to the sum.
+// It visits each pair of distinct sizes once, and only the values of m whose terms are not negligible.
 func (t table) expectedInformation() float64 {
 	total := 0.0
 	sizes := func(counts []int) (distinct []int, times map[int]float64) {

@@ -19,8 +19,8 @@ type Accuracy struct {
 	Accuracy float64 `json:"accuracy"`
 	N        int     `json:"n"` // number of test rows used
 	Unseen   int     `json:"unseen"`
-	Fitted   int     `json:"fitted_on"` // number of rows
-	Classes  int     `json:"classes"`   // number of their classes
+	Fitted   int     `json:"fitted_on"` // number of fitted rows
+	Classes  int     `json:"classes"`   // number of classes in the fitted rows
 }
 
 // scorePredicted compares predicted classes with the labels of test. Both sets have labelled rows only.
@@ -65,7 +65,7 @@ func fittableRows(what string, train, test features.Set) (features.Set, features
 			"least one of each", what, train.Len(), test.Len())
 	}
 	if train.Dim() != test.Dim() {
-		return train, test, fmt.Errorf("eval: %s: rows to test on have %d dimensions, expected %d like the rows to fit on",
+		return train, test, fmt.Errorf("eval: %s: rows to test on have %d dimensions, expected %d as in fitting",
 			what, test.Dim(), train.Dim())
 	}
 	for _, of := range []struct {

@@ -74,8 +74,8 @@ const (
 	conformClasses = 7
 )
 
-// conformInput returns rows of separate clusters, for testing and for fitting. The given shares of them have the label
-// of another cluster.
+// conformInput returns rows of separate clusters, for testing and for fitting. wrong and fitWrong are the shares of
+// them with the label of another cluster.
 func conformInput(seed uint64, n int, wrong, fitWrong float64) Input {
 	rng := rand.New(rand.NewPCG(seed, 31))
 	all := blobs(seed, 2*n, conformDim, conformClasses, 0.15)
@@ -263,7 +263,7 @@ func checkPerfect(s subject) error {
 			return err
 		}
 		for _, v := range got.Shown() {
-			if strings.HasSuffix(v.Key, "_percent") { // the budget is below the number of wrong labels: see TestRecallAtBudget
+			if strings.HasSuffix(v.Key, "_percent") { // the budget is too small, see TestRecallAtBudget
 				continue
 			}
 			if !(math.Abs(v.Value-1) < 1e-9) {
@@ -408,7 +408,7 @@ func checkMonotone(s subject) error {
 			for i, v := range got.Shown() {
 				saturated := v.Key == "fit_accuracy" || v.Key == "recall@32" || v.Key == "recall@16"
 				if old := before.Shown()[i].Value; !(v.Value < old) && !saturated {
-					return fmt.Errorf("share of wrong labels %v: %s is %v, with fewer wrong labels %v", wrong, v.Key, v.Value, old)
+					return fmt.Errorf("%v of the labels wrong: %s is %v, with fewer %v", wrong, v.Key, v.Value, old)
 				}
 			}
 		}

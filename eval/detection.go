@@ -22,7 +22,7 @@ type Detection struct {
 	// Recall is the share of the wrong labels that were removed. In JSON it is null if no label is wrong; so are AP and
 	// the recalls at a budget.
 	Recall         float64 `json:"recall"`
-	F1             float64 `json:"f1"`              // of Precision and Recall
+	F1             float64 `json:"f1"`              // harmonic mean of Precision and Recall
 	FilterAccuracy float64 `json:"filter_accuracy"` // share of clean labels among the kept (PRISM, Fig. 2)
 	KeepRecall     float64 `json:"keep_recall"`     // share of the clean labels that were kept
 	Found1         float64 `json:"recall_at_1_percent"`
@@ -55,8 +55,8 @@ func (d Detection) MarshalJSON() ([]byte, error) {
 // Detect compares scores (higher: more likely right) and the decisions to keep samples with the truth.
 func Detect(scores []float64, wrong, kept []bool) (Detection, error) {
 	if len(scores) != len(wrong) || len(scores) != len(kept) {
-		return Detection{}, fmt.Errorf("eval: detection: %d scores, %d truths and %d decisions, expected equal numbers", len(scores),
-			len(wrong), len(kept))
+		return Detection{}, fmt.Errorf("eval: detection: %d scores, %d truths, %d decisions, expected equal "+
+			"numbers", len(scores), len(wrong), len(kept))
 	}
 	d := Detection{Samples: len(scores), AUROC: 0.5}
 	var both, clean float64
@@ -136,8 +136,7 @@ func budgetShare(scores []float64, wrong []bool, n int) float64 {
 	return (bad + badTied*(float64(n)-below)/tied) / all
 }
 
-// walkCurves computes AUROC and AP in one pass from the most to the least suspect sample, one group of equal scores at
-// a time.
+// walkCurves computes AUROC and AP in one pass from the most to the least suspect sample, by groups of equal scores.
 func walkCurves(scores []float64, wrong []bool, total int) (auroc, ap float64) {
 	order := features.AllRows(len(scores))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })

@@ -21,8 +21,7 @@ func TestKeepShare(t *testing.T) {
 	}
 }
 
-// Recall at a budget of n samples is the recall of the first n, averaged over the orders of tied samples; n is at least
-// one.
+// Recall at a budget of n samples is the recall of the first n, averaged over the orders of tied samples, with n ≥ 1.
 func TestRecallAtBudget(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	scores, wrong, kept := make([]float64, 240), make([]bool, 240), make([]bool, 240)

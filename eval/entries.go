@@ -49,7 +49,7 @@ var clusteringEntry = Entry{
 		"ARI = (T - E[T])/(max T - E[T]), T = Σ C(n_ij, 2)\n" +
 		"F1 = 2PR/(P + R), P = T/Σ_j C(b_j, 2), R = T/Σ_i C(a_i, 2)",
 	Numbers: []Number{
-		{"nmi_arithmetic", "NMI", "mutual information of clusters and classes, divided by the arithmetic mean of their entropies"},
+		{"nmi_arithmetic", "NMI", "mutual information of clusters and classes, divided by their mean entropy"},
 		{"nmi_geometric", "NMI geo", "the same, divided by the geometric mean"},
 		{"ami", "AMI", "NMI adjusted for chance: 0 for random clusters"},
 		{"ari", "ARI", "share of pairs that agree, adjusted for chance"},
@@ -125,7 +125,7 @@ var detectionEntry = Entry{
 		{"keep_recall", "right kept", "share of the right labels that are kept"},
 		{"recall_at_1_percent", "R@1 %", "share of the wrong labels that are among the most suspect 1 %"},
 		{"recall_at_5_percent", "R@5 %", "share of the wrong labels that are among the most suspect 5 %"},
-		{"recall_at_wrong", "R@wrong", "share of the wrong labels among the N most suspect, N = number of wrong labels"},
+		{"recall_at_wrong", "R@wrong", "share of the wrong labels among the N most suspect, N = number wrong"},
 	},
 	Cost: "the filter's cost plus one sort",
 }

@@ -33,7 +33,7 @@ func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	}
 }
 
-// goldenNear compares a number with its golden value: relative tolerance 1e-8, absolute 1e-10.
+// goldenNear checks that a number equals its golden value up to 1e-8 relative or 1e-10 absolute error.
 func goldenNear(t *testing.T, c reference.Case, key string, got float64) {
 	t.Helper()
 	if want := c.Float(t, key); !(math.Abs(got-want) <= 1e-10+1e-8*math.Abs(want)) {

@@ -79,8 +79,7 @@ func KMeans(ctx context.Context, x blas32.General, k int, opts KMeansOptions) (C
 	return best, nil
 }
 
-// runLloyd assigns rows to their nearest centres and moves the centres to the means of their rows, until no row
-// moves.
+// runLloyd assigns rows to their nearest centres and moves the centres to their rows' means, until no row moves.
 func (p *points) runLloyd(ctx context.Context, centres blas32.General, limit int) (Clusters, error) {
 	out := Clusters{Of: slices.Repeat([]int{-1}, p.x.Rows), Centres: centres}
 	far := make([]float64, p.x.Rows)
@@ -128,8 +127,8 @@ func (p *points) assignRows(ctx context.Context, c Clusters, far []float64) (boo
 	return slices.Contains(moved, true), err
 }
 
-// moveCentres moves every centre to the mean of its rows. Rows are summed in a fixed order, independent of the number
-// of cores.
+// moveCentres moves every centre to the mean of its rows. Rows are summed in an order independent of the number of
+// cores.
 func (p *points) moveCentres(g groups, centres blas32.General) {
 	workers := runtime.GOMAXPROCS(0)
 	var group errgroup.Group

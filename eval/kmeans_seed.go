@@ -50,8 +50,8 @@ func newPoints(x blas32.General, maxMem Bytes) (*points, error) {
 // closer than this are treated as equal.
 const resolution = 1e-6
 
-// seedCentres draws the initial centres of every start. All starts run in parallel: a step is one product with a column
-// for each start.
+// seedCentres draws the initial centres of every start. All starts advance together: a step is one product with a
+// column for each.
 func (p *points) seedCentres(ctx context.Context, k int, opts KMeansOptions) ([]blas32.General, error) {
 	n, starts := p.x.Rows, opts.Starts
 	draws, chosen, distance := make([]*rand.Rand, starts), make([][]int, starts), make([][]float64, starts)

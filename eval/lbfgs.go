@@ -28,8 +28,8 @@ type secant struct {
 const (
 	lbfgsMemory = 10
 	patience    = 40   // stop after this many steps without a decrease of value or gradient
-	armijo      = 0.1  // δ
-	flat        = 0.9  // σ
+	armijo      = 0.1  // δ in eq. 27
+	flat        = 0.9  // σ in eq. 27
 	noise       = 1e-6 // how far a step may raise the value, relative to |value|
 )
 
@@ -51,8 +51,8 @@ func (l *lbfgs) minimiseValue(
 	for {
 		slope = floats.Norm(grad, math.Inf(1))
 		if math.IsNaN(value) || floats.HasNaN(grad) {
-			return value, slope, steps, false, fmt.Errorf("step %d: the value is %v and the largest gradient entry %v, expected finite numbers", steps,
-				value, slope)
+			return value, slope, steps, false, fmt.Errorf("step %d: value %v, largest gradient entry %v, expected "+
+				"finite numbers", steps, value, slope)
 		}
 		if since++; value < lowest-math.Abs(lowest)*1e-8 || math.IsInf(lowest, 1) {
 			lowest, since = value, 0

@@ -11,7 +11,7 @@ import (
 // ClassRetrieval measures how well the images of one class find each other.
 type ClassRetrieval struct {
 	Label     int       `json:"label"`
-	Retrieval Retrieval `json:"retrieval"` // of the queries of the class
+	Retrieval Retrieval `json:"retrieval"` // result for the queries of the class
 	// Misses is the number of queries whose nearest image has another class. Instead is the most frequent of these
 	// classes (ties: the lower label; features.Unlabelled if there is none), and Times is its number of occurrences.
 	Misses  int `json:"misses"`

@@ -19,7 +19,7 @@ type ProbeOptions struct {
 	ClassifierOptions
 	L2         float64 // weight of the penalty; with 0, separable data have no finite solution
 	Iterations int     // largest number of steps; default 1000
-	// Tolerance ends the fit when the largest gradient entry is at most this fraction of its value at W = 0; default
+	// Tolerance ends the fit when the largest gradient entry falls to this fraction of its value at W = 0; default
 	// 1e-3.
 	Tolerance float64
 }
@@ -30,11 +30,11 @@ type ProbeOptions struct {
 //
 // W is C×d and starts at 0; b is not penalised and sums to 0. The function is convex and is minimised to the tolerance
 // by L-BFGS, without random draws or a learning rate. A class with one row, a single class (probability 1, W = 0) and
-// equal rows with different labels are all allowed. Rows are n×d, used as given (winnow gives unit rows, where L2
-// weighs about d times as much as on rows whose coordinates have variance 1). They are centred in a copy, which changes
-// only the number of steps. Products are float32; the loss and the sums are float64. Time O(n·C·d) per step; memory
-// n×d, MaxMem, and 26 times W in float64. Source: SCL-RHE (004), section 6.1 and Table 1, which specify neither penalty
-// nor solver.
+// equal rows with different labels are allowed. Rows are n×d, used as given (winnow gives unit rows, where L2 weighs
+// about d times as much as on rows whose coordinates have variance 1). They are centred in a copy, which changes only
+// the number of steps. Products are float32; the loss and the sums are float64. Time O(n·C·d) per step; memory n×d,
+// MaxMem, and 26 times W in float64. Source: SCL-RHE (004), section 6.1 and Table 1, which specify neither penalty nor
+// solver.
 type Probe struct {
 	Classes    []int // IDs, ascending
 	W          [][]float64

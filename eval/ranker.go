@@ -12,8 +12,8 @@ type ranker struct {
 }
 
 // positiveRanks returns the ranks (0 = nearest) of one query's positives that are among the first window rows,
-// ascending, and the number n of all positives. The query is the one set in r.order, and own holds the rows to leave
-// out. window is at least the number of positives.
+// ascending, and the number n of all positives. r.order holds the query, and own holds the rows to leave out. window is
+// at least the number of positives.
 //
 // Only the positives are sorted. The bar is the similarity of the last positive that may still be within the window.
 // Each negative above the bar moves later positives back by one; once a positive leaves the window, the bar rises to

@@ -1,6 +1,5 @@
 // Package eval computes metrics of retrieval, clusters, classifiers on embeddings, and the detection of label errors.
-// [Catalog] lists the metrics. The package modifies no input, and only this package compares given labels with true
-// labels.
+// [Catalog] lists the metrics. It modifies no input, and only this package compares given labels with true labels.
 package eval
 
 import (
@@ -33,7 +32,7 @@ type RetrievalOptions struct {
 	// Seed. The gallery stays whole, so the numbers are estimates with a standard error of √(p(1-p)/Queries).
 	Queries int
 	Seed    uint64
-	Same    Same // images that a query does not search for
+	Same    Same // gallery images to leave out for each query
 }
 
 // Same maps a query's ID to the IDs of the gallery rows that show the same image. These rows are left out for that

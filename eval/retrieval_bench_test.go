@@ -13,8 +13,8 @@ import (
 )
 
 // BenchmarkRetrieveSOP measures the whole evaluation at the size of SOP (Stanford Online Products), each of 60,502
-// images against all others, and the matrix products without the ranking in the same run. A call takes half a minute on
-// 2 cores.
+// images against all others, and the matrix products without the ranking in the same run. It takes half a minute on 2
+// cores.
 func BenchmarkRetrieveSOP(b *testing.B) {
 	orttest.UseBLAS(b)
 	set := blobs(1, 60502, 512, 11316, 1)

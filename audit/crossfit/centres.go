@@ -25,7 +25,7 @@ func computeClassCentres(z blas32.General, labels []int, classes int) blas32.Gen
 	return m
 }
 
-// means holds the class means with which images outside the classes are compared ([leaveout.Means]).
+// means holds the class means, for comparison with images that are not members ([leaveout.Means]).
 type means struct {
 	directions blas32.General // m_k
 	spread     float64

@@ -34,7 +34,7 @@ import (
 // Options are the settings of [Judge]. The zero value means the defaults.
 type Options struct {
 	Folds int        // default 5, or [TunedFolds] with networks, which take minutes
-	Start *head.Head // each fold trains a copy of it; nil: the whitening of all rows
+	Start *head.Head // initial head of each fold; nil: the whitening of all rows
 	Seed  uint64
 
 	// Told receives the number of completed steps. May be nil.
@@ -57,8 +57,7 @@ type said func(c columned, row int, w weighing, p []float64)
 // heads are trained without the class; a single image of a class is not used.
 //
 // Time about Folds·40·m·d·512 operations for rows of dimension d, where m is the number of rows that a head learns
-// from: all rows outside a fold, but at most mostLearned. Memory besides the set: m rows, and 4 kB for each row of a
-// fold.
+// from: all outside a fold, but at most mostLearned. Memory besides the set: m rows, and 4 kB for each row of a fold.
 func Judge(ctx context.Context, set features.Set, classes int, opts Options) (judges.Opinion, error) {
 	v := judges.Undecided(set.Labels)
 	r := []float64(nil)

@@ -112,7 +112,7 @@ func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds [
 }
 
 // The class probabilities of an image do not depend on its label, to the bit. Its vector affects only the whitening
-// that heads start from, and nothing else that the image is compared with.
+// with which heads start.
 func TestNoImageJudgesItself(t *testing.T) {
 	z, _ := fine(3, 0.3)
 	c, err := newColumned(z.Labels, 32, Options{}.findVoice)
@@ -260,7 +260,7 @@ func TestFindsWrongLabels(t *testing.T) {
 				}
 			}
 			if math.Abs(expected-wrong)/float64(z.Len()) > 0.12 {
-				t.Errorf("rate %v, seed %d: %.0f labels expected to be wrong, %v truly wrong", rate, seed, expected, wrong)
+				t.Errorf("rate %v, seed %d: %.0f labels expected to be wrong, %v are", rate, seed, expected, wrong)
 			}
 			if mended <= 0 {
 				t.Errorf("rate %v, seed %d: net gain of right labels by suggestions %v", rate, seed, mended)
@@ -284,8 +284,7 @@ func TestSameSeedSameBits(t *testing.T) {
 	}
 }
 
-// Rows without a label, or without another row of their label, are not scored. Classes with fewer rows than folds are
-// scored.
+// Rows without a label, or without another row of their label, are not scored. Classes with few rows are scored.
 func TestWhoIsJudged(t *testing.T) {
 	z, _ := fine(1, 0)
 	rows := []int{0, 32, 64, 1, 33, 2, 34, 66, 98, 130, 162, 3, 4}

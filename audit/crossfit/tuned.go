@@ -50,7 +50,7 @@ func (l *Lesson) Sum(h hash.Hash) {
 // Tuned holds a network's vectors of the images to score, and its directions of the classes; all rows have unit length.
 type Tuned struct {
 	Z, Directions blas32.General
-	Margins       []float32 // of the learned images' labels, as in [Seen]; NaN: no step used the image
+	Margins       []float32 // margin of each learned label, as in [Seen]; NaN: no step used the image
 	Kept          bool      // reused from an earlier audit
 }
 

@@ -36,8 +36,8 @@ func (p pupil) seen(set features.Set) features.Set {
 	return seen
 }
 
-// If classes cannot be distinguished by stored features, a network that learns still distinguishes them. A network that
-// learns nothing changes nothing, to the bit. Margins are lower for wrong labels.
+// If stored features do not separate the classes, a network that learns still does. A network that learns nothing
+// leaves all scores bit-identical. Margins are lower for wrong labels.
 func TestNetworksJudge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 3))
 	var truth []int

@@ -145,8 +145,7 @@ func (w weighing) sumLogProbability(rows []float32, labels []int, classes int) (
 	return sum
 }
 
-// fillPosterior fills r with the class probabilities after the given label y is taken into account as well. It returns
-// r[y].
+// fillPosterior fills r with the class probabilities after the given label y is taken into account. It returns r[y].
 func (w weighing) fillPosterior(r, p []float64, y int) float64 {
 	other := w.rho / (1 - w.rho) / float64(len(p)-1)
 	var sum float64

@@ -16,8 +16,8 @@ import (
 
 // Class describes a class with at least two images.
 type Class struct {
-	Class    int     // its id
-	Images   int     // with its label
+	Class    int     // id of the class
+	Images   int     // number of images with its label
 	Kappa    float64 // concentration, corrected for the number of images
 	Like     int     // id of the most similar class
 	Alike    float64 // 2 (1 - share of both classes' images nearer to their own class): 0 distinct, 1 indistinguishable

@@ -22,7 +22,7 @@ func LeastCopies(n, d int) float64 {
 	return max(CopyBound, min(most, math.Sqrt(1-math.Pow(byChance/float64(n), 2/float64(max(d-1, 1))))))
 }
 
-// byChance is the largest share of rows with a chance neighbour that is as near as a duplicate.
+// byChance is the tolerated share of rows with a neighbour that is as near as a duplicate merely by chance.
 const byChance = 1e-3
 
 // AllCompared is the largest number of rows for which all pairs are compared. With more rows, a pair at the bound is
@@ -36,10 +36,10 @@ const CopiesListed = 10
 // cases, scaled-down and cropped photographs have 0.37 or more with their originals.
 const (
 	maybe     = 0.35
-	maybeMany = 0.6 // with too many rows to compare all
+	maybeMany = 0.6 // bound if there are too many rows to compare all pairs
 )
 
-// MaybeCopies returns the least cosine at which the images of two of n rows are compared.
+// MaybeCopies returns the least cosine at which two of n rows have their images compared.
 func MaybeCopies(n int) float64 {
 	if n > AllCompared {
 		return maybeMany

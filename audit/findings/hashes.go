@@ -8,8 +8,7 @@ import (
 	"winnow/eval"
 )
 
-// Hash is a perceptual hash: 128 bits that change little if an image is re-encoded or scaled. The zero value means
-// unknown.
+// Hash is a perceptual hash: 128 bits that change little if an image is re-encoded or scaled. Zero means unknown.
 type Hash [2]uint64
 
 const (
@@ -27,7 +26,7 @@ func LikelyCopies(ctx context.Context, plain, mirrored []Hash) ([][]eval.Neighbo
 	n := len(plain)
 	list := make([][]eval.Neighbour, n)
 	marks := make([]sketch, 0, 2*n)
-	var rows []int32 // of marks
+	var rows []int32 // row of each mark
 	for side, hashes := range [][]Hash{plain, mirrored} {
 		for i, h := range hashes {
 			if h != (Hash{}) {

@@ -18,7 +18,7 @@ const (
 	bucket     = 64      // mean number of rows in a bucket
 	following  = 256     // most rows of a bucket whose sketches are compared with a row's
 	mostChecks = 200     // most vectors that are compared with a row's
-	deviations = 4       // sketches agree up to this many standard deviations above the expected number of differing bits
+	deviations = 4       // most standard deviations above the expected number of differing bits for sketches that agree
 	missed     = 1 / 20. // share of pairs at the bound that share no bucket, at most
 )
 
@@ -63,7 +63,7 @@ func findNearCopies(ctx context.Context, z features.Set, bound float64, list [][
 type finder struct {
 	bits, width int // bits of a sketch, and of a bucket's key
 	tables      int
-	alike       int // most differing bits
+	alike       int // most differing bits of sketches that agree
 	checks      int // most pairs checked for a row
 }
 

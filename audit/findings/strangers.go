@@ -22,7 +22,7 @@ const (
 	mostReferences = 2048
 	atOnce         = 1 << 13 // number of images read and compared at a time
 	leastSpread    = 1e-3    // least spread of distances, for sets whose images are all equal
-	mostStrangers  = 20      // more than one outlier in this many images are a class, not outliers
+	mostStrangers  = 20      // more than 1 outlier in 20 images would be a class
 )
 
 // Outlying is the fit below which an image is an outlier, which fits no class. Of the ordinary images of eleven sets,
@@ -98,7 +98,7 @@ const (
 	gapFrom  = 2.4 // the gap ends at least this many spreads beyond the centre
 	gapShare = 0.03
 	gapWidth = 0.75
-	gapTail  = 5 // least number of images before the gap that measure the spread; or a twentieth of all
+	gapTail  = 5 // the spread is measured over this many images before the gap, or over a twentieth of all
 )
 
 // findLastGap returns the middle of the last clear gap in the sorted distances d. The first distance beyond the gap

@@ -21,15 +21,13 @@ const parts = 5
 
 // compareGroups returns the similarity of the two sides of a class. Each fifth of its members is divided by a cut
 // fitted to the other four: the best cut along their axis of greatest variance gives two groups, and each held-out
-// image joins the side of the nearer group. The two sides a and b are compared by the mean similarities s of distinct
-// images:
+// image joins the side of the nearer group. Sides a and b are compared by the mean similarities s of distinct images:
 //
 //	s_ab / √(s_aa s_bb)
 //
 // In many dimensions a few images always have a long axis, but held-out images then fall on its sides at random, so
-// that the two sides are similar and the result is near 1. Two classes under one name give a value as low as any two
-// classes. compareGroups returns 1 for fewer than ten members, for equal members, and if the smaller side is not a
-// group.
+// that the two sides are similar and the result is near 1. Two classes under one name score as low as any two classes.
+// compareGroups returns 1 for fewer than ten members, for equal members, and if the smaller side is not a group.
 func compareGroups(s *leaveout.Set, members []int) float64 {
 	if len(members) < 2*parts {
 		return 1
@@ -132,7 +130,7 @@ func fitGroupLine(s *leaveout.Set, members []int) (line []float64, middle float6
 	return line, middle / square, true
 }
 
-// axisSteps is the largest number of steps of power iteration, which ends earlier if the unit axis moves by less than
+// axisSteps is the largest number of steps of power iteration, which ends if the unit axis moves by less than
 // axisStill.
 const axisSteps, axisStill = 40, 1e-3
 

@@ -107,8 +107,7 @@ func (l linear) computeLogits(scratch *[]float32, x blas32.General) blas32.Gener
 	return z
 }
 
-// learnMargins trains on labels and returns the mean margin of each label. It adds the weights after every epoch to
-// total.
+// learnMargins trains on labels and returns the mean margin of each label. It adds the weights of every epoch to total.
 func (b *bench) learnMargins(labels []int, total linear) ([]float64, error) {
 	x := b.s.Z.X
 	w, speed := newLinear(total.weight.Rows, x.Cols), newLinear(total.weight.Rows, x.Cols)

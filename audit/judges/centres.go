@@ -10,8 +10,7 @@ const (
 	leastOf  = 0.02 // smaller shares are ignored
 )
 
-// judgeByCentres scores labels by the cosines t_ik of image i to the centres of the classes k, which leave the image
-// out:
+// judgeByCentres scores labels by the cosines t_ik of image i to the class centres k, which leave the image out:
 //
 //	P(k|x_i) = softmax_k(β t_ik),   P(y|k) = 1 - ρ if y = k, else ρ/(C - 1)
 //
@@ -33,7 +32,7 @@ func (b *bench) judgeByCentres() error {
 	return nil
 }
 
-// listLargestShares returns the largest entries of a row, by column.
+// listLargestShares returns the largest entries of a row, sorted by column.
 func listLargestShares(row []float64) []leaveout.Part {
 	var list []leaveout.Part
 	for k, v := range row {

@@ -179,8 +179,7 @@ func (c channel) fillShares(l *learner, i int, r []float64) (rest, total float64
 	return rest, rest + floats.Sum(r)
 }
 
-// computeMeanLog returns the mean log probability of the given labels, each under the channel fitted to the other
-// folds.
+// computeMeanLog returns the mean log probability of the given labels, by the channels fitted to the other folds.
 func (l *learner) computeMeanLog(set setting) float64 {
 	var sum float64
 	l.visitPosteriors(set, func(_ int, _ []float64, _, total float64) { sum += math.Log(math.Max(total, 1e-300)) })
@@ -216,8 +215,7 @@ func (l *learner) prepareFolds(set setting) {
 	}
 }
 
-// leanings holds the values of γ to try, in this order, until the log likelihood of all labels rises by less than
-// enough nats.
+// leanings holds the values of γ to try, in this order, until the log likelihood of all labels gains less than enough.
 var leanings = []float64{0.25, 0.5, 1, 2, 4}
 
 const enough = 2

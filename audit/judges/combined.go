@@ -79,8 +79,7 @@ func (b *bench) judgeCombined() error {
 	return b.setVerdicts(f, all)
 }
 
-// climbMixtures returns the index of the likeliest mixture by hill climbing from the best of three: first, middle and
-// last.
+// climbMixtures returns the index of the likeliest mixture by hill climbing from the best of first, middle and last.
 func climbMixtures(likelihood func(try int) float64) int {
 	best, last := 0, len(mixtures)-1
 	climb := func(to ...int) (moved bool) {
@@ -102,8 +101,7 @@ func climbMixtures(likelihood func(try int) float64) int {
 // together find more errors (AP 0.942 and 0.945).
 const alike = 0.01
 
-// tie is the least gain in log likelihood, in nats a label, that exceeds rounding error when the heads carry no
-// information.
+// tie is the least gain in log likelihood, in nats a label, that exceeds rounding error if heads are uninformative.
 const tie = 1e-4
 
 // mixture holds the weights of centres and heads.

@@ -60,8 +60,8 @@ func headsOf(z features.Set, classes int) func(do func(row int, p []float64)) er
 	}
 }
 
-// Uninformative heads change nothing. Heads that predict the true class get a large weight, even if most classes are
-// not candidates.
+// Uninformative heads do not change the result. Heads that predict the true class get a large weight, even if most
+// classes are not candidates.
 func TestCombinedWeighs(t *testing.T) {
 	for _, classes := range []int{32, 2 * mostOf} {
 		z, truth := fine(3, 0.3)

@@ -14,7 +14,7 @@ import (
 // label. For the other classes it holds only the mean, the variance and the maximum of their similarities.
 type field struct {
 	n, m    int       // number of images, and of candidates per image
-	classes int       // columns
+	classes int       // number of columns
 	column  []int32   // n×m
 	fit     []float32 // n×m
 	given   []int32   // n: index of the given label among the candidates
@@ -138,7 +138,7 @@ func largestFirst(order []int32, row []float64, m int) {
 
 // softenField fills p with the probabilities softmax(β fit + lean) of every image's candidates, and rest with the total
 // probability of all other classes. lean has an offset for each class; nil: zeros. The exponentials of the other
-// classes are summed as if their similarities were normally distributed, but each similarity is at most that of the
+// classes are summed as if their similarities were normally distributed, but at most as if all were as similar as the
 // nearest of them.
 func (f *field) softenField(beta float64, lean []float64, p []float32, rest []float32) {
 	if lean == nil {

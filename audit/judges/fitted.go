@@ -33,8 +33,7 @@ func (b *bench) judgeFitted() error {
 	return b.setVerdicts(f, v)
 }
 
-// pool holds for every image the log probabilities of its candidates and of all other classes together, up to a
-// constant.
+// pool holds for every image the log probabilities of its candidates and of the rest, up to a constant.
 type pool struct{ candidates, rest []float32 }
 
 // addWeighted adds others, multiplied by weight.
@@ -47,8 +46,7 @@ func (p pool) addWeighted(others pool, weight float64) {
 	}
 }
 
-// judgeWithChannel scores labels by a field and a channel fitted to the field. It also returns the weight of the
-// channel.
+// judgeWithChannel scores labels by a field and a channel fitted to it. It also returns the channel's weight.
 func (b *bench) judgeWithChannel(f *field) (pool, float64) {
 	l := newLearner(b.ctx, f, b.assignFolds(), b.opts.Folds)
 	plain, without := l.sharpest()

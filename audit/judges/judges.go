@@ -1,11 +1,10 @@
 // Package judges scores how likely every given label of a set is right, without using the image's own label, and
 // suggests labels that fit better. The vectors are stored features, whitened, or the embeddings of a trained run.
 //
-// [Catalog] lists the judges: winnow's own, and published methods that work on the same vectors, for comparison.
-// Neither the vector nor the label of an image is used to score that image: centres leave it out of every sum,
-// neighbours are other images, and probes and channels of mistakes are fitted to the other folds. Only a few
-// hyperparameters are chosen using all images. aum differs, as published: it observes how a head learns the label that
-// is scored.
+// [Catalog] lists the judges: winnow's own, and published methods for comparison on the same vectors. Neither the
+// vector nor the label of an image is used to score that image: centres leave it out of every sum, neighbours are other
+// images, and probes and channels of mistakes are fitted to the other folds. Only a few hyperparameters are chosen
+// using all images. aum differs, as published: it observes how a head learns the label that is scored.
 //
 // The package uses given labels only. It imports eval, features and filters/leaveout, and no dataset.
 package judges
@@ -118,7 +117,7 @@ type Options struct {
 // Opinion holds scores and suggestions for the labels of a set, with an entry for each row.
 type Opinion struct {
 	Order          []float64 // lowest is most suspect; Score, or its log odds, which avoid ties at 0 and 1
-	Score          []float64 // of the given label, by the other images; higher: more likely right
+	Score          []float64 // score of the given label, by the other images; higher: more likely right
 	Suggested      []int     // the class with the best score; the given class if no other class is better
 	SuggestedScore []float64
 }
@@ -156,8 +155,7 @@ func PartHeard(column []int, columns, folds int, voice func(row int) int, rng *r
 }
 
 // Part assigns every row with a column to a fold, and the other rows to -1. The rows of a column are dealt to the folds
-// in turn, so that the sizes of folds differ by at most one, and a column of two rows or more never has all its rows in
-// a single fold.
+// in turn, so that fold sizes differ by at most one, and a column of two rows or more is never entirely in one fold.
 func Part(column []int, columns, folds int, rng *rand.Rand) []int {
 	members, fold := make([][]int, columns), make([]int, len(column))
 	for i, k := range column {
@@ -190,8 +188,7 @@ type Verdict struct {
 	Uneven *float64
 }
 
-// Ask runs the judge with the given name on z. Labels are 0 … classes-1, negative if missing. Rows need not have unit
-// length.
+// Ask runs the judge with the given name on z. Labels are 0 … classes-1, negative if missing. Rows may have any length.
 func Ask(ctx context.Context, z features.Set, classes int, name string, opts Options) (Verdict, error) {
 	if opts.Folds < 2 {
 		opts.Folds = 5
@@ -228,8 +225,7 @@ func (b *bench) setVerdict(i int, order, score float64, best int, bestScore floa
 	b.v.Suggested[row], b.v.SuggestedScore[row] = b.s.Classes[best], bestScore
 }
 
-// sayRow sets the verdict on image i from a score for each column. order ranks the given label. The given column y wins
-// ties.
+// sayRow sets the verdict on image i from a score for each column. order ranks the label. The given column y wins ties.
 func (b *bench) sayRow(i, y int, order float64, row []float64) {
 	best := y
 	for k, v := range row {

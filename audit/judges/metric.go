@@ -28,15 +28,15 @@ import (
 // Leaving an image out needs no second inverse (Sherman & Morrison 1950): with h = φ_i·M·φ_i, products in the metric M'
 // of the other images are a·M'·b = a·M·b + (a·M·φ_i)(φ_i·M·b)/(1-h).
 //
-// A duplicate gets the similarities of the image that represents it. A mute image is not part of any sum and need not
-// be left out.
+// A duplicate gets the similarities of the image that represents it. A mute image is not in any sum and is not left
+// out.
 //
 // Time O(n·d² + d³) once, then O(n·C·d) for each λ; memory n·d.
 type metric struct {
 	s     *leaveout.Set
 	along blas32.General // n×d: coordinates of the images along the eigenvectors of Σ φφᵀ
 	sums  []float64      // C×d: class sums in the same coordinates
-	count []float64      // C: images of each class
+	count []float64      // C: number of images of each class
 	value []float64      // d: eigenvalues of Σ φφᵀ
 	mean  float64        // τ
 	twin  []int          // n: the nearest other image of the same label; -1: none

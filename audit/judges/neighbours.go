@@ -80,8 +80,7 @@ func (b *bench) neighboursTell() (bool, error) {
 	return true, b.ctx.Err()
 }
 
-// voteByNeighbours scores a label by its share of the votes of the nearest other images; each vote has the weight (1 +
-// cosine)/2.
+// voteByNeighbours scores a label by its share of the votes of the nearest other images, weighted by (1 + cosine)/2.
 func (b *bench) voteByNeighbours() error {
 	near, err := b.nearestOf(voters)
 	if err != nil {

@@ -54,8 +54,7 @@ func ByProbabilities(p blas32.General, labels []int) Opinion {
 
 const (
 	// fewSure is the least share of doubtful labels (probability below 1/2) that have a rival above 1/2, for
-	// hasConfusions. Measured: 0.36 to 0.80 for human labels, at most 0.12 where wrong images fit no class (docs/log,
-	// 2026-11).
+	// hasConfusions. Measured: 0.36 to 0.80 for human labels, at most 0.12 for images of no class (docs/log, 2026-11).
 	fewSure = 0.25
 	// repeated is the least ratio, for hasConfusions, of how often two rivals in a class agree to how often they would
 	// by chance. Measured: 1.8 to 2.4 for human labels, 1.3 with 30 % uniform noise.

@@ -114,9 +114,9 @@ func (b *bench) selfConfidence() error {
 }
 
 // judgeConfident implements confident learning. It ranks labels by (1 + p_y - max_{k≠y} p_k)/2, where p are
-// probabilities out of sample. It suggests the likeliest class k with p_k ≥ t_k, the mean self-confidence of the images
-// given k, if there is such a class. Images assigned to another class than the given class (the off-diagonal of the
-// confident joint) are the method's label errors. Ranking them before all other images is worse (CUB-200, a fifth
+// probabilities out of sample. It suggests the likeliest class k with p_k ≥ t_k, if there is one; t_k is the mean
+// self-confidence of the images labelled k. Images assigned to another class than the given class (the off-diagonal of
+// the confident joint) are the method's label errors. Ranking them before all other images is worse (CUB-200, a fifth
 // wrong: AUROC 0.921). Source: Northcutt, Jiang & Chuang, "Confident learning", JAIR 2021, section 3.1 and 3.2.
 func (b *bench) judgeConfident() error {
 	c := len(b.s.Classes)

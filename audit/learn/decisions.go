@@ -15,8 +15,7 @@ const (
 // None stands for an unknown label.
 const None = -1
 
-// Decision is a reviewer's answer. If a reviewer has answered several times about an image, only the last answer is
-// used.
+// Decision is a reviewer's answer. If a reviewer has answered several times about an image, the last answer is used.
 type Decision struct {
 	Image    int
 	Reviewer string // may be empty

@@ -30,8 +30,7 @@
 //
 // where p_j is the audit's probability. An image's own decision is left out of its own φ. The weights minimise Σ log
 // loss + Σ (w-w°)²·λ/2, where w° is 1 for s and 0 for all other weights. The first expert keeps the order of the
-// audit's list, so that it finds errors exactly as fast as the list. The experts are mixed on the logit scale with the
-// weights
+// audit's list, so that it finds errors as fast as the list. The experts are mixed on the logit scale with the weights
 //
 //	exp(L₁) : exp(L₀),  L = Σ log likelihood of each decision by the expert's prediction before it (prequential)
 //
@@ -41,6 +40,5 @@
 //
 // # Several reviewers
 //
-// A label is settled as wrong or right if more than half of the sure reviewers agree. A tie leaves the label open, as
-// if it were undecided.
+// A label is settled as wrong or right if more than half of the sure reviewers agree. A tie leaves the label open.
 package learn

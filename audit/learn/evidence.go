@@ -23,7 +23,7 @@ type Evidence struct {
 	Classes   int
 	Given     []int     // classes, 0 ≤ k < Classes
 	Suggested []int     // the given class if no other class fits better
-	Rank      []int     // of the audit, 1 is most suspect
+	Rank      []int     // rank in the audit; 1 is most suspect
 	Right     []float64 // the audit's probability that the given label is right; NaN: unknown
 	Better    []float64 // probability that the suggested label is right; NaN: unknown
 	Fit       []float64 // how well the image fits the set; NaN: unknown
@@ -214,8 +214,7 @@ func (b *base) computeComponents(ctx context.Context, column func() []float64) e
 	return nil
 }
 
-// standardiseColumns returns the columns as n rows, scaled to mean 0 and standard deviation 1. Constant columns become
-// 0.
+// standardiseColumns returns the columns as n rows, scaled to mean 0 and deviation 1. Constant columns become 0.
 func standardiseColumns(columns [][]float64, n int) [][]float64 {
 	data := make([]float64, n*len(columns))
 	rows := make([][]float64, n)

@@ -131,7 +131,7 @@ func TestHabitsAreLearned(t *testing.T) {
 	w := newWorld(t, 1, 1200, 0, 0.7, true)
 	_, s := w.play(w.learner(t), 200)
 	if list := w.byList(200); countFound(s) < list*3/2 {
-		t.Errorf("found %d of %d errors, expected many more than the %d found by the list", countFound(s), w.count, list)
+		t.Errorf("found %d of %d errors, expected many more than %d as by the list", countFound(s), w.count, list)
 	}
 	if s.Trust < 0.9 {
 		t.Errorf("trust %.2f, expected nearly 1", s.Trust)

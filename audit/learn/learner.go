@@ -31,15 +31,13 @@ func New(ctx context.Context, e Evidence) (*Learner, error) {
 	return &Learner{base: b, model: newRegression(b)}, nil
 }
 
-// State holds the predictions after the decisions so far. Its lists have an entry for each image and must not be
-// modified.
+// State holds the predictions after the decisions so far. Its lists have an entry for each image. Do not modify them.
 type State struct {
 	// Wrong is the probability that the given label is wrong; 0 or 1 if reviewers settled the label.
 	Wrong []float64
 	// Settled is the reviewers' verdict; Unsure if they have not decided or disagree.
 	Settled []Verdict
-	// Suggested is the class that reviewers chose, or the likeliest class; the given class if no other class is
-	// likelier.
+	// Suggested is the class that reviewers chose, or the likeliest class; the given class if no other is likelier.
 	Suggested []int
 	// Trust is the weight of the expert that learns from decisions, 0 to 1. The rest is the weight of the audit's list.
 	Trust float64
@@ -201,8 +199,7 @@ func (k *kernel) continuesLessons(taught []lesson) bool {
 }
 
 // addLessons adds the new lessons with a separate matrix product for each. The last bits of a product depend on the
-// matrix shapes, and the state must not depend on how many decisions arrive together. Each lesson takes O(n) dot
-// products.
+// matrix shapes, and the state must not depend on how many decisions arrive together. A lesson takes O(n) dot products.
 func (k *kernel) addLessons(taught []lesson) {
 	b := k.base
 	fresh := taught[len(k.taught):]

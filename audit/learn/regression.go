@@ -18,8 +18,7 @@ type regression struct {
 	lambda  []float64
 }
 
-// The strengths λ of the prior for each kind of feature. λ is small for decisions about nearby images, which predict
-// best.
+// The strengths λ of the prior by kind of feature. λ is small for decisions about nearby images: they predict best.
 const (
 	lambdaStart     = 0.1 // intercept
 	lambdaOdds      = 2.0

@@ -28,8 +28,7 @@ type Reached struct {
 
 // Simulate simulates a review of an audit's list whose true labels are known. The list is sorted, most suspect first. A
 // simulated reviewer, who always answers with the true label, decides about all images: once in the order of the list
-// and once in the order of a [Review]. True labels are used only for the answers. vectors are the images' vectors, or
-// have no rows.
+// and once in the order of a [Review]. True labels are used only for the answers. vectors may have no rows.
 func Simulate(ctx context.Context, list []suspects.Suspect, vectors blas32.General) (p Simulated, err error) {
 	p.Images = len(list)
 	if p.Images == 0 {
@@ -38,7 +37,7 @@ func Simulate(ctx context.Context, list []suspects.Suspect, vectors blas32.Gener
 	number := map[string]int{}
 	for _, e := range list {
 		if e.True == "" {
-			return p, fmt.Errorf("image %q has no true label, expected a value in column true_label for every image", e.Path)
+			return p, fmt.Errorf("image %q has no true label, expected one in column true_label of each row", e.Path)
 		}
 		for _, name := range []string{e.Given, e.Suggested, e.True} {
 			if _, ok := number[name]; !ok {
@@ -93,7 +92,7 @@ func (p Simulated) Text() string {
 	var b strings.Builder
 	from := p.Features
 	if from == "" {
-		from = "the list alone, without features"
+		from = "the list only, without features"
 	}
 	fmt.Fprintf(&b, "%d images, %d label errors; learning from %s\n", p.Images, p.Wrong, from)
 	fmt.Fprintf(&b, "%-12s %8s %9s\n", "errors found", "by list", "learning")

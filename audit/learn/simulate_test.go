@@ -56,7 +56,7 @@ func TestSimulate(t *testing.T) {
 	}
 	for _, r := range p.Reached {
 		if r.Learning > r.ByList*2/3 {
-			t.Errorf("%.0f %% of the errors found after %d decisions, by the list after %d", 100*r.Share, r.Learning, r.ByList)
+			t.Errorf("%.0f %% of the errors after %d decisions, by the list %d", 100*r.Share, r.Learning, r.ByList)
 		}
 	}
 	again, err := Simulate(context.Background(), list, x)

@@ -12,13 +12,13 @@ import (
 
 // column is one value of a row, or one value for each item of a list in the row. Values are text, empty if missing.
 type column struct {
-	name   string   // a column of a list holds the values of all items
+	name   string   // name of the column
 	others []string // names used by other tools
 	needed bool
 	leads  bool // determines the number of items in its list
 
 	n   func(e *Suspect) int           // number of items in the list; nil: one value
-	get func(e *Suspect, k int) string // of item k; 0 if there is no list
+	get func(e *Suspect, k int) string // value of item k; k is 0 if there is no list
 	set func(r *rows, e *Suspect, k int, v string) error
 }
 
@@ -161,8 +161,7 @@ func newScoreColumn() column {
 	return c
 }
 
-// newOptionalColumn returns a column of optional numbers. A missing number is an empty value, or NaN in tables of other
-// tools.
+// newOptionalColumn returns a column of optional numbers. A missing number is empty, or NaN in tables of other tools.
 func newOptionalColumn(name string, at func(e *Suspect) **float64) column {
 	get := func(e *Suspect) string {
 		if v := *at(e); v != nil {

@@ -25,8 +25,8 @@
 //	checksum                      of this row and the row before it ([Suspect.Changed]); may be missing
 //
 // In CSV a list of paths is one field, joined by |. A | in a path is written \|, and a \ is written \\. The other
-// values of a list have fields of their own, joined in the same way: cosines in nearest_with_given_label_similarity
-// and so on, labels of copies in copies_with_other_labels_label. In JSON a list holds objects.
+// values of a list have fields of their own, joined in the same way: cosines in nearest_with_given_label_similarity and
+// so on, labels of duplicates in copies_with_other_labels_label. In JSON a list holds objects.
 //
 // Lists written by other tools need path, given_label (or label), suggested_label (or predicted_label) and score (or
 // label_quality, label_score), and may have dropped (or is_label_issue). Other columns are ignored. Without ranks, rows
@@ -57,8 +57,7 @@ import (
 	"winnow/internal/text"
 )
 
-// Suspect is one scored image. Files hold the fields with JSON names; the other fields are used only inside the
-// program.
+// Suspect is one scored image. Files hold the fields with JSON names; the others are used only inside the program.
 type Suspect struct {
 	Rank  int    `json:"rank"`
 	Path  string `json:"path"`
@@ -78,12 +77,11 @@ type Suspect struct {
 	SupportSuggested []Near `json:"nearest_with_suggested_label"`
 	// Fit is how well the image fits the set (findings.Fits); nil if unknown.
 	Fit     *float64 `json:"fit"`
-	Outlier bool     `json:"outlier"` // fits no class
+	Outlier bool     `json:"outlier"` // the image fits no class
 	Copies  []Copy   `json:"copies_with_other_labels"`
 	// GivenProbability is nil if Score is not a probability.
 	GivenProbability *float64 `json:"given_probability"`
-	// Unjudged reports that there is no image to compare with, as for the only image of a class. Score then has no
-	// meaning.
+	// Unjudged reports that there is no image to compare with, as in a class of one image. Score is then meaningless.
 	Unjudged bool `json:"unjudged"`
 	// CopyGroup is the number of the image's group of duplicates, from 1; 0: it has no duplicate.
 	CopyGroup int `json:"copy_group,omitempty"`

@@ -38,7 +38,7 @@ func PCA(x blas32.General) (Components, error) {
 		row := features.Row(centred, i)
 		for j, v := range features.Row(x, i) {
 			if v-v != 0 {
-				return Components{}, fmt.Errorf("tsne: principal components: row %d contains %v, expected finite numbers",
+				return Components{}, fmt.Errorf("tsne: principal components: row %d has %v, expected finite numbers",
 					i, v)
 			}
 			row[j] = float32(float64(v) - mean[j])

@@ -3,13 +3,12 @@ package tsne
 // cell is a node of the quadtree: the points in a box, which may be treated as one point.
 type cell struct {
 	x, y, mass float64 // centre and number of the points
-	width2     float64 // squared longer side of the bounding box; negative for a leaf, which is always treated as one point
-	next       int32   // index after the cell's subtree; the children start at the next index
+	width2     float64 // squared longer side of the bounding box; negative for a leaf, always treated as a point
+	next       int32   // index of the cell after the subtree; the cell's children start directly after it
 }
 
 // tree is a quadtree stored in depth-first order. A box is divided into four at its middle, and each child's box is the
-// bounding box of its points, so no cell has a single child and the tree is no deeper than necessary. Builds reuse the
-// memory.
+// bounding box of its points, so no cell has a single child and the depth is minimal. Builds reuse the memory.
 type tree struct {
 	cells []cell
 	order []uint32 // points, grouped by cell, for locality when they are visited in this order
@@ -95,7 +94,7 @@ func groupQuadrants(y []Point, at, spare []uint32, middle Point) (ends [4]int) {
 //
 //	z = Σ_j (1+|p-y_j|²)⁻¹,   force = Σ_j (1+|p-y_j|²)⁻²·(p-y_j)
 //
-// The point itself adds 1 to z and nothing to force.
+// The point itself adds 1 to z and 0 to force.
 func (t *tree) repelFrom(p Point, theta2 float64) (force Point, z float64) {
 	cells := t.cells
 	for at := 0; at < len(cells); {

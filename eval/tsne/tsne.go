@@ -30,7 +30,7 @@ type Options struct {
 	Early        int     // number of initial iterations with exaggeration and low momentum; default 250
 	Exaggeration float64 // factor of the attraction in early iterations, at least 1; default 12
 	LearningRate float64 // default n / (4·Exaggeration), at least 50
-	// a cell narrower than Theta times its distance counts as one point; 0 < Theta ≤ 0.7, default 0.5
+	// a cell narrower than Theta times its distance is treated as one point; 0 < Theta ≤ 0.7, default 0.5
 	Theta  float64
 	Seed   uint64     // for the noise of the start
 	MaxMem eval.Bytes // bytes of similarities in memory at once; default eval.DefaultMaxMem
@@ -44,8 +44,8 @@ type Point struct{ X, Y float64 }
 // Report describes how a map was computed.
 type Report struct {
 	KL           float64 `json:"kl"`         // KL(P‖Q) at the end, in nats; 0 for a perfect map
-	KLEarly      float64 `json:"kl_early"`   // at the end of the early iterations
-	Perplexity   float64 `json:"perplexity"` // as used
+	KLEarly      float64 `json:"kl_early"`   // KL(P‖Q) after the early iterations
+	Perplexity   float64 `json:"perplexity"` // perplexity used
 	Iterations   int     `json:"iterations"`
 	LearningRate float64 `json:"learning_rate"`
 	Neighbours   int     `json:"neighbours"` // number of neighbours of a point before P is made symmetric

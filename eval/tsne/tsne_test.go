@@ -275,7 +275,7 @@ func TestTreeHoldsAll(t *testing.T) {
 			}
 		}
 		if mass != float64(n) || tr.cells[0].mass != float64(n) || len(tr.cells) > 2*n {
-			t.Fatalf("%d points, but leaves hold %v, in %d cells; the root holds %v", n, mass, len(tr.cells), tr.cells[0].mass)
+			t.Fatalf("%d points, %v in leaves, %d cells, %v in the root", n, mass, len(tr.cells), tr.cells[0].mass)
 		}
 		order := slices.Clone(tr.order)
 		slices.Sort(order)
@@ -365,7 +365,7 @@ func TestRefuses(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{clusters(4, 4, 2, 0.5, 1), Options{}, "found 4 points"},
+		{clusters(4, 4, 2, 0.5, 1), Options{}, "4 points, expected at least 5"},
 		{long, Options{}, "row 1: squared norm"},
 		{none, Options{}, "row 1: squared norm is NaN"},
 		{good, Options{Perplexity: 0.5}, "perplexity is 0.5"},
@@ -374,7 +374,7 @@ func TestRefuses(t *testing.T) {
 		{good, Options{Theta: 0.8}, "theta is 0.8"},
 		{good, Options{Exaggeration: 0.5}, "exaggeration is 0.5"},
 		{good, Options{LearningRate: -1}, "learning rate is -1"},
-		{good, Options{LearningRate: 1e300}, "smaller learning rate"},
+		{good, Options{LearningRate: 1e300}, "use a learning rate below"},
 	} {
 		if _, _, err := Embed(t.Context(), c.x, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, expected %q", c.o, err, c.want)
