@@ -53,7 +53,7 @@ func TestFinetune(t *testing.T) {
 	_, stderr := mustCall(t, tuneArgs("whole", "all", settings...)...)
 	holds(t, stderr, "making the features of the backbone before training, into whole/features",
 		"fine-tuning glyphnet: 384704 of its 384704 weights (100 %), in 10 tensors, batch normalization frozen",
-		"the backbone rests for the first 4 of 12 steps", "the head starts again, whitened by",
+		"the backbone is frozen for the first 4 of 12 steps", "the head starts again, as the whitening",
 		"untrained head: validation P@1")
 	if n := cutAgain(t, 2, tuneArgs("cut", "all", append(settings, "--resume")...), nil); n < 2 {
 		t.Errorf("the run was interrupted %d times, expected 2 or more", n)
