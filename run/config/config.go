@@ -112,9 +112,10 @@ const (
 
 // Default returns the settings for a linear head that starts from whitening and is trained with PRISM: memory
 // contrastive loss and vMF-Sim at an estimated noise rate, on screened labels. The learning rate is small, because a
-// high rate destroys the whitened start. On synthetic clusters with half the labels wrong (100 steps, mean P@1 of unseen
-// classes over 3 seeds; whitened 0.616), Adam reached 0.619 at 1e-5, 0.627 at 3e-4, 0.662 at 1e-3, 0.700 at 3e-3, 0.673
-// at 1e-2, and no improvement at 1e-1. Real runs are ten times longer, and drift as far at a tenth of the rate.
+// high rate destroys the whitened start. On synthetic clusters with half the labels wrong (100 steps, mean P@1 of
+// unseen classes over 3 seeds; whitened 0.616), Adam reached 0.619 at 1e-5, 0.627 at 3e-4, 0.662 at 1e-3, 0.700 at
+// 3e-3, 0.673 at 1e-2, and no improvement at 1e-1. Real runs are ten times longer, and drift as far at a tenth of the
+// rate.
 func Default() Run {
 	c := Run{
 		Seed:           1,

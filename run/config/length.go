@@ -51,9 +51,9 @@ const (
 	leastPatience    = 4      // validations without a new best before the run stops
 )
 
-// ResolveBlindLength chooses the automatic length for a pretrained network (not drawn) without validation, by the number
-// of training images: at most 4 epochs, after which such networks were near their best; later epochs overfit. It reports
-// whether it chose a length.
+// ResolveBlindLength chooses the automatic length for a pretrained network (not drawn) without validation, by the
+// number of training images: at most 4 epochs, after which such networks were near their best; later epochs overfit. It
+// reports whether it chose a length.
 func (c *Run) ResolveBlindLength(drawn bool, images int) bool {
 	if !c.Length.Auto || drawn {
 		return false
@@ -78,15 +78,15 @@ func (c *Run) ResolveWithoutData() {
 	c.ResolveUsualLR(false)
 }
 
-// epochsOf returns the number of epochs for a number of images: most, or fewer to see at most 200,000 images in all, but
-// at least 2.
+// epochsOf returns the number of epochs for a number of images: most, or fewer to see at most 200,000 images in all,
+// but at least 2.
 func epochsOf(most, images float64) float64 {
 	return min(most, max(leastEpochs, math.Round(mostImages/images)))
 }
 
 // ResolveLength chooses the automatic length by the number of images in an epoch: 20 epochs, or fewer to see at most
-// 200,000 images in all, but at least 2. By default, the run then validates after each epoch or 10,000 images, and stops
-// after 12,000 images and 4 validations without a new best. ResolveLength reports whether it chose a length.
+// 200,000 images in all, but at least 2. By default, the run then validates after each epoch or 10,000 images, and
+// stops after 12,000 images and 4 validations without a new best. ResolveLength reports whether it chose a length.
 func (c *Run) ResolveLength(images int) bool {
 	if !c.Length.Auto {
 		return false

@@ -93,7 +93,8 @@ type Filter struct {
 	AvgSim Span `yaml:"avgsim"`  // vmf: span in which AvgSim scores
 }
 
-// In returns the filter's configuration with spans converted to steps. A rate to be estimated becomes an invalid number.
+// In returns the filter's configuration with spans converted to steps. A rate to be estimated becomes an invalid
+// number.
 func (f Filter) In(stepsPerEpoch int) filters.Config {
 	c := f.Config
 	c.Rate, c.WarmUp, c.AvgSimSteps = f.Rate.getShareOrUnknown(), f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)

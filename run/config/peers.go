@@ -34,8 +34,8 @@ func defaultPeers(method string) Peers {
 	return p
 }
 
-// setMethod sets the defaults of a method other than metric: no losses, bank or filter, and shuffled batches. Methods of
-// package peers get the published solver and schedule of Co-teaching.
+// setMethod sets the defaults of a method other than metric: no losses, bank or filter, and shuffled batches. Methods
+// of package peers get the published solver and schedule of Co-teaching.
 func (c *Run) setMethod(method string) {
 	c.Method, c.Selective = method, defaultSelective(method)
 	c.Losses, c.Bank.Size, c.Filter.Scorer = nil, 0, NoFilter

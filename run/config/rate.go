@@ -52,8 +52,8 @@ func (r Rate) String() string {
 	return strconv.FormatFloat(r.Share, 'g', -1, 64)
 }
 
-// NeedsRate reports whether the run has a rate to estimate. A run without a filter also has one, which audits of the run
-// use.
+// NeedsRate reports whether the run has a rate to estimate. A run without a filter also has one, which audits of the
+// run use.
 func (c *Run) NeedsRate() bool {
 	return c.Filter.Rate.Auto || c.Peers.Rate.Auto && c.HasPeers()
 }

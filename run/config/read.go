@@ -123,8 +123,8 @@ func Set(c *Run, setting string) error {
 	return c.changeSetting(settingName, root, nil)
 }
 
-// SetText sets the value of a flag's key to the flag's text. Unlike [Set] it does not parse YAML: the text for sampler is
-// a batch size, and the text for losses adds a loss. An error does not name the key.
+// SetText sets the value of a flag's key to the flag's text. Unlike [Set] it does not parse YAML: the text for sampler
+// is a batch size, and the text for losses adds a loss. An error does not name the key.
 func SetText(c *Run, key, text string) (err error) {
 	v := reflect.ValueOf(c).Elem()
 	for part := range strings.SplitSeq(key, ".") {
@@ -238,7 +238,8 @@ func (d decoder) putSlice(v reflect.Value, list *ast.SequenceNode, path string) 
 	return nil
 }
 
-// putMap adds settings of a loss to a map; the loss checks them later. It copies the map, which may belong to a default.
+// putMap adds settings of a loss to a map; the loss checks them later. It copies the map, which may belong to a
+// default.
 func (d decoder) putMap(v reflect.Value, pairs []*ast.MappingValueNode, path string) error {
 	out := maps.Clone(v.Interface().(map[string]any))
 	if out == nil {

@@ -99,8 +99,9 @@ func (a Asked) getFlagText(flag string) string {
 	return a[flag][0]
 }
 
-// Config returns the configuration: the defaults, changed by the recipe or file, then by --set, then by the other flags.
-// own is the file to read if neither recipe nor config is given; "": none. Errors are misuse, except errors in files.
+// Config returns the configuration: the defaults, changed by the recipe or file, then by --set, then by the other
+// flags. own is the file to read if neither recipe nor config is given; "": none. Errors are misuse, except errors in
+// files.
 func (a Asked) Config(own string) (Run, error) {
 	name, text, err := a.readBase(own)
 	if err != nil {
@@ -225,7 +226,8 @@ func (a Asked) NeedsBackbone() error {
 	return nil
 }
 
-// With returns a copy with one more value: of a flag by its name, or of a setting by its key. Losses are separated by +.
+// With returns a copy with one more value: of a flag by its name, or of a setting by its key. Losses are separated by
+// +.
 func (a Asked) With(key, value string) Asked {
 	with := maps.Clone(a)
 	switch {

@@ -13,8 +13,8 @@ import (
 	"winnow/train/selective"
 )
 
-// Validate checks all values and their combinations. It also completes the settings of the losses. Package run makes the
-// checks that depend on the data: dimensions, classes, the length of an epoch.
+// Validate checks all values and their combinations. It also completes the settings of the losses. Package run makes
+// the checks that depend on the data: dimensions, classes, the length of an epoch.
 func (c *Run) Validate() error {
 	for _, check := range []func() error{
 		c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSelfPaced, c.checkVariant,

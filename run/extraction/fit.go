@@ -29,7 +29,8 @@ const (
 	sized = 64 // number of images whose size is read, evenly spread over the list
 
 	// Cropped and squashed features are compared on at most compared images of at most rivals classes. With samples of
-	// 256 images, the choice had the higher P@1 in 14 of 16 cases, with smaller samples in fewer (docs/log, 2026-11-27).
+	// 256 images, the choice had the higher P@1 in 14 of 16 cases, with smaller samples in fewer (docs/log,
+	// 2026-11-27).
 	compared = 256
 	rivals   = 16
 
