@@ -267,7 +267,7 @@ func TestFinetunedRunFolder(t *testing.T) {
 	if err := os.Remove(backboneFile); err != nil {
 		t.Fatal(err)
 	}
-	fails(t, 1, "run: holds no backbone.onnx, which head.winnow was trained with", "eval", "run")
+	fails(t, 1, "run: contains no backbone.onnx, which head.winnow was trained with", "eval", "run")
 	if mustCall(t, "train", "--resume", "--out", "run"); readFile(t, backboneFile) != whole {
 		t.Error("the lost network was not written again by the run that goes on")
 	}
