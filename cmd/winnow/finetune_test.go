@@ -186,9 +186,9 @@ func TestFinetuneFromAStage(t *testing.T) {
 	_, chunked := mustCall(t, tuneArgs("chunked", "stage3", "--features", "kept/features", "--set",
 		"finetune.chunk=5")...)
 	for text, want := range map[string]string{
-		kept:    "the frozen part was run once over 72 images: ",
+		kept:    "the frozen part was run once on 72 images: ",
 		small:   "more than the cache limit of 1.0 KiB: it is computed again for every batch",
-		none:    "nothing is cached: the frozen part runs for every batch",
+		none:    "the cache is off: the frozen part runs for every batch",
 		staged:  "fine-tuning glyphnet: 384080 of its 384704 weights (99.8 %), in 8 tensors",
 		chunked: "fine-tuning glyphnet: 332096 of its 384704 weights (86.3 %), in 4 tensors",
 	} {
