@@ -26,12 +26,8 @@ func (r *Training) fillBank(ctx context.Context) error {
 
 // embedRemembered draws labelled images of set to fill the memory bank, and embeds them. time is the number of earlier
 // calls: each call draws other images.
-func (r *Training) embedRemembered(
-	ctx context.Context,
-	h *head.Head,
-	set features.Set,
-	time int,
-) (features.Set, error) {
+func (r *Training) embedRemembered(ctx context.Context, h *head.Head, set features.Set, time int) (
+	features.Set, error) {
 	var rows []int
 	for _, row := range train.Rand(r.Config.Seed, "bank", time).Perm(set.Len()) {
 		if set.Labels[row] >= 0 && len(rows) < r.loop.Bank.Cap() {

@@ -82,8 +82,7 @@ func (r *Training) buildGroups(encoder train.Encoder) (groups []train.Group, err
 	return groups, nil
 }
 
-// buildTerm builds the loss at position i. The names of its parameters contain i, because two losses may use the same
-// names.
+// buildTerm builds the loss at position i. The names of its parameters contain i, because two losses may share names.
 func (r *Training) buildTerm(l config.Loss, i int) (train.Term, error) {
 	loss, err := losses.New(l.Name, l.Settings, losses.Env{
 		Dim: r.Config.Head.Out, Classes: len(r.Data.Classes), Views: r.Config.Sampler.Views > 1,

@@ -52,8 +52,7 @@ type NoiseSpec struct {
 	Nearest bool   // only for human-like
 }
 
-// NewNoise builds a noise model. If the model needs the features of the labelled images, NewNoise calls vectors to get
-// them.
+// NewNoise builds a noise model. It calls vectors if the model needs the features of the labelled images.
 func NewNoise(ctx context.Context, spec NoiseSpec, vectors func() (blas32.General, error)) (datasets.Noise, error) {
 	if err := datasets.CheckRate(spec.Rate); err != nil {
 		return nil, err

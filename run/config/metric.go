@@ -93,16 +93,14 @@ type Filter struct {
 	AvgSim Span `yaml:"avgsim"`  // vmf: span in which AvgSim scores
 }
 
-// In returns the filter's configuration with spans converted to steps. A rate to be estimated becomes an invalid
-// number.
+// In returns the filter's configuration with spans converted to steps. An unknown rate becomes an invalid number.
 func (f Filter) In(stepsPerEpoch int) filters.Config {
 	c := f.Config
 	c.Rate, c.WarmUp, c.AvgSimSteps = f.Rate.getShareOrUnknown(), f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)
 	return c
 }
 
-// parseLoss parses the value of a flag: NAME, NAME:bank to compare with the memory bank, or NAME:0.5 or NAME:bank:0.5
-// with a weight.
+// parseLoss parses a flag value: NAME, NAME:bank for the memory bank, or with a weight NAME:0.5 or NAME:bank:0.5.
 func parseLoss(text string) (Loss, error) {
 	var l Loss
 	l.setDefaults()

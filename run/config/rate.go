@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// Rate is a share of wrong labels, from 0 to below 1. It is given, or estimated before the first step; a run's files
-// contain the estimate.
+// Rate is a share of wrong labels, 0 to below 1, given or estimated before the first step. Run files hold the estimate.
 type Rate struct {
 	Share float64
 	Auto  bool // to be estimated
@@ -52,8 +51,7 @@ func (r Rate) String() string {
 	return strconv.FormatFloat(r.Share, 'g', -1, 64)
 }
 
-// NeedsRate reports whether the run has a rate to estimate. A run without a filter also has one, which audits of the
-// run use.
+// NeedsRate reports whether the run has a rate to estimate. Without a filter, audits of the run use the rate.
 func (c *Run) NeedsRate() bool {
 	return c.Filter.Rate.Auto || c.Peers.Rate.Auto && c.HasPeers()
 }

@@ -238,8 +238,7 @@ func (d decoder) putSlice(v reflect.Value, list *ast.SequenceNode, path string) 
 	return nil
 }
 
-// putMap adds settings of a loss to a map; the loss checks them later. It copies the map, which may belong to a
-// default.
+// putMap adds settings of a loss, which the loss checks later, to a copy of a map. The map may belong to a default.
 func (d decoder) putMap(v reflect.Value, pairs []*ast.MappingValueNode, path string) error {
 	out := maps.Clone(v.Interface().(map[string]any))
 	if out == nil {

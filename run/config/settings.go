@@ -226,8 +226,7 @@ func (a Asked) NeedsBackbone() error {
 	return nil
 }
 
-// With returns a copy with one more value: of a flag by its name, or of a setting by its key. Losses are separated by
-// +.
+// With returns a copy with one more value: of a flag by its name, or of a setting by its key. Separate losses by +.
 func (a Asked) With(key, value string) Asked {
 	with := maps.Clone(a)
 	switch {

@@ -10,8 +10,7 @@ import (
 
 func isPrinted(e losses.Entry) bool { return e.Printed != "" }
 
-// checkVariant passes the setting paper_variant to filter and weights. It returns an error if no part of the run has
-// such a variant.
+// checkVariant passes paper_variant to filter and weights. It returns an error if no part of the run has a variant.
 func (c *Run) checkVariant() error {
 	c.Filter.Printed, c.SelfPaced.Printed = c.PaperVariant, c.PaperVariant && c.SelfPaced.On()
 	scorer, err := filters.Find(c.Filter.Scorer)

@@ -74,12 +74,8 @@ func TunedBackbone(path string, m models.HeadMeta) (*models.Backbone, error) {
 		return nil, err
 	}
 	if sum := models.Sum(data); sum != m.ModelSHA256 {
-		return nil, fmt.Errorf(
-			"%s: the SHA-256 is %.12s…, but the head was trained with the network of SHA-256 %.12s…",
-			path,
-			sum,
-			m.ModelSHA256,
-		)
+		return nil, fmt.Errorf("%s: the SHA-256 is %.12s…, but the head was trained with the network of SHA-256 %.12s…",
+			path, sum, m.ModelSHA256)
 	}
 	b := &models.Backbone{Path: path, Data: data}
 	b.Name, b.File, b.SHA256, b.Output = "fine-tuned backbone", path, m.ModelSHA256, m.Output

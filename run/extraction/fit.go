@@ -165,8 +165,7 @@ func sampleLabelled(given func() (*datasets.Dataset, error)) (s labelled) {
 	return s
 }
 
-// measureFit chooses the way, cropping or squashing, that explains the labels of s better. done is false if s is too
-// small to compare.
+// measureFit chooses cropping or squashing by which explains the labels of s better. done is false if s is too small.
 func (e *Extraction) measureFit(ctx context.Context, h Host, squashed backbone.Preprocessing, s labelled) (done bool,
 	err error) {
 	if len(s.paths) == 0 {
@@ -220,8 +219,7 @@ func (e *Extraction) measureFit(ctx context.Context, h Host, squashed backbone.P
 
 var errFew = errors.New("too few classes to compare")
 
-// labelProbability returns the geometric mean probability of the labels by the features, from which it first subtracts
-// their mean.
+// labelProbability returns the geometric mean probability of the labels by the features, which it centres first.
 func labelProbability(ctx context.Context, z features.Set) (float64, error) {
 	mean := make([]float64, z.Dim())
 	for i := range z.Len() {

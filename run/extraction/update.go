@@ -182,10 +182,8 @@ func (e *Extraction) compareRecords(old *features.Store, record, now []string) (
 		what  string
 	}{{missing, "added"}, {changed, "changed"}} {
 		if n := len(part.paths); n > 0 {
-			parts = append(
-				parts,
-				fmt.Sprintf("%s %s, the first is %s", formatImages(n), part.what, text.Line(part.paths[0])),
-			)
+			parts = append(parts,
+				fmt.Sprintf("%s %s, the first is %s", formatImages(n), part.what, text.Line(part.paths[0])))
 		}
 	}
 	if n := old.Rows - (len(e.Paths) - len(missing)); n > 0 {
@@ -367,8 +365,7 @@ func PicturesOf(dir string) location.Source {
 	return s.Root.Find(dir, nil)
 }
 
-// Changes returns a function that compares the image file of a store's row with the file that its vector was computed
-// from.
+// Changes returns a function that reports whether the image file of a store's row has changed since extraction.
 func Changes(store *features.Store) (func(row int) files.State, error) {
 	unknown := func(int) files.State { return files.Same }
 	s, err := readSeen(store.Dir, SeenFile)

@@ -40,8 +40,7 @@ func (d Decisions) String() string {
 	return said
 }
 
-// Decide applies decisions to a manifest. It returns the manifest with the decided labels, the matched decisions and
-// their numbers.
+// Decide applies decisions to a manifest. It returns the changed manifest, the matched decisions and their numbers.
 func Decide(c *datasets.Checks, d *datasets.Dataset) (*datasets.Dataset, datasets.Matched, Decisions, error) {
 	m, err := c.Match(d)
 	if err != nil {

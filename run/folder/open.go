@@ -215,7 +215,7 @@ func (r *Run) readConfig() error {
 	if r.Config, err = config.Parse(name, text, nil); err != nil {
 		return err
 	}
-	if _, err := ReadFacts(r.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // report the error, which Locate ignores
+	if _, err := ReadFacts(r.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // Locate ignores it
 		return err
 	}
 	r.Config.Data = Locate(r.Dir, r.Config.Data)

@@ -144,8 +144,7 @@ func (r *Run) pathsOf(splits []string) []string {
 	return paths
 }
 
-// ImageRoot returns the folder of the images: the option Root, else the root of the training, else the manifest's
-// folder.
+// ImageRoot returns the folder of the images: the option Root, else the training's root, else the manifest's folder.
 func (r *Run) ImageRoot() location.Source {
 	return imageroot.Resolve(cmp.Or(r.Root, location.At(r.Config.Data.Root)), r.ManifestFile)
 }

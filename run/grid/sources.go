@@ -18,8 +18,7 @@ type source struct {
 	of []int // positions of these trainings in cells
 }
 
-// listStoresToMake returns the stores to make for trainings that name no features: one for each combination of backbone
-// and preprocessing.
+// listStoresToMake returns the stores for trainings that name no features: one for each backbone and preprocessing.
 func (s *Sweep) listStoresToMake(ctx context.Context) (list []source, err error) {
 	at := map[string]int{} // position in list by backbone and preprocessing
 	for k, c := range s.cells {

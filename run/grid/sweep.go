@@ -65,7 +65,7 @@ func NewSweep(o SweepOptions) (*Sweep, error) {
 	s.Axes = slices.Clone(o.Axes)
 	switch {
 	case len(s.Axes) == 0:
-		return nil, newMisuse("vary", "expected at least one KEY=VALUE,VALUE,…")
+		return nil, newMisuse("vary", "expected KEY=VALUE,VALUE,… at least once")
 	case s.Draws < 0:
 		return nil, newMisuse("draws", "found %d, expected 1 or more", s.Draws)
 	case s.Dir == "":
@@ -161,8 +161,7 @@ func (s *Sweep) openGrid(note func(format string, args ...any)) {
 	}
 }
 
-// readManifest reads the manifest. It checks that the common feature store, if there is one, and validation images
-// exist.
+// readManifest reads the manifest. It checks that validation images and any common feature store exist.
 func (s *Sweep) readManifest() (err error) {
 	data := s.cells[0].cfg.Data
 	if s.data, err = datasets.ReadFile(data.Manifest,

@@ -155,8 +155,7 @@ func (m *inMemory) Append(x blas32.General, _ []features.Bad) error {
 	return nil
 }
 
-// Save writes a head and its network. The head contains the network's SHA-256, so that files of two states are not
-// mixed up.
+// Save writes a head and its network. The head contains the network's SHA-256, to detect files of different states.
 func (t *Live) Save(dir, headFile string, h *head.Head, meta models.HeadMeta) error {
 	m, err := t.buildCurrent()
 	if err != nil {

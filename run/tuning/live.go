@@ -48,8 +48,7 @@ func (t *Live) differentiateLive(o gradient.Options) (err error) {
 	return err
 }
 
-// withImageSize returns the network with the image size fixed in its input, as derivatives require. Saved networks keep
-// free sizes.
+// withImageSize returns the network with a fixed image size, as derivatives require. Saved networks keep free sizes.
 func (t *Live) withImageSize() *graph.Model {
 	p := t.Backbone.Preprocessing
 	for _, d := range t.model.Graph.DataInputs()[0].Shape[1:] {

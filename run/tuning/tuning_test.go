@@ -326,7 +326,7 @@ func TestDrawn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "as drawn") })
+		said := slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "is untrained") })
 		if live.Drawn != c.drawn || live.Settings.BatchNorm != c.want || said != (c.want == config.TrainNorm) {
 			t.Errorf("%s: drawn %v, %s, said %q", name, live.Drawn, live.Settings.BatchNorm, notes)
 		}
