@@ -77,14 +77,14 @@ var networks = []Network{
 		}},
 }
 
-// normalisedConv is a convolution that keeps the size of maps up to its stride, batch normalisation and a rectifier.
+// normalisedConv adds a convolution with padding, a batch normalisation and a rectifier.
 func normalisedConv(p *Plan, out, kernel, stride int) {
 	p.Conv(out, kernel, stride, kernel/2, false)
 	p.BatchNorm()
 	p.Relu()
 }
 
-// residualLayers adds a stem and three stages of blocks.
+// residualLayers adds a stem and three stages of residual blocks.
 func residualLayers(p *Plan, blocks int) {
 	p.Stage("stem", func() { normalisedConv(p, 16, 3, 1) })
 	for i, out := range []int{16, 32, 64} {
@@ -97,7 +97,8 @@ func residualLayers(p *Plan, blocks int) {
 	p.GlobalAverage()
 }
 
-// ResidualBlock adds two convolutions to their input, and a rectifier. With halve, they halve the side of the maps.
+// ResidualBlock adds a block that sums two convolutions and their input, and a rectifier. With halve, it halves the
+// side of the maps.
 func ResidualBlock(p *Plan, out int, halve bool) {
 	stride, shortcut := 1, func() {}
 	if halve {
