@@ -76,7 +76,7 @@ func (r *Registry) checkChanged(path, sum string) error {
 		}
 		at, _ := r.Locate(e)
 		if there, err := os.Stat(at); err == nil && os.SameFile(here, there) {
-			return fmt.Errorf("models: %s has sha256 %s, expected %s as recorded for %q: the file has changed: restore it, "+
+			return fmt.Errorf("models: %s has changed: sha256 %s, expected %s as recorded for %q: restore it, "+
 				"or record it again (winnow models remove %s, winnow models add FILE)", path, sum, e.SHA256, e.Name,
 				e.Name)
 		}
