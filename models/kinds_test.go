@@ -80,7 +80,7 @@ func TestPresetKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for preset, differs := range map[string]string{"caffe": "", "bn-inception": "differs in mean",
-		"imagenet": "differs in channels, scale, mean, std and is not used", "clip": "resize, interpolation, channels"} {
+		"imagenet": "differs in channels, scale, mean, std and is ignored", "clip": "resize, interpolation, channels"} {
 		b, err := r.Resolve(file, Settings{Preset: preset})
 		if err != nil || b.Preprocessing != added.Preprocessing {
 			t.Errorf("%s: %v, %v", preset, b.Preprocessing, err)
