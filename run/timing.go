@@ -62,7 +62,7 @@ func (r *Training) Time(ctx context.Context, skip, most int) (t Timing, err erro
 func (r *Training) Pace(ctx context.Context) (time.Duration, error) {
 	timed, err := r.Time(ctx, warmUp, timedSteps)
 	if err == nil && len(timed.Seconds) == 0 {
-		err = fmt.Errorf("the training has %s, too few to time", text.Plural(r.Steps, "step"))
+		err = fmt.Errorf("%s, too few to time", text.Plural(r.Steps, "step"))
 	}
 	return timed.Each(), err
 }

@@ -115,7 +115,7 @@ func TestAuditCleans(t *testing.T) {
 		t.Errorf("--relabel: %d labels changed, %d of them for the right one", changed, mended)
 	}
 	rows, stderr := audit("--drop", "--share", "0.5", "--split", "train,validation")
-	if gone, _, eval := dropped(rows); gone != 320 || eval == 0 || !strings.Contains(stderr, "cannot be compared") {
+	if gone, _, eval := dropped(rows); gone != 320 || eval == 0 || !strings.Contains(stderr, "not comparable with") {
 		t.Errorf("all splits: %d dropped, %d not for training; %s", gone, eval, stderr)
 	}
 }

@@ -220,7 +220,7 @@ func TestTrainOnDecisions(t *testing.T) {
 	decided(t, filepath.Join(w.dir, "more.db"), "page", d, map[string]string{"c01/02.jpg": "", "c01/03.jpg": ""})
 	code, _, stderr := call(context.Background(), w.args(out, "--screen", "fitted", "--epochs", "2", "--resume",
 		"--decisions", filepath.Join(w.dir, "more.db"))...)
-	if code == 0 || !strings.Contains(stderr, "began with other decisions") {
+	if code == 0 || !strings.Contains(stderr, "started with different decisions") {
 		t.Errorf("%d: %s", code, stderr)
 	}
 }

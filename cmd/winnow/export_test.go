@@ -115,7 +115,7 @@ func TestExport(t *testing.T) {
 	if readFile(t, at("e.onnx")) != first {
 		t.Error("the same export gave another file")
 	}
-	if !strings.Contains(text, "agrees with winnow's own on 16 pictures of random pixels: largest difference") ||
+	if !strings.Contains(text, "agrees with winnow's own on 16 images of random pixels: largest difference") ||
 		strings.Contains(text, "embeddings  ") {
 		t.Errorf("output:\n%s", text)
 	}

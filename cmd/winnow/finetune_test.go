@@ -53,7 +53,7 @@ func TestFinetune(t *testing.T) {
 	_, stderr := mustCall(t, tuneArgs("whole", "all", settings...)...)
 	holds(t, stderr, "making the features of the backbone before training, into whole/features",
 		"fine-tuning glyphnet: 384704 of its 384704 weights (100 %), in 10 tensors, batch normalization frozen",
-		"the backbone rests for the first 4 of 12 steps", "the head starts again, whitened by",
+		"the backbone is frozen for the first 4 of 12 steps", "the head starts again, as the whitening",
 		"untrained head: validation P@1")
 	if n := cutAgain(t, 2, tuneArgs("cut", "all", append(settings, "--resume")...), nil); n < 2 {
 		t.Errorf("the run was interrupted %d times, expected 2 or more", n)
@@ -186,9 +186,9 @@ func TestFinetuneFromAStage(t *testing.T) {
 	_, chunked := mustCall(t, tuneArgs("chunked", "stage3", "--features", "kept/features", "--set",
 		"finetune.chunk=5")...)
 	for text, want := range map[string]string{
-		kept:    "the frozen part was run once over 72 images: ",
+		kept:    "the frozen part was run once on 72 images: ",
 		small:   "more than the cache limit of 1.0 KiB: it is computed again for every batch",
-		none:    "nothing is cached: the frozen part runs for every batch",
+		none:    "the cache is off: the frozen part runs for every batch",
 		staged:  "fine-tuning glyphnet: 384080 of its 384704 weights (99.8 %), in 8 tensors",
 		chunked: "fine-tuning glyphnet: 332096 of its 384704 weights (86.3 %), in 4 tensors",
 	} {
@@ -267,7 +267,7 @@ func TestFinetunedRunFolder(t *testing.T) {
 	if err := os.Remove(backboneFile); err != nil {
 		t.Fatal(err)
 	}
-	fails(t, 1, "run: holds no backbone.onnx, which head.winnow was trained with", "eval", "run")
+	fails(t, 1, "run: contains no backbone.onnx, which head.winnow was trained with", "eval", "run")
 	if mustCall(t, "train", "--resume", "--out", "run"); readFile(t, backboneFile) != whole {
 		t.Error("the lost network was not written again by the run that goes on")
 	}

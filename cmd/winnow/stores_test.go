@@ -62,7 +62,7 @@ func TestObjectStore(t *testing.T) {
 		}
 		there.out = a.out // the store of the local images is reused
 		if code, out, errs := there.extract(t, t.Context()); code != 0 || !strings.Contains(out,
-			"it was complete: nothing to do") {
+			"the store was complete: nothing to do") {
 			t.Errorf("%s: %s%s", root, out, errs)
 		}
 	}

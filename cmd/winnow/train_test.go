@@ -168,7 +168,7 @@ func TestTrainCommand(t *testing.T) {
 	t.Run("resuming a finished run says the same", func(t *testing.T) {
 		code, again, stderr := call(context.Background(), "train", "--resume", "--out", out)
 		if code != 0 || !strings.Contains(again, "on the images that chose its state") || !strings.Contains(stderr,
-			"going on after step") {
+			"continuing after step") {
 			t.Errorf("exit %d\n%s%s", code, again, stderr)
 		}
 	})
@@ -266,7 +266,7 @@ func TestTrainOnImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, stderr := mustCall(t, train("whole", "--resume")...); !strings.Contains(stderr,
-		"going on after step 12 of 12") || strings.Contains(stderr, "making the features") {
+		"continuing after step 12 of 12") || strings.Contains(stderr, "making the features") {
 		t.Error(stderr)
 	}
 }

@@ -63,7 +63,7 @@ func TestTrainMethods(t *testing.T) {
 		}
 		mustCall(t, "eval", out, "--split", "validation")
 		if _, stderr := mustCall(t, "audit", out, "--top", "3"); !strings.Contains(stderr,
-			"judging its embedding with vmf") {
+			"scoring its embedding with vmf") {
 			t.Errorf("%s: audit: %s", method, stderr)
 		}
 	}

@@ -335,8 +335,8 @@ func (c *Decided) Sentences() (list []string) {
 			list = append(list, "How the checked images were chosen is unknown: they improve the scores, but give no "+
 				"estimate of how many other labels are wrong.")
 		default:
-			list = append(list, fmt.Sprintf("Not all checked images were drawn at random: they improve the scores, but "+
-				"give no estimate of how many other labels are wrong; checks of %d random images would.", Checked))
+			list = append(list, fmt.Sprintf("Not all checked images were drawn at random: they improve the scores, "+
+				"but give no estimate of how many other labels are wrong; checks of %d random images would.", Checked))
 		}
 	}
 	if c.Stale > 0 {

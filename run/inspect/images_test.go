@@ -242,7 +242,7 @@ func TestPhotosChange(t *testing.T) {
 		!slices.Contains(a.Reading.Left, datasets.Left{Reason: "in no class folder", Of: "pictures", Files: 1}) {
 		t.Errorf("the unlabelled image is not reported: %s, %+v", s.told, a.Reading)
 	}
-	if s.seen != 2 || !strings.Contains(s.told, "2 images came, the first is ") || len(a.LeftOut) != 1 ||
+	if s.seen != 2 || !strings.Contains(s.told, "2 images added, the first is ") || len(a.LeftOut) != 1 ||
 		a.LeftOut[0].Path != broken || a.Unjudged != 1 {
 		t.Errorf("%d embedded, left out %+v, %d not scored: %s", s.seen, a.LeftOut, a.Unjudged, s.told)
 	}
@@ -308,7 +308,7 @@ func TestPhotosInterrupted(t *testing.T) {
 	}
 	s.audit(t)
 	if all := drawnClasses * drawnImages; s.seen >= all || s.seen == 0 ||
-		!strings.Contains(s.told, fmt.Sprintf("going on after %d of %d images", all-s.seen, all)) {
+		!strings.Contains(s.told, fmt.Sprintf("continuing after %d of %d images", all-s.seen, all)) {
 		t.Errorf("%d images embedded after the interruption: %s", s.seen, s.told)
 	}
 }

@@ -240,8 +240,7 @@ func (m *material) readRun(ctx context.Context, in Input, h Host) error {
 	return m.useFilter(r, h.Note)
 }
 
-// useFilter selects the scorer that the user named, else the run's filter if it can score a whole set, else the default
-// filter.
+// useFilter selects the scorer that the user named, else the run's filter if it can score a set, else the default.
 func (m *material) useFilter(r *folder.Run, note func(string, ...any)) error {
 	f := r.Config.Filter.In(1)
 	rate := f.Rate

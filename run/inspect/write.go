@@ -59,8 +59,7 @@ func (a *Report) Save(ctx context.Context, f Files, note func(format string, arg
 	return nil
 }
 
-// writeList writes the images to a file in the format of its extension ([suspects.FormatOf]). A .json file holds the
-// whole audit.
+// writeList writes the images in the format of the file's extension ([suspects.FormatOf]), to .json the whole audit.
 func (a *Report) writeList(ctx context.Context, path string) error {
 	format, err := suspects.FormatOf(path)
 	if err != nil {
