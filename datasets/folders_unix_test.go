@@ -12,8 +12,9 @@ import (
 	"winnow/datasets"
 )
 
-// TestFoldersWithPipes: a pipe or device named like an image is not a sample. Links to files are, and so are broken
-// links, which their reader reports. A manifest that is a pipe is rejected, not waited for.
+// TestFoldersWithPipes checks that a pipe or device named like an image is not a sample. Links to files are samples,
+// and so are broken links, which give an error when read. A pipe given as a manifest is an error; the reader does not
+// wait for it.
 func TestFoldersWithPipes(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, "birds", name) }

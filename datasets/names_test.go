@@ -9,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// oddNames are names that programs change or take for each other.
+// oddNames are names that programs tend to change or to confuse.
 var oddNames = []string{"tench", "tench ", " tench", "Tench", "caf\u00e9", "cafe\u0301", "1", "1.0", "01", "nan",
 	"None", "null", "a,b", `q"t`, "x;y", "tab\tx", "fish", "\ufb01sh", "#1", "-", "0x1", "true"}
 
-// Names of classes stay as they are from the folder to the list, from the list to its copy, and in every form.
+// Class names stay unchanged from the folder to the manifest and from the manifest to its copy, in every format.
 func TestNamesAreKept(t *testing.T) {
 	var files []string
 	for _, n := range oddNames {
@@ -56,7 +56,7 @@ func TestNamesAreKept(t *testing.T) {
 		if diff := cmp.Diff(d.Samples, again.Samples); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		for i := range again.Samples { // every label becomes each of its twins
+		for i := range again.Samples { // relabel with every similar name
 			other := again.Classes[(again.Samples[i].Label+1)%len(again.Classes)]
 			fixed, _, err := fixAt(from, again, map[int]Decision{i: {Label: other}})
 			if err != nil {
