@@ -39,7 +39,7 @@ func readParquet(ctx context.Context, source location.Source, list *shards.List,
 	var left leftList
 	for i, s := range all {
 		parts = append(parts, buildDataset(s.rows, s.columns))
-		left.addMany("without an image", "rows", path.Join(list.Names[i], s.images), int(s.lost))
+		left.addMany("without an image, hence unreadable", "rows", path.Join(list.Names[i], s.images), int(s.lost))
 		all[i] = nil
 	}
 	d := Merge(parts...)
@@ -63,7 +63,7 @@ func (o ReadOptions) readParquetColumns(ctx context.Context, name string, source
 	}
 	s.lost = f.Nulls(s.images)
 	for _, other := range f.Images {
-		f.Leave(other) // skip other image columns: their bytes are not text
+		f.Leave(other) // image bytes are not text
 	}
 	ending := -1
 	if f.TakePath(s.images) {
