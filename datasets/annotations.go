@@ -41,8 +41,7 @@ type photo struct {
 type annotations struct {
 	form  string
 	parse func(text []byte, about *subject) ([]photo, error)
-	// For a format with one file per image: the file extension, and the folders that replace the image folder in the
-	// path.
+	// For a format with one file per image: the file extension, and the folders that replace the image folder in paths.
 	ending  string
 	folders []string
 }

@@ -131,8 +131,8 @@ func findPair(columns map[string]int, lists ...string) (at []int) {
 	return nil
 }
 
-// takeRecord replaces the path of a row by the crop of its box. It returns false, and counts the row, if it has no
-// usable box.
+// takeRecord replaces the path of a row by the crop of its box. If there is no usable box, it counts the row and
+// returns false.
 func (b *boxColumns) takeRecord(r *row, record []string) bool {
 	b.rows++
 	if _, _, cropped := CutCrop(r.path); cropped {

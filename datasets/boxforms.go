@@ -77,8 +77,8 @@ func computeBounds(v []float64) (low, high [2]float64) {
 	return low, high
 }
 
-// scaleBoxToShares converts the corners of a box from shares of the image's sides to left, top, width and height in
-// pixels.
+// scaleBoxToShares converts a box given by its corners, in shares of the image's sides, to left, top, width and height
+// in pixels.
 func scaleBoxToShares(low, high [2]float64, width, height float64) []float64 {
 	pixels := func(share, side float64) float64 { return math.Round(share*side*1e4) / 1e4 }
 	return []float64{pixels(low[0], width), pixels(low[1], height), pixels(high[0]-low[0], width),

@@ -26,8 +26,7 @@ type Problem struct {
 	Reason string `json:"reason"`
 }
 
-// Duplicates are samples with the same file or with the same bytes; in an audit, also samples that show the same
-// image.
+// Duplicates are samples with the same file or the same bytes; in an audit, also samples that show the same image.
 type Duplicates struct {
 	Paths      []string `json:"paths"`
 	Labels     []string `json:"labels"`      // the given label of each

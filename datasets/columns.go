@@ -9,8 +9,7 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Names gives the column names (or JSON keys) of a table. "" selects winnow's own name or, for path and label, a
-// common name.
+// Names gives a table's column names (or JSON keys). "" selects winnow's own name or, for path and label, a common one.
 type Names struct{ Path, Label, Split, True string }
 
 // The columns with a meaning, as indexes into ownNames.
@@ -91,8 +90,8 @@ func (o ReadOptions) findColumns(header []string) (at places, guessed string, er
 	return at, strings.Join(said, " and "), nil
 }
 
-// findColumn returns the position of a column, by its exact name or else ignoring letter case and the separators
-// between words.
+// findColumn returns the position of a column by its exact name or, if there is none, ignoring letter case and the
+// separators between words.
 func findColumn(header []string, name string) int {
 	if i := slices.Index(header, name); i >= 0 {
 		return i

@@ -68,8 +68,8 @@ func (d *Dataset) Select(split string) []int {
 	return rows
 }
 
-// SourceRows returns the smallest possible number of rows in the source: the last row kept as a sample or recorded as
-// a repeat, plus 1.
+// SourceRows returns the smallest possible number of rows of the source: the number of the last row that became a
+// sample or a repeat, counted from 1.
 func (d *Dataset) SourceRows() int {
 	n := 0
 	for i := range d.Samples {
@@ -241,8 +241,7 @@ func (d *Dataset) JoinSplits() {
 	d.leaveOut(gone)
 }
 
-// isRetrievalSplit reports whether a split may share images with another retrieval split: a query is excluded from
-// its own gallery.
+// isRetrievalSplit reports whether a split may share images with another one: a query is never its own gallery image.
 func isRetrievalSplit(split string) bool { return split == Query || split == Gallery }
 
 // leaveOut removes samples and updates the positions in Repeats.

@@ -209,8 +209,7 @@ func (c *classFolders) listClassRows(at, split string) (rows []row, columns []st
 	return rows, []string{domainColumn}, nil
 }
 
-// domainColumn is the column with the folder above the class folder, if the same class folders repeat in several
-// folders.
+// domainColumn is the column with the folder above the class folder, if class folders repeat in several folders.
 const domainColumn = "folder"
 
 // splitFolders returns the splits that folders are named after. It accepts split names such as train, and names that
@@ -266,8 +265,7 @@ func (c *classFolders) explainLoose(where string) error {
 		"write a list with the columns path and label", where)
 }
 
-// viewNames lists names of folders with views of the same scenes, such as depth maps and masks. They never name
-// classes.
+// viewNames lists folder names for views of the same scenes, such as depth maps and masks. They never name classes.
 var viewNames = []string{"rgb", "depth", "gt", "ground_truth", "groundtruth", "masks", "labels",
 	"annotations", "disparity", "segmentation"}
 

@@ -14,8 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// folderOf makes a folder of files. A name may be followed by = and the content; otherwise the content is the start of
-// an image.
+// folderOf makes a folder of files. In a name, = precedes the content, which by default is the start of an image.
 func folderOf(t *testing.T, files ...string) string {
 	t.Helper()
 	texts := map[string]string{}

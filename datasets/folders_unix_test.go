@@ -12,9 +12,8 @@ import (
 	"winnow/datasets"
 )
 
-// TestFoldersWithPipes checks that a pipe or device named like an image is not a sample. Links to files are samples,
-// and so are broken links, which give an error when read. A pipe given as a manifest is an error; the reader does not
-// wait for it.
+// TestFoldersWithPipes checks that a pipe or device named like an image is not a sample. A link to a file is a sample;
+// a broken link is one as well, and gives an error when read. A pipe given as a manifest is an error.
 func TestFoldersWithPipes(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, "birds", name) }

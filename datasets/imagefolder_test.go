@@ -17,8 +17,7 @@ func tree(files map[string]string) fstest.MapFS {
 	return fsys
 }
 
-// An imagefolder is read through its metadata, above or inside the splits, with labels from a column or from folder
-// names.
+// An imagefolder is read through metadata above or inside the splits, with labels from a column or from folder names.
 func TestImageFolder(t *testing.T) {
 	for _, c := range []struct {
 		files map[string]string

@@ -26,8 +26,8 @@ const (
 	CSV   Format = "csv"   // header path,label[,split][,true_label][,…]
 	TSV   Format = "tsv"   // the same columns separated by tabs
 	JSONL Format = "jsonl" // one object per line with the same keys
-	// Folders is one folder per class, optionally below train/, validation/, test/ …; unlike Auto, it ignores metadata
-	// files and boxes.
+	// Folders is one folder per class, optionally below train/, validation/, …; unlike Auto, it ignores metadata and
+	// boxes.
 	Folders Format = "folders"
 	Classes Format = "classes" // one folder per class, even if a folder is named after a split
 	// PRISM is a list without a header: path,label as released for PRISM, or path label as for ImageNet.

@@ -247,8 +247,7 @@ func TestSmallCluster(t *testing.T) {
 	}
 }
 
-// TestOneShot checks that with OneShot targets are surviving classes, so no image is clustered twice. Without OneShot,
-// some images are.
+// TestOneShot checks that with OneShot only surviving classes are targets, so that no image is clustered twice.
 func TestOneShot(t *testing.T) {
 	labels, classes := named(10, 20)
 	for _, oneShot := range []bool{true, false} {

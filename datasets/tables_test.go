@@ -118,8 +118,7 @@ func TestReadManifest(t *testing.T) {
 	}
 }
 
-// Columns named by the user take precedence over winnow's own, which become other columns; a written manifest reads the
-// same.
+// Columns named by the user take precedence over winnow's own, which become others; a written manifest reads the same.
 func TestNamedColumns(t *testing.T) {
 	const want = "path,label,split,true_label,other_label\na.jpg,x,test,y,7\nb.jpg,y,train,,8\n"
 	for _, text := range []string{

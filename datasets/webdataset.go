@@ -48,8 +48,7 @@ func webName(name string) (key, ending string, ok bool) {
 	return dir + stem, ending, ok && stem != "" && ending != ""
 }
 
-// readWebDataset reads tar files in the WebDataset format: files whose names differ only in the extension form a
-// sample.
+// readWebDataset reads WebDataset's tar files: files whose names differ only in the extension form a sample.
 func readWebDataset(ctx context.Context, source location.Source, list *shards.List,
 	opts ReadOptions) (*Dataset, error) {
 	all := make([]*webShard, len(list.Names))

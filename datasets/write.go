@@ -51,8 +51,7 @@ func writeCSV(w io.Writer, d *Dataset, paths string) error {
 	return out.Error()
 }
 
-// WriteFile atomically writes d as a CSV manifest, as Write does. note, if not nil, receives a line about images left
-// out.
+// WriteFile atomically writes d as a CSV manifest, as Write does. note may be nil; it reports images left out.
 func WriteFile(name string, d *Dataset, note func(format string, args ...any)) error {
 	if n := len(d.Samples) - len(d.keepNamed().Samples); n > 0 && note != nil {
 		k := slices.IndexFunc(d.Samples, func(s Sample) bool { return !utf8.ValidString(s.Path) })

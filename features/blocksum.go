@@ -18,8 +18,7 @@ const sumBlock = 1 << 14
 // sumWidth is the size of a stored checksum in bytes.
 const sumWidth = 8
 
-// blockSums holds the checksums of a file's blocks and records which blocks were verified. It is safe for concurrent
-// use.
+// blockSums holds the checksums of a file's blocks and records which are verified. It is safe for concurrent use.
 type blockSums struct {
 	sums []uint64
 	seen []atomic.Uint32 // one bit per block

@@ -306,8 +306,7 @@ func TestLock(t *testing.T) {
 	mustCreate(t, dir, testPlan(10), false).Close()
 }
 
-// unsealed returns a store's files with store.json in the unsealed form of earlier versions, so that its fields are
-// checked.
+// unsealed returns a store's files with store.json without its seal, as earlier versions wrote it, to check its fields.
 func unsealed(t *testing.T, files map[string]string) map[string]string {
 	t.Helper()
 	body, _, found := strings.Cut(files[storeFile], ",\n  \"checksum\"")

@@ -67,7 +67,7 @@ func TestViews(t *testing.T) {
 		}
 		for i, r := range rows {
 			for j := range plan.Dim {
-				if got, want := Row(mean, i)[j], value(plan, r, 1, j); got != want { // equal spacing: the mean is the second view
+				if got, want := Row(mean, i)[j], value(plan, r, 1, j); got != want { // the mean is the second view
 					t.Errorf("mean of row %d: %v, expected %v", r, got, want)
 				}
 				if got, want := Row(all, 2*len(rows)+i)[j], value(plan, r, 2, j); got != want {
@@ -181,8 +181,7 @@ func TestViewsResume(t *testing.T) {
 	}
 }
 
-// TestFloat16Limits checks that values outside float16's range are an error that names the image, and that subnormals
-// are kept.
+// TestFloat16Limits checks that values outside float16's range give an error that names the image.
 func TestFloat16Limits(t *testing.T) {
 	plan := viewPlan(4, Float16)
 	for _, c := range []struct {

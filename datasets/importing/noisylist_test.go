@@ -18,8 +18,7 @@ func given(t *testing.T, text string) *datasets.Dataset {
 	return list
 }
 
-// TestGiven checks that the list's labels become the given labels and the dataset's labels the true labels, and that
-// nothing else changes.
+// TestGiven checks that the list gives the given labels and the dataset the true labels, and changes nothing else.
 func TestGiven(t *testing.T) {
 	list := given(t, "@001.Bird/Bird_0001.jpg,1\n@001.Bird/Bird_0002.jpg,100\n"+
 		"@100.Bird/Bird_0003.jpg,101\n@999.Bird/none.jpg,1\n")
@@ -49,8 +48,7 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-// TestGivenDissolved checks labels from 0, which are clusters: each is named after the class that it contains
-// completely.
+// TestGivenDissolved checks labels from 0, which are clusters: each is named after the class that it contains fully.
 func TestGivenDissolved(t *testing.T) {
 	list := given(t, "@001.Bird/Bird_0001.jpg,7\n@001.Bird/Bird_0002.jpg,0\n"+
 		"@100.Bird/Bird_0003.jpg,0\n@100.Bird/Bird_0004.jpg,0\n")

@@ -23,9 +23,8 @@ func newOfficial(note string, counts ...count) map[string]Protocol {
 }
 
 // caltech256 is Caltech-256: one folder per class in 256_ObjectCategories, such as 001.ak47. 257.clutter is not a class
-// and is left out. The publisher gives no split; here 60 images per class are for training, the largest number in the
-// curves of its report. [drawClassFiles] chooses the same images on every machine. SCL-RHE (004) does not state its
-// split.
+// and is left out. The publisher gives no split; here 60 images per class are for training, as at most in its report's
+// curves, and [drawClassFiles] chooses them, the same on every machine. SCL-RHE (004) does not state its split.
 //
 // Source: Griffin, Holub, Perona, "Caltech-256 object category dataset", 2007: 30,607 images, 827 of them clutter.
 var caltech256 = Preset{

@@ -22,8 +22,7 @@ func isMNISTHere(fsys fs.FS) bool {
 	return findIdx(fsys, "train", "images", 3) != "" || findIdx(fsys, "t10k", "images", 3) != ""
 }
 
-// findIdx returns the name of an image or label file, as published or as renamed by some unpackers, or "" if there is
-// none.
+// findIdx returns the name of an image or label file, as published or as some unpackers rename it; "" if none exists.
 func findIdx(fsys fs.FS, part, what string, dimensions int) string {
 	for _, format := range []string{"%s-%s-idx%d-ubyte", "%s-%s-idx%d-ubyte.gz", "%s-%s.idx%d-ubyte"} {
 		name := fmt.Sprintf(format, part, what, dimensions)
@@ -128,7 +127,7 @@ func decodeIdx(r io.Reader, dimensions int) (sizes []int, data []byte, err error
 	for i := range dimensions {
 		size := binary.BigEndian.Uint32(head[4+4*i:])
 		if total *= uint64(size); total == 0 || total > 1<<31 {
-			return nil, nil, fmt.Errorf("dimension %d has size %d, expected 1 or more, and %d bytes at most", i+1, size, 1<<31)
+			return nil, nil, fmt.Errorf("size %d is %d, expected 1 or more, and at most %d bytes", i+1, size, 1<<31)
 		}
 		sizes = append(sizes, int(size))
 	}

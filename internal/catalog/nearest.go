@@ -7,9 +7,8 @@ import (
 	"unicode"
 )
 
-// Nearest returns the known name most similar to name: a name that starts with it, or the name with the smallest edit
-// distance, which may be at most a third of its letters. It ignores case and word separators, and returns "" if no name
-// is similar.
+// Nearest returns the known name most similar to name, ignoring case and word separators: a name that starts with it,
+// or one with the smallest edit distance, at most a third of its letters. It returns "" if no name is similar.
 func Nearest(name string, known []string) string {
 	asked := extractLetters(name)
 	best, found := len(asked)/3+1, ""

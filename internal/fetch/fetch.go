@@ -52,8 +52,7 @@ type download struct {
 
 // File downloads a file to path, which must not exist, from the first of its places that has it.
 //
-// note reports a place that failed. progress reports the bytes received, the total, and the bytes of an earlier
-// transfer.
+// note reports a place that failed. progress reports the bytes received, in total, and from an earlier transfer.
 func File(ctx context.Context, file Source, path string, note func(fact string),
 	progress func(done, total, earlier int64)) error {
 	part, err := regular.OpenOwn(path+".part", os.O_RDWR|os.O_CREATE, 0o644)
@@ -99,8 +98,7 @@ func File(ctx context.Context, file Source, path string, note func(fact string),
 // errOther reports that a place has a file with another content.
 var errOther = errors.New("another version or a damaged file")
 
-// fetchFrom appends the missing bytes from one place and checks the checksum. If the checksum is wrong, it deletes the
-// part.
+// fetchFrom appends the missing bytes from one place and checks the sha256. If it is wrong, the part is deleted.
 func (d *download) fetchFrom(ctx context.Context, place string) error {
 	if d.done < d.Size {
 		if err := d.appendFrom(ctx, place); err != nil {

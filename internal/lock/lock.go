@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Name is the lock file of a folder. It contains the number of the process that holds the lock, and is empty when
-// unlocked.
+// Name is the lock file of a folder. It contains the process number of the holder, and is empty when unlocked.
 const Name = ".lock"
 
 // Held is the error if another process, or another writer in this process, holds a folder.

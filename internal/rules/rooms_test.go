@@ -244,8 +244,7 @@ var rooms = []Room{
 		"cmd/winnow/program cmd/winnow/term"},
 }
 
-// only lists external packages, with all packages below them, and the only rooms (separated by spaces) that may import
-// them.
+// only lists external packages (with packages below) and the only rooms, separated by spaces, that may import them.
 var only = map[string]string{
 	"gorgonia.org":                      "head",
 	"github.com/yalue/onnxruntime_go":   "backbone/ort",

@@ -68,8 +68,7 @@ func Line(s string) string { return inLine.Replace(s) }
 
 var inLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
 
-// Aligned writes rows with equal numbers of cells: the columns listed in left are left-aligned, the others
-// right-aligned.
+// Aligned writes rows with equal numbers of cells: columns listed in left are left-aligned, the others right-aligned.
 func Aligned(w io.Writer, rows [][]string, left ...int) {
 	wide := make([]int, len(rows[0]))
 	for _, row := range rows {

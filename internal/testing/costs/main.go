@@ -1,6 +1,5 @@
-// Command costs runs go test and reports the processor time of the tests. It prints one line per package and, for a
-// failed package, the output of its failed tests; at the end it lists the packages and tests with the most processor
-// time.
+// Command costs runs go test and reports the processor time of the tests. It prints one line per package and the output
+// of failed tests; at the end it lists the packages and tests with the most processor time.
 //
 //	costs [flags of go test] packages
 //

@@ -6,8 +6,7 @@
 // It writes list.csv (path,label,split; 1 % of the classes are for validation, the others for training), images.zip (a
 // 2×2 image each, all different) and features/ (class centres with noise). A relative -out is relative to this folder.
 //
-// With -index it writes index/ instead, with the same vectors for winnow search, and the queries one.npy and
-// hundred.npy:
+// With -index it writes index/ instead, with the same vectors, and the queries one.npy and hundred.npy:
 //
 //	go test ./internal/testing/million -run Make -n 1000000 -d 512 -index -out $PWD/million
 //	winnow search --index million/index million/hundred.npy --json

@@ -60,8 +60,7 @@ func message(to []byte, number protowire.Number, content []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(to, number, protowire.BytesType), content)
 }
 
-// each visits the fields of a well-formed message; field is all bytes of a field, content those of a length-delimited
-// field.
+// each visits the fields of a well-formed message; field holds all bytes of a field, content only its value.
 func each(m []byte, visit func(number protowire.Number, field, content []byte)) {
 	for len(m) > 0 {
 		num, kind, tag := protowire.ConsumeTag(m)

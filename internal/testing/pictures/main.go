@@ -167,8 +167,7 @@ func (m *maker) reviewing(ctx context.Context, args []string,
 	if err != nil {
 		return "", err
 	}
-	// A cookie belongs to a host, not to a port, so this server can set the reviewer's name before redirecting the
-	// browser.
+	// A cookie belongs to a host, not a port, so this server can set the reviewer's name before redirecting.
 	door, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err

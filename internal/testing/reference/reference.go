@@ -43,8 +43,7 @@ func Root(t testing.TB) string {
 	}
 }
 
-// Asset returns the path of a file in the assets folder. If the file is missing, the test is skipped (with CI=true, it
-// fails).
+// Asset returns the path of a file in the assets folder. If it is missing, the test is skipped (with CI=true, fails).
 func Asset(t testing.TB, name string) string {
 	t.Helper()
 	dir := os.Getenv("WINNOW_ASSETS")

@@ -182,8 +182,7 @@ func (s *site) read(name string) error {
 	return err
 }
 
-// follow returns the target of a page's link on the site, or nil if the target is not on the site. Linked files are
-// copied.
+// follow returns a link's target on the site, or nil if the target is not on the site. It copies linked files.
 func (s *site) follow(from string, to []byte) ([]byte, error) {
 	u, err := url.Parse(string(to))
 	if err != nil || u.Scheme != "" || u.Path == "" {
