@@ -57,8 +57,8 @@ type subject struct {
 
 // Reasons for leaving marks and images out.
 const (
-	missingPicture = "named and not there"
-	severalLabels  = "with several labels of the whole"
+	missingPicture = "listed but missing"
+	severalLabels  = "with several labels for the whole image"
 	withoutBox     = "without a box"
 	notReadable    = "not readable"
 )
@@ -160,7 +160,7 @@ func (o ReadOptions) cropMark(box []float64, shares bool, file, id string, width
 	err error) {
 	if shares && len(box) == 4 {
 		if width <= 0 || height <= 0 {
-			return "", "", fmt.Errorf("its box is given as shares of the sides of %.200q, which are not known", file)
+			return "", "", fmt.Errorf("the box is given in shares of the sides of %.200q, whose size is unknown", file)
 		}
 		box = scaleBoxToShares([2]float64{box[0], box[1]}, [2]float64{box[0] + box[2], box[1] + box[3]}, width, height)
 	}
@@ -283,7 +283,7 @@ func (t *listing) findBoxFiles(at string) (*boxFiles, error) {
 }
 
 // errOther reports that a file has another format.
-var errOther = errors.New("is of another form")
+var errOther = errors.New("has another format")
 
 // parseBoxFile reads one box file.
 func (t *listing) parseBoxFile(b *boxFiles, f boxFile) ([]photo, error) {
@@ -321,7 +321,7 @@ func (t *listing) readFolderBoxes(ctx context.Context, at, name string, opts Rea
 			return nil, err
 		}
 		if f.file == "" {
-			r.left.addOne("without a file of boxes", "pictures")
+			r.left.addOne("without a box file", "pictures")
 			continue
 		}
 		r.file, r.seen = f.file, nil
@@ -441,7 +441,7 @@ const mostSidecar = 64 << 20
 func readSmall(fsys fs.FS, file string) ([]byte, error) {
 	text, err := headOf(fsys, file, mostSidecar+1)
 	if err == nil && len(text) > mostSidecar {
-		err = fmt.Errorf("found more than %d MB, expected the boxes of one picture", mostSidecar>>20)
+		err = fmt.Errorf("found more than %d MB, expected the boxes of one image", mostSidecar>>20)
 	}
 	return bytes.TrimPrefix(text, []byte("\ufeff")), err
 }

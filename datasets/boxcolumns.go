@@ -105,7 +105,7 @@ func (o reading) findBoxColumns(header []string, at places) (*boxColumns, error)
 			"h: rename them, or remove them to read whole images", strings.Join(header, ","))
 	}
 	if o.unlabelled != nil {
-		return nil, fmt.Errorf("holds boxes, in the columns %.200q: give this file itself as the source to read them",
+		return nil, fmt.Errorf("has boxes in the columns %.200q: pass this file itself as the source to read them",
 			strings.Join(header, ","))
 	}
 	if root := cmp.Or(o.Root, o.from.Parent()); !root.IsZero() && !o.from.IsPipe() && !root.IsRemote() &&

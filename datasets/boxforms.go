@@ -53,7 +53,7 @@ func parseYOLO(text []byte, about *subject) ([]photo, error) {
 		m := labelMark{label: strconv.Itoa(class)}
 		switch n := len(about.names); {
 		case n > 0 && class >= n:
-			m.odd = fmt.Errorf("found the class %d, expected 0 to %d, as there are names", class, n-1)
+			m.odd = fmt.Errorf("found the class %d, expected 0 to %d (the named classes)", class, n-1)
 		case n > 0:
 			m.label = about.names[class]
 		}

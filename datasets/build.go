@@ -61,7 +61,7 @@ func cleanPath(p, strip string) (string, error) {
 	case isAddress.MatchString(p):
 		return "", refuseRooted(p, "an address")
 	case isDrive.MatchString(p):
-		return "", refuseRooted(p, "on a drive of Windows")
+		return "", refuseRooted(p, "on a Windows drive")
 	case path.IsAbs(p):
 		return "", refuseRooted(p, "absolute")
 	case !validPath(p):

@@ -225,11 +225,11 @@ func (d *Dataset) WriteCounts(w io.Writer) {
 func (r NoiseReport) Write(w io.Writer, split string) {
 	fmt.Fprintf(w, "%s: %d of %d labels wrong (%.2f %%; per class %.1f to %.1f %%)\n",
 		split, r.Corrupted, r.Samples, 100*r.Rate, 100*r.ClassMin, 100*r.ClassMax)
-	fmt.Fprintf(w, "pairs said alike that differ: %.2f %% (symmetric noise: %.2f %%); pairs said different that "+
-		"are alike: %.3f %% (%.3f %%)\n",
+	fmt.Fprintf(w, "pairs with one given label but two true labels: %.2f %% (symmetric noise: %.2f %%); pairs with "+
+		"two given labels but one true label: %.3f %% (%.3f %%)\n",
 		100*r.WrongPositive, 100*r.ExpectedWrongPositive, 100*r.WrongNegative, 100*r.ExpectedWrongNegative)
-	fmt.Fprintf(w, "%d true classes, %d given ones; rates of the classes deviate by %.2f %% (independent flips: "+
-		"%.2f %%)\n",
+	fmt.Fprintf(w, "%d true classes, %d given ones; standard deviation of their noise rates: %.2f %% (independent "+
+		"flips: %.2f %%)\n",
 		r.Classes, r.Labels, 100*r.ClassDeviation, 100*r.BinomialDeviation)
 }
 
@@ -296,7 +296,7 @@ func (r ToplineReport) Write(w io.Writer) {
 		fmt.Fprintf(w, "%d class(es) keep more than their share, to have two images\n", r.Raised)
 	}
 	if n := len(r.Lone); n > 0 {
-		fmt.Fprintf(w, "%d class(es) have one image, and no pair of two: %s\n", n,
+		fmt.Fprintf(w, "%d class(es) have one image and thus no pair: %s\n", n,
 			text.Line(strings.Join(text.First(r.Lone, 5), ", ")))
 	}
 }

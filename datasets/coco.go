@@ -41,7 +41,7 @@ func (i *ident) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-var errIdent = errors.New("found an id that is not a number or a text")
+var errIdent = errors.New("found an id that is neither a number nor a string")
 
 type cocoImage struct {
 	ID     ident   `json:"id"`
@@ -178,7 +178,7 @@ func (o ReadOptions) cropBox(box []float64, width, height float64) (c Crop, left
 	}
 	for _, v := range append(box[:4:4], width, height, o.CropMargin) {
 		if math.IsNaN(v) || math.Abs(v) > mostPixels {
-			return c, "", fmt.Errorf("bbox %v in a picture of %v×%v pixels, expected numbers up to %d", box, width,
+			return c, "", fmt.Errorf("bbox %v in an image of %v×%v pixels, expected numbers up to %d", box, width,
 				height, mostPixels)
 		}
 	}

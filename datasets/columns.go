@@ -58,7 +58,7 @@ func (o ReadOptions) findColumns(header []string) (at places, guessed string, er
 		}
 		i := findColumn(header, name)
 		if i < 0 || slices.Contains(at[:], i) {
-			return at, "", fmt.Errorf("header is %.200q, expected a column %.80q of its own for the %s%s",
+			return at, "", fmt.Errorf("header is %.200q, expected a separate column %.80q for the %s%s",
 				strings.Join(header, ","), name, strings.ReplaceAll(ownNames[k], "_", " "), catalog.Ask(name, header))
 		}
 		at[k] = i
@@ -107,7 +107,7 @@ func normalizeHeaderName(name string) string {
 // noteGuessed reports which columns of a table were guessed.
 func (o ReadOptions) noteGuessed(name, guessed string) {
 	if guessed != "" {
-		o.noteLines(name, []string{fmt.Sprintf("took the column %s (%s name others)", guessed, naming)})
+		o.noteLines(name, []string{fmt.Sprintf("took the column %s (%s choose others)", guessed, naming)})
 	}
 }
 

@@ -113,7 +113,7 @@ func (x *fixer) checkDecisions() error {
 		x.countDecision(i, x.d.Samples[i].Split)
 	}
 	if x.did.Rows == 0 {
-		return fmt.Errorf("all %d samples are to be dropped, expected some to stay", x.did.Dropped)
+		return fmt.Errorf("the decisions drop all %d samples, expected at least one to stay", x.did.Dropped)
 	}
 	for _, r := range x.d.Repeats {
 		x.countDecision(r.Of, r.Sample.Split)

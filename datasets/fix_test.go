@@ -169,7 +169,7 @@ func TestFixRefuses(t *testing.T) {
 		{"a.jpg,1\nb.jpg,1\n", Decision{Label: "a, b"}, `the new label "a, b" cannot be written in a list`},
 		{"path,label\na.jpg,1\n", Decision{Label: " one"}, `a.jpg: found the new label " one"`},
 		{"path,label\na.jpg,1\n", Decision{Label: ""}, `found the new label ""`},
-		{"path,label\na.jpg,1\n", Decision{Drop: true}, "all 1 samples are to be dropped"},
+		{"path,label\na.jpg,1\n", Decision{Drop: true}, "the decisions drop all 1 samples"},
 	} {
 		if _, _, err := fixText(t, c.text, ReadOptions{}, map[string]Decision{"a.jpg": c.what}); err == nil ||
 			!strings.Contains(err.Error(), c.want) {

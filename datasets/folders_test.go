@@ -157,7 +157,7 @@ func TestFoldersReading(t *testing.T) {
 	}
 	text := strings.Join(*told, "\n")
 	for _, want := range []string{"m: read as class folders below d/images", "1 picture (in no class folder)",
-		"3 .txt (no picture)", `kept apart: "Cat " and "cat"`} {
+		"3 .txt (no picture)", `as different classes: "Cat " and "cat"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told: %s", want, text)
 		}

@@ -155,7 +155,7 @@ func (t *others) recordOf(values map[string]string) []string {
 func (t *others) parseObjectRow(line []byte, rows, size int) (r row, record []string, err error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(line, &object); err != nil {
-		return r, nil, fmt.Errorf("found no whole JSON object, expected one in each line: %w", err)
+		return r, nil, fmt.Errorf("found no complete JSON object, expected one per line: %w", err)
 	}
 	values := make(map[string]string, len(object))
 	sorted := slices.Sorted(maps.Keys(object)) // sorted, so that every run orders columns the same way

@@ -127,7 +127,8 @@ func (s *studioExport) findDataKeys(data map[string]string) error {
 		at[labelColumn] = -1 // a label in the data is not the annotators' choice
 	}
 	if at[pathColumn] < 0 {
-		return fmt.Errorf("found the keys %.200s, expected the image: name it by %s", strings.Join(keys, ", "), naming)
+		return fmt.Errorf("found the keys %.200s, expected an image key: name it by %s", strings.Join(keys, ", "),
+			naming)
 	}
 	// These keys may be missing in the first task.
 	s.keys = [len(ownNames)]string{splitColumn: ownNames[splitColumn], trueColumn: ownNames[trueColumn]}

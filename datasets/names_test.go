@@ -31,7 +31,7 @@ func TestNamesAreKept(t *testing.T) {
 	}
 	for _, twins := range []string{`" tench" and "Tench" and "tench" and "tench "`, `"01" and "1" and "1.0"`,
 		`"cafe\u0301" and "caf` + "\u00e9" + `"`, `"fish" and "` + "\ufb01" + `sh"`} {
-		if !strings.Contains(strings.Join(*told, "\n"), "labels that look alike, kept apart: "+twins) {
+		if !strings.Contains(strings.Join(*told, "\n"), "similar labels kept as different classes: "+twins) {
 			t.Errorf("told %q, expected %s", *told, twins)
 		}
 	}

@@ -148,7 +148,7 @@ func className(number string, names []string) (string, error) {
 	case number == "" || number == "-1":
 		return "", nil
 	case err != nil || n < 0 || n >= len(names):
-		return "", fmt.Errorf("found %.80q, expected the number of one of %d classes", number, len(names))
+		return "", fmt.Errorf("found %.80q, expected a class number below %d", number, len(names))
 	}
 	return names[n], nil
 }

@@ -132,7 +132,7 @@ func (r *Reading) Lines() (list []string) {
 				quoted[i] = strconv.QuoteToASCII(n)
 			}
 		}
-		list = append(list, "labels that look alike, kept apart: "+strings.Join(quoted, " and "))
+		list = append(list, "similar labels kept as different classes: "+strings.Join(quoted, " and "))
 	}
 	return list
 }

@@ -126,7 +126,7 @@ func TestWrongWebDataset(t *testing.T) {
 			`a: split "later" is unknown`},
 		"no such column": {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")},
 			ReadOptions{Names: Names{Label: "kind"}},
-			`header is "(image),cls", expected a column "kind" of its own for the label`},
+			`header is "(image),cls", expected a separate column "kind" for the label`},
 		"no such picture": {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")},
 			ReadOptions{Names: Names{Path: "png"}}, `such as KEY.png next to`},
 		"a prefix": {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")}, ReadOptions{StripPrefix: "x"},

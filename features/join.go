@@ -84,7 +84,8 @@ func describeStoreDiff(a, b *Store) string {
 		return why
 	}
 	if a.Batch != b.Batch || a.Dim != b.Dim {
-		return fmt.Sprintf("batches of %d with %d values a row, batches of %d with %d", a.Batch, a.Dim, b.Batch, b.Dim)
+		return fmt.Sprintf("batches of %d with %d values per row, batches of %d with %d", a.Batch, a.Dim, b.Batch,
+			b.Dim)
 	}
 	return ""
 }

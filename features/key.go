@@ -62,7 +62,7 @@ func (k Key) matrixShape(rows, dim int) []int {
 // checkKey returns an error if the key is not valid for any store.
 func (k Key) checkKey() error {
 	if k.DType != "" && k.DType != Float16 {
-		return fmt.Errorf("element type %q, expected %s or none, which is %s", k.DType, Float16, Float32)
+		return fmt.Errorf(`element type %q, expected %s or "" (%s)`, k.DType, Float16, Float32)
 	}
 	if len(k.Views) > MaxViews {
 		return fmt.Errorf("%d views, expected at most %d", len(k.Views), MaxViews)

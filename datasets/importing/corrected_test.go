@@ -147,7 +147,7 @@ func TestCIFAR10N(t *testing.T) {
 	if n := r.Dataset.Noise(datasets.Train); n.Samples != 20 || n.Corrupted != 4 {
 		t.Errorf("found %+v, expected 4 of 20 labels wrong", n)
 	}
-	if want := "train: 4 of 20 labels are not CIFAR's (20.00 %), label set aggre"; len(r.Notes) != 1 ||
+	if want := "train: 4 of 20 labels differ from CIFAR's (20.00 %), label set aggre"; len(r.Notes) != 1 ||
 		r.Notes[0] != want {
 		t.Errorf("notes %q, expected %q", r.Notes, want)
 	}

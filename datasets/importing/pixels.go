@@ -150,8 +150,8 @@ func giveHuman(samples []sample, table map[string][]int, opts Options) error {
 		return fmt.Errorf("%.0f %% of the labels differ from CIFAR's, expected at most 50 %%: the images are in "+
 			"another order", 100*rate)
 	}
-	opts.noteObservation("train: %d of %d labels are not CIFAR's (%.2f %%), label set %s", wrong, len(train), 100*rate,
-		opts.Human)
+	opts.noteObservation("train: %d of %d labels differ from CIFAR's (%.2f %%), label set %s", wrong, len(train),
+		100*rate, opts.Human)
 	return nil
 }
 

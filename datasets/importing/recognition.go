@@ -140,7 +140,7 @@ var food101 = Preset{
 	Name: "food101", Title: "Food-101 (Bossard et al. 2014)", Files: []string{"meta/train.txt", "meta/test.txt"},
 	Default: Official, Read: func(fsys fs.FS, _ Options) ([]sample, error) { return readFood101(fsys) },
 	Protocols: map[string]Protocol{
-		Official: {Note: "750 pictures of each class train, 250 test",
+		Official: {Note: "750 images of each class train, 250 test",
 			Counts: []count{{datasets.Train, 75750, 101}, {datasets.Test, 25250, 101}}},
 		half: {Note: "the first 50 classes train, the other 51 test, as in PRISM's released list",
 			Ranges: []Range{{datasets.Train, 1, 50}, {datasets.Test, 51, 101}},

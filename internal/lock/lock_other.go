@@ -17,7 +17,7 @@ func File(*os.File) (bool, error) { return false, errors.ErrUnsupported }
 func holdFolder(dir, name string) (io.Closer, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, &Held{Dir: dir, Else: "; if none runs, remove " + name}
+		return nil, &Held{Dir: dir, Else: "; if no winnow is running, remove " + name}
 	}
 	if err != nil {
 		return nil, err

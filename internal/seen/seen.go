@@ -91,7 +91,7 @@ func (t *Tally) Words() string {
 	case 0:
 		return ""
 	case 1:
-		return "1 image changed or is gone"
+		return "1 image has changed or is missing"
 	}
-	return fmt.Sprintf("%d images changed or are gone", len(t.all))
+	return fmt.Sprintf("%d images have changed or are missing", len(t.all))
 }

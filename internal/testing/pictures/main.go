@@ -35,7 +35,7 @@ const limit = 200_000
 func main() {
 	var m maker
 	flag.StringVar(&m.winnow, "winnow", "bin/winnow", "the program, `FILE`")
-	flag.StringVar(&m.out, "out", "docs/pictures", "write the pictures to `DIR`")
+	flag.StringVar(&m.out, "out", "docs/pictures", "write the images to `DIR`")
 	flag.StringVar(&m.mnist, "mnist", "", "`DIR` of MNIST's four files")
 	flag.StringVar(&m.model, "model", "", "embed MNIST with the network `FILE`.onnx (default: train one)")
 	flag.StringVar(&m.only, "only", "", "draw only `NAME`: moving, pages, beside or digits")
@@ -83,7 +83,7 @@ func (m *maker) make(ctx context.Context) (err error) {
 		switch {
 		case m.only != "" && m.only != p.name:
 		case p.name == "digits" && m.mnist == "":
-			fmt.Println("mnist-wrong-labels.png stays as it is: it needs a folder with MNIST's four files, make " +
+			fmt.Println("mnist-wrong-labels.png is unchanged: it needs a folder with MNIST's four files, make " +
 				"pictures MNIST=DIR")
 		default:
 			if err := p.draw(ctx); err != nil {

@@ -131,7 +131,7 @@ func (m *maker) moving(ctx context.Context) error {
 			return err
 		}
 		lines = append(lines, line{Text: "winnow train --manifest " + list + " …", Typed: true},
-			line{Text: fmt.Sprintf("%.1f %% of the test pictures lie next to one of their class", 100*share),
+			line{Text: fmt.Sprintf("%.1f %% of the test images are next to an image of their class", 100*share),
 				Strong: list != "photos.csv"})
 	}
 	if err := r.terminal(ctx, 3, "", lines...); err != nil {
@@ -177,7 +177,7 @@ func (r *reel) decisions(ctx context.Context, page reviewing.Page, address strin
 func (r *reel) terminal(ctx context.Context, seconds float64, note string, lines ...line) error {
 	var b bytes.Buffer
 	if err := template.Must(template.New("terminal").Parse(terminalPage)).Execute(&b,
-		map[string]any{"Title": "raw: 24 folders, 720 pictures", "Lines": lines, "Note": note}); err != nil {
+		map[string]any{"Title": "raw: 24 folders, 720 images", "Lines": lines, "Note": note}); err != nil {
 		return err
 	}
 	file := filepath.Join(r.dir, "terminal.html")
