@@ -233,7 +233,7 @@ func (c Crop) String() string {
 	return fmt.Sprintf("%s%d:%d:%d:%d", cropMark, c.X, c.Y, c.W, c.H)
 }
 
-// cropPath returns the path of a crop of a file; id distinguishes equal crops.
+// cropPath returns the path of the crop of a file; id distinguishes crops of the same rectangle.
 func (c Crop) cropPath(file, id string) string {
 	return file + c.String() + "&id=" + url.QueryEscape(id)
 }

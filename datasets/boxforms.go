@@ -68,7 +68,7 @@ func parseYOLO(text []byte, about *subject) ([]photo, error) {
 	return []photo{p}, nil
 }
 
-// computeBounds returns the corners of the box around points x, y, x, y, …
+// computeBounds returns the corners of the bounding box of the points x, y, x, y, …
 func computeBounds(v []float64) (low, high [2]float64) {
 	low, high = [2]float64{v[0], v[1]}, [2]float64{v[0], v[1]}
 	for i, c := range v[:len(v)&^1] {

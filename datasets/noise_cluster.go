@@ -87,15 +87,15 @@ func (s SmallCluster) clusterPart(rows []int, rng *rand.Rand) ([]int, error) {
 	return clusters, err
 }
 
-// countDissolved returns how many classes of the order small cluster noise dissolves: the fewest that hold the share
-// rate of all samples, but never the last class.
+// countDissolved returns how many classes at the start of order are dissolved: the smallest number that contains the
+// share rate of all samples, but never all classes.
 func countDissolved(sizes, order []int, rate float64) int {
 	all, moved := 0, 0
 	for _, n := range sizes {
 		all += n
 	}
 	for k, class := range order {
-		// Compare shares: rate·all may round to above a whole number.
+		// Compare shares, because rate·all may be rounded to above a whole number.
 		if k == len(order)-1 || float64(moved)/float64(all) >= rate {
 			return k
 		}

@@ -365,8 +365,8 @@ func TestNoiseRefuses(t *testing.T) {
 	}
 }
 
-// The share of moved images is compared as a share: 0.81·300 rounds to above 243, although 243 of 300 images are
-// enough.
+// Enough classes dissolve for the share of moved images to reach the rate. Counts must not be compared instead:
+// 0.81·300 rounds to above 243, although 243 of 300 images are enough.
 func TestDissolvedStopsAtTheShare(t *testing.T) {
 	sizes, order := make([]int, 100), make([]int, 100)
 	for k := range sizes {

@@ -29,7 +29,7 @@ type matArray struct {
 	cells   []*matArray // elements of a cell array; for a struct, the fields of its first element, its second, …
 }
 
-// fieldOf returns a field of a struct's element, or an empty array.
+// fieldOf returns a field of one element of a struct, or an empty array.
 func (a *matArray) fieldOf(element int, name string) *matArray {
 	if k := slices.Index(a.fields, name); k >= 0 {
 		return a.cells[element*len(a.fields)+k]
@@ -81,7 +81,7 @@ const (
 	matCompressed = 15
 )
 
-// Classes of arrays; those from double on are numbers.
+// Classes of arrays; the classes from matDouble to matUint64 are numeric.
 const (
 	matCell   = 1
 	matStruct = 2

@@ -16,7 +16,7 @@ import (
 	"winnow/datasets/packed"
 )
 
-// Catalog lists the datasets that winnow knows, by name.
+// Catalog lists the datasets that winnow supports, by name.
 func Catalog() []Preset {
 	return []Preset{
 		caltech256, cars196, cars98N, cifar10, cifar100, cifar100N, cifar10N, cub200, fashionMNIST, flowers102, food101,
@@ -76,7 +76,7 @@ func newPacked(name, title string, train, classes int, read func(fs.FS) (*datase
 	}
 }
 
-// newHuman returns a dataset with human labels, of these sets, for its training images.
+// newHuman returns the dataset of with the given sets of human labels for its training images.
 func newHuman(of Preset, name, title string, sets ...string) Preset {
 	p := of
 	p.Name, p.Title, p.Human = name, title+" (Wei et al. 2022) with "+of.Title, sets

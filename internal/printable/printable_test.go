@@ -39,7 +39,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// JSON stays JSON with the same values.
+// Escaped JSON stays valid and keeps its values.
 func TestJSON(t *testing.T) {
 	var all strings.Builder
 	for r := rune(0); r < 0x3000; r++ {
