@@ -165,7 +165,7 @@ func TestCaltech(t *testing.T) {
 		return fmt.Sprint(d.Classes, len(d.Samples), len(d.Select(datasets.Train))), training
 	}
 	found, all := split()
-	inOrder := true // the first files of a class may show the same scene
+	inOrder := true // whether the training images are just the first files
 	for i := range 60 {
 		inOrder = inOrder && all[fmt.Sprintf("256_ObjectCategories/001.ak47/%04d.jpg", i+1)]
 	}
