@@ -104,7 +104,7 @@ func TestLoadRefuses(t *testing.T) {
 		}
 	}
 	if _, err := Load(t.Context(), read(t, "path,label,split\na,x,train\n"), filepath.Join(store, "none"),
-		false); hint.Of(err) != "make the features first: winnow extract" {
+		false); hint.Of(err) != "extract the features first: winnow extract" {
 		t.Errorf("no store: %v, %q", err, hint.Of(err))
 	}
 }

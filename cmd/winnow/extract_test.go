@@ -157,10 +157,10 @@ func TestExtractCommand(t *testing.T) {
 	other := filepath.Join(a.dir, "other.onnx")
 	smallNet(t, other, 0.25)
 	for want, flags := range map[string][]string{
-		"made with model":                         {"--model", other},
-		`made with preprocessing {"resize":18`:    {"--resize", "20"},
-		`"exif":true}, asked for {"resize":18`:    {"--exif=false"},
-		"made with tensor pool, asked for scores": {"--output", "scores"},
+		"made with model":                        {"--model", other},
+		`made with preprocessing {"resize":18`:   {"--resize", "20"},
+		`"exif":true}, expected {"resize":18`:    {"--exif=false"},
+		"made with tensor pool, expected scores": {"--output", "scores"},
 	} {
 		code, _, errs = a.extract(t, t.Context(), flags...)
 		if code != 1 || !strings.Contains(errs, want) || !strings.Contains(errs, "--overwrite") {

@@ -201,7 +201,7 @@ func TestSearchTellsOfGoneImages(t *testing.T) {
 	write(t, filepath.Join(s.images, "04.png"), "another picture")
 	for _, dir := range []string{index, store} {
 		text, stderr := mustCall(t, "search", "--index", dir, "07.png", "-k", "99")
-		if !strings.Contains(stderr, "2 images changed or are gone since the") || !strings.Contains(text, "(gone)") ||
+		if !strings.Contains(stderr, "2 images have changed or are missing since the") || !strings.Contains(text, "(gone)") ||
 			!strings.Contains(text, "(changed)") {
 			t.Errorf("%s: %s%s", dir, text, stderr)
 		}

@@ -20,7 +20,7 @@ var (
 	imported = regexp.MustCompile(`url\(|@import`)
 )
 
-// built is the site of this repository.
+// built returns the files of this repository's site.
 func built(t *testing.T) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,7 +43,7 @@ func built(t *testing.T) map[string]string {
 	return files
 }
 
-// leads reports whether an address leads to a file of the site and, if it names one, to an anchor in it.
+// leads reports whether a link leads to a file of the site and, if it has an anchor, to that anchor.
 func leads(files map[string]string, from, to string) bool {
 	u, err := url.Parse(to)
 	if err != nil {
@@ -61,7 +61,7 @@ func leads(files map[string]string, from, to string) bool {
 		func(m []string) bool { return m[1] == u.Fragment }))
 }
 
-// Every link and anchor leads somewhere, nothing is loaded from elsewhere, and each page has one title.
+// Every link and anchor leads to a target, nothing is loaded from elsewhere, and each page has one title.
 func TestSite(t *testing.T) {
 	files := built(t)
 	pages, links := 0, 0
@@ -104,7 +104,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// The search knows a section of each page, by addresses that exist.
+// The search index has a section of each page, with valid addresses.
 func TestSearch(t *testing.T) {
 	files := built(t)
 	text, _, ok := strings.Cut(strings.TrimPrefix(files["search.js"], "const sections = "), ";\n//")
@@ -131,7 +131,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// A broken link is an error, and a folder without a page keeps its words.
+// A broken link is an error; a link to a folder without a page keeps its text.
 func TestLinks(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {

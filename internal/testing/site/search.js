@@ -1,4 +1,4 @@
-// The search: sections that hold all words, those with words in their titles first. The list of sections comes before this.
+// The search finds sections that contain all words; matches in titles come first. The list of sections precedes this script.
 const query = document.getElementById("query"), found = document.getElementById("found"), page = document.getElementById("page");
 document.getElementById("menu").open = innerWidth >= 900;
 for (const s of sections) s.all = `${s.p} ${s.s} ${s.t}`.toLowerCase();
