@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// forgetPlan is the share of a batch that is left out, as a function of the epoch. It grows as the networks
-// learn, because they fit the right labels first and the others later.
+// forgetPlan gives the fraction of a batch that is left out in each epoch. The fraction grows during training, because
+// networks fit the correct labels first and the wrong labels later.
 //
 //	R(e) = e/(T_k - 1) · R^c  for e = 0 … T_k - 1,   R(e) = R  from T_k on
 //
@@ -32,12 +32,13 @@ func (p forgetPlan) forgetRate(epoch int) float64 {
 	return float64(epoch) * (top / float64(p.Gradual-1))
 }
 
-// smallLoss appends to dst the k rows of least loss among the listed rows (nil: all), in rising order, and
-// returns it:
+// smallLoss appends to dst the k rows with the smallest losses among the listed rows (nil: all), by rising loss,
+// and returns dst:
 //
 //	k = ⌊(1 - rate)·rows⌋, or all rows if that is 0
 //
-// Of equal losses the one listed first is chosen. NaN counts as smallest, so that it is not lost.
+// Of rows with equal losses, smallLoss chooses the row listed first. It treats NaN as the smallest loss, so that a NaN
+// is never left out.
 // Source: Han et al., NeurIPS 2018, algorithm 1, lines 4-5; k by its code. METHODS 12.1.
 func smallLoss(dst []int, losses []float64, among []int, rate float64) []int {
 	start := len(dst)
@@ -55,8 +56,8 @@ func smallLoss(dst []int, losses []float64, among []int, rate float64) []int {
 	return dst[:start+k]
 }
 
-// disagreeingRows appends to dst the rows for which two classifiers predict different classes: the first largest
-// logit of each.
+// disagreeingRows appends to dst the rows for which two classifiers predict different classes. A prediction is the
+// class with the largest logit (ties: the first).
 // Source: Yu et al., How does Disagreement Help Generalization against Label Corruption?, ICML 2019, equation
 // 1.
 func disagreeingRows[T number](dst []int, a, b Matrix[T]) []int {
