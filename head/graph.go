@@ -14,14 +14,14 @@ import (
 // graph is a Gorgonia program that computes a head for a fixed number of rows: forward part, gate, backward part.
 type graph struct {
 	x, y   blas32.General // batch×in, the memory of the program's input; batch×out
-	dy     blas32.General // batch×out, the gate's output memory
+	dy     blas32.General // batch×out, the memory of the gate's output
 	gate   *gateOp
 	params []*features.Param
-	grads  gorgonia.Nodes // gradients of params, in order, and of x if requested
+	grads  gorgonia.Nodes // gradients of params, in order, and the gradient of x if requested
 	run    func() error
 	rewind func()
 	close  func() error
-	used   int // number of rows of x that the last batch filled
+	used   int // number of rows that the last batch filled in x
 }
 
 // newGraph builds and compiles the program. If wantX, the program also computes ∂/∂x.
