@@ -14,8 +14,7 @@ import (
 // process.
 var shareProducts = sync.OnceFunc(func() { gorgonia.Use(products{}) })
 
-// products is gonum's BLAS, except that its matrix products call the current implementations of blas32 and
-// blas64.
+// products is gonum's BLAS, except that its matrix products call the current implementations of blas32 and blas64.
 type products struct{ gonum.Implementation }
 
 func (products) Sgemm(

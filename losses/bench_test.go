@@ -37,11 +37,10 @@ func benchSet(n, d, classes int, seed uint64) features.Set {
 	return s
 }
 
-// BenchmarkLoss times every loss of the catalog with its gradient. In the same loop it times the matrix products
-// that the loss needs: two against a batch or a bank, three with its own proxies. The products use ONNX
-// Runtime, as in the command, if its library is found ($WINNOW_ORT_LIB), otherwise gonum. The metrics come from the
-// fastest round: the loss's time divided by the time of its products, and the time per similarity of the products and
-// of the rest.
+// BenchmarkLoss times every loss of the catalog with its gradient. In the same loop it times the matrix products that
+// the loss needs: two against a batch or a bank, three with its own proxies. The products use ONNX Runtime, as in the
+// command, if its library is found ($WINNOW_ORT_LIB), otherwise gonum. The metrics come from the fastest round: the
+// loss's time divided by the time of its products, and the time per similarity of the products and of the rest.
 //
 // Benchmarks are named LOSS/BATCH, or LOSS/BATCHxCLASSES for a loss with proxies (100 classes, and SOP's 11,318).
 // Combinations of settings with a different cost have their own names.

@@ -31,10 +31,9 @@ type Placed interface {
 	Place() features.Place
 }
 
-// Stateful is an Encoder with numbers that training changes without a solver, such as running statistics of
-// batch normalization. The trainer keeps them with the best state and saves them in checkpoints. To restore them,
-// it writes them to Data, which the encoder reads at the next Forward. Their names must differ from the names of
-// the parameters.
+// Stateful is an Encoder with numbers that training changes without a solver, such as running statistics of batch
+// normalization. The trainer keeps them with the best state and saves them in checkpoints. To restore them, it writes
+// them to Data, which the encoder reads at the next Forward. Their names must differ from the names of the parameters.
 type Stateful interface {
 	State() []*features.Param
 }

@@ -124,8 +124,7 @@ func stillTrainer(t testing.TB, filtered bool) *Trainer {
 	return must(New(cfg))
 }
 
-// A step of the trainer allocates very little: the batches, once per epoch, and the allocations of solver and
-// schedule.
+// A step of the trainer allocates very little: the batches, once per epoch, and the allocations of solver and schedule.
 func TestStepsDoNotAllocate(t *testing.T) {
 	tr := stillTrainer(t, false)
 	must(tr.trainStep())

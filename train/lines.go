@@ -89,8 +89,7 @@ func (l *lineFile) closeLines() error { return l.file.Close() }
 // ReadMetrics returns the metrics of the run in dir in the order in which they were written, or nil without a file.
 func ReadMetrics(dir string) ([]Metric, error) { return readLines[Metric](dir, MetricsFile) }
 
-// ReadDiagnostics returns the diagnostics of the run in dir, or nil if the run had no filter or did not
-// diagnose it.
+// ReadDiagnostics returns the diagnostics of the run in dir, or nil if the run had no filter or did not diagnose it.
 func ReadDiagnostics(dir string) ([]Diagnosis, error) {
 	return readLines[Diagnosis](dir, DiagnosticsFile)
 }

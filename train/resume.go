@@ -28,8 +28,7 @@ func SameRun(dir string, identity map[string]string) error {
 	return err
 }
 
-// ownCheckpoint reads the checkpoint in dir, if there is one. A checkpoint of a run with another identity is an
-// error.
+// ownCheckpoint reads the checkpoint in dir, if there is one. A checkpoint of a run with another identity is an error.
 func ownCheckpoint(dir string, identity map[string]string) (c checkpoint, found bool, err error) {
 	path := filepath.Join(dir, CheckpointFile)
 	c, err = readCheckpoint(path)

@@ -23,8 +23,7 @@ type ScheduleConfig struct {
 	Beta1      float64 `yaml:"beta1" json:"beta1"` // linear: the solver's β₁ from epoch E on; 0: unchanged
 }
 
-// Schedule is the learning rate as a function of the step; η is the base rate and T the number of steps in the
-// run.
+// Schedule is the learning rate as a function of the step; η is the base rate and T the number of steps in the run.
 //
 //	constant   η
 //	cosine     min + (η - min)·(1 + cos(π t/T))/2, and min from T on

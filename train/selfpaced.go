@@ -23,8 +23,7 @@ type SelfPaced struct {
 	Every   int    // steps
 	Seed    uint64 // seeds the random draws of the rounds
 
-	// Embed returns the rows that Weights was created with, in order, embedded by the encoder's current
-	// weights.
+	// Embed returns the rows that Weights was created with, in order, embedded by the encoder's current weights.
 	Embed func(context.Context) (features.Set, error)
 }
 

@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// realNumber is the type in which an update is computed: float32 in training, float64 in the comparison with
-// torch.
+// realNumber is the type in which an update is computed: float32 in training, float64 in the comparison with torch.
 type realNumber interface{ float32 | float64 }
 
 // weightUpdate holds the coefficients of one step of one parameter, computed in float64 and rounded once. With the

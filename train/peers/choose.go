@@ -11,8 +11,7 @@ import (
 //
 //	R(e) = e/(T_k - 1) · R^c  for e = 0 … T_k - 1,   R(e) = R  from T_k on
 //
-// With c ≠ 1 the ramp ends at R^c and then jumps to R, as in the released code. T_k = 1 leaves nothing out in
-// epoch 0.
+// With c ≠ 1 the ramp ends at R^c and then jumps to R, as in the released code. T_k = 1 leaves nothing out in epoch 0.
 // Source: Han et al., Co-teaching, NeurIPS 2018, section 3 (R(T)); main.py of its code for c. METHODS 12.1.
 type forgetPlan struct {
 	Rate     float64 // R
@@ -58,8 +57,7 @@ func smallLoss(dst []int, losses []float64, among []int, rate float64) []int {
 
 // disagreeingRows appends to dst the rows for which two classifiers predict different classes. A prediction is the
 // class with the largest logit (ties: the first).
-// Source: Yu et al., How does Disagreement Help Generalization against Label Corruption?, ICML 2019, equation
-// 1.
+// Source: Yu et al., How does Disagreement Help Generalization against Label Corruption?, ICML 2019, equation 1.
 func disagreeingRows[T number](dst []int, a, b Matrix[T]) []int {
 	for i := range a.Rows {
 		if argmax(a.matrixRow(i)) != argmax(b.matrixRow(i)) {

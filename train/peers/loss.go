@@ -19,11 +19,10 @@ import (
 // network learns at a time, from all rows.
 //
 // Settings: Config. z.X is n×(networks·C); labels 0 … C-1; ref is not used. Time O(n·C), with two exponentials per
-// logit of a chosen row.
-// The released code differs: it divides its mean losses by k again, and its Co-teaching+
-// applies softmax twice and loses row 0; METHODS 2. Sources: Han et al., Co-teaching, NeurIPS 2018, algorithm
-// 1; Yu et al., How does Disagreement Help Generalization against Label Corruption?, ICML 2019, algorithm 1;
-// Patrini et al., CVPR 2017, equation 5. METHODS 12.
+// logit of a chosen row. The released code differs: it divides its mean losses by k again, and its Co-teaching+ applies
+// softmax twice and loses row 0; METHODS 2. Sources: Han et al., Co-teaching, NeurIPS 2018, algorithm 1; Yu et al., How
+// does Disagreement Help Generalization against Label Corruption?, ICML 2019, algorithm 1; Patrini et al., CVPR 2017,
+// equation 5. METHODS 12.
 type loss struct {
 	cfg        Config
 	classes    int

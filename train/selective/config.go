@@ -2,15 +2,14 @@
 // labels to trust. From the other images they learn without labels. They work on frozen features or, with a
 // [Live] backbone, on images.
 //
-// With stored features their names include "on frozen features", because this differs from the published systems.
-// The published systems train a network on images: the views of an image are two random crops, images are
-// mixed, and the running average covers the whole network. With stored features only a head learns. A view of
-// an image is its stored feature with noise and dropout ([View]), since no second crop is stored. Features are
-// mixed instead of images, and the running average covers the head. A live backbone receives images: views are
-// augmented, images are mixed, and the average covers everything that learns. Decisions about labels are
-// computed as published ([selclDetector], [tclDetector]) from unit rows and their cosines. A negative label marks an
-// unlabelled row. Such a row is neither scored nor selected, but it has neighbours and a pseudo label, and it
-// contributes to the centres.
+// With stored features their names include "on frozen features", because this differs from the published systems. The
+// published systems train a network on images: the views of an image are two random crops, images are mixed, and the
+// running average covers the whole network. With stored features only a head learns. A view of an image is its stored
+// feature with noise and dropout ([View]), since no second crop is stored. Features are mixed instead of images, and
+// the running average covers the head. A live backbone receives images: views are augmented, images are mixed, and the
+// average covers everything that learns. Decisions about labels are computed as published ([selclDetector],
+// [tclDetector]) from unit rows and their cosines. A negative label marks an unlabelled row. Such a row is neither
+// scored nor selected, but it has neighbours and a pseudo label, and it contributes to the centres.
 //
 //	x → head → u (n×D, unit rows: the embedding that is kept) → logits l = 4·u·Wᵀ + b (n×C)
 //

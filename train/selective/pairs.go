@@ -7,8 +7,7 @@ import (
 	"winnow/internal/spread"
 )
 
-// confidentPairs decides for pairs of rows whether they belong to the same class with confidence (see
-// [selclDetector]).
+// confidentPairs decides for pairs of rows whether they belong to the same class with confidence (see [selclDetector]).
 type confidentPairs struct {
 	Threshold float64 // least similarity of a confident pair of rows that are not both selected; +Inf: no selected rows
 
