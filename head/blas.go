@@ -10,8 +10,7 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// shareProducts makes Gorgonia multiply matrices with the current implementations of blas32 and blas64, in the whole
-// process.
+// shareProducts makes Gorgonia, in the whole process, multiply matrices with the current blas32 and blas64.
 var shareProducts = sync.OnceFunc(func() { gorgonia.Use(products{}) })
 
 // products is gonum's BLAS, except that its matrix products call the current implementations of blas32 and blas64.

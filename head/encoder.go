@@ -16,8 +16,7 @@ type Encoder struct {
 	z     features.Set // labels and IDs of the last Forward, with capacity for batch rows
 }
 
-// NewEncoder returns an encoder for batches of at most batch rows. It builds the graph once and keeps train without
-// copying it.
+// NewEncoder returns an encoder for batches of at most batch rows. It builds the graph once. It does not copy train.
 func NewEncoder(h *Head, train features.Set, batch int) (*Encoder, error) {
 	return newEncoder(h, train, batch, false)
 }

@@ -301,8 +301,7 @@ func TestDroppedRows(t *testing.T) {
 	}
 }
 
-// Backward and a change of the weights leave the returned embeddings unchanged: a memory bank stores them after the
-// step.
+// Backward and a change of weights leave the returned embeddings unchanged: a memory bank stores them after the step.
 func TestEmbeddingsSurviveBackward(t *testing.T) {
 	cfg := Config{In: 7, Out: 4, Bias: true, Init: Random}
 	train := randomSet(source(1), 40, cfg.In)

@@ -47,8 +47,7 @@ func TestGorgoniaSharesProducts(t *testing.T) {
 	}
 }
 
-// The encoder's gradients are correct with ONNX Runtime's products, as in the command, at a size at which they are
-// used.
+// The encoder's gradients are correct with ONNX Runtime's products, at a size at which the command uses them.
 func TestGradientOnONNXRuntime(t *testing.T) {
 	orttest.UseBLAS(t)
 	defer blas64.Use(gonum.Implementation{})

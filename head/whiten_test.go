@@ -83,8 +83,7 @@ func covarianceOf(x blas32.General, centre bool) *mat.SymDense {
 	return cov
 }
 
-// identityError returns how much c differs from a multiple of diag(λ/(λ+ε)). Without a ridge (ε = 0) this is the
-// identity.
+// identityError returns how much c differs from a multiple of diag(λ/(λ+ε)), which is the identity if ε = 0.
 func identityError(c *mat.SymDense, eigen []float64, eps float64) float64 {
 	want := func(k int) float64 { return eigen[k] / (eigen[k] + eps) }
 	scale := c.At(0, 0) / want(0)

@@ -35,8 +35,7 @@ func checkPermutation(s subject) error {
 	return nil
 }
 
-// firstOfClass lists the losses that use the first rows of each class: a permutation must keep the order within
-// classes.
+// firstOfClass lists the losses that use the first rows of a class: a permutation must keep the order within classes.
 var firstOfClass = map[string]bool{"n_pair": true}
 
 // keepClassOrder swaps rows within each class so that the rows of a class are in rising order.

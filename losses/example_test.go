@@ -8,8 +8,7 @@ import (
 	"winnow/losses"
 )
 
-// Eval compares unit vectors with each other. It returns the loss's value and writes the gradient with respect to each
-// vector.
+// Eval compares unit vectors with each other. It returns the loss and writes the gradient with respect to each vector.
 func ExampleNew() {
 	loss, err := losses.New("multi_similarity", map[string]any{"beta": 40}, losses.Env{Dim: 2, Classes: 2})
 	if err != nil {

@@ -139,6 +139,5 @@ func goldenDistanceWeighted(t *testing.T, c reference.Case) {
 	}
 }
 
-// sameNames returns a case's parameters as settings, for losses whose settings have the same names. New rejects
-// unknown names.
+// sameNames returns a case's parameters as settings with the same names. New rejects unknown names.
 func sameNames(c reference.Case) map[string]any { return maps.Clone(c.Params) }

@@ -21,8 +21,7 @@ func classSettings(t *testing.T, c reference.Case, names map[string]string) map[
 	return settings
 }
 
-// goldenProxies returns a check of a loss with proxies against a golden case. names maps the case's parameters to
-// settings.
+// goldenProxies returns a check of a loss with proxies. names maps a golden case's parameters to settings.
 func goldenProxies(name string, names map[string]string) func(*testing.T, reference.Case) {
 	return func(t *testing.T, c reference.Case) {
 		in, proxies := goldenInput(t, c), c.Matrix(t, "proxies")

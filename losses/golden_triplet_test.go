@@ -22,8 +22,7 @@ var tripletWords = map[string]map[any]string{
 	"type":     {"all": "violating", "hard": "hard", "semihard": "semihard_all", "easy": "easy"},
 }
 
-// caseSettings adds every parameter of a case to the base settings. A parameter that is missing from names fails the
-// test.
+// caseSettings adds every parameter of a case to the base settings. A parameter missing from names fails the test.
 func caseSettings(t *testing.T, c reference.Case, base map[string]any, names map[string]string) map[string]any {
 	t.Helper()
 	out := maps.Clone(base)

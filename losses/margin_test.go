@@ -21,8 +21,7 @@ func TestMarginPanicsOnAnUnknownClass(t *testing.T) {
 	l.Eval(nil, z, nil)
 }
 
-// β is a parameter for the solver: it starts at the configured value and has no weight decay. Eval overwrites its
-// gradient.
+// β is a parameter for the solver: it starts at the configured value without decay, and Eval overwrites its gradient.
 func TestMarginLearnsBeta(t *testing.T) {
 	for learn, rows := range map[string]int{"fixed": 0, "one": 1, "class": 7} {
 		l := mustNew(t, "margin", map[string]any{"learn": learn, "beta": 1.5}, testEnv(8, 7, 1)).(Trainable)
@@ -48,8 +47,7 @@ func TestMarginLearnsBeta(t *testing.T) {
 	}
 }
 
-// Draws have the probabilities of the definition. For an anchor without eligible negatives the draw follows the
-// settings.
+// Draws have the defined probabilities. For an anchor without eligible negatives the draw follows the settings.
 func TestDistanceWeightedDraws(t *testing.T) {
 	const n, rounds, dim = 40, 40000, 16
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -110,8 +108,8 @@ func TestDistanceWeightedDraws(t *testing.T) {
 	}
 }
 
-// Settings with separate code also allocate no memory after the first step. TestNoAllocationAfterTheFirstStep covers
-// the defaults.
+// Settings with separate code also allocate no memory after the first step, as TestNoAllocationAfterTheFirstStep tests
+// for the defaults.
 func TestNoAllocationWithOtherSettings(t *testing.T) {
 	z := benchSet(40, 8, 5, 1)
 	some := benchSet(40, 8, 5, 1)

@@ -27,13 +27,12 @@ const CheckpointFile = "checkpoint.winnow"
 const checkpointFormat = 3
 
 // checkpoint holds all state that the next step depends on, except Config. Random sources have no state (see [Rand]).
-// A captured checkpoint is a view: it shares memory with the weights and must be written before the next step changes
-// them.
+// A captured checkpoint is a view that shares memory with the weights. It must be written before the next step.
 type checkpoint struct {
 	checkpointHead
 	lists   [][]float32          // the values of learnedParams, followed by the best state
 	solvers [][]ParamState       // the solver's memory, for each group
-	bank    []features.BankState // none or one
+	bank    []features.BankState // at most one entry
 }
 
 // checkpointHead is the part of a checkpoint that is stored as JSON, because JSON writes the keys of a map in order.

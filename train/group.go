@@ -45,8 +45,7 @@ type group struct {
 // runsAt reports whether step (from 1) moves the group.
 func (g *group) runsAt(step int) bool { return step >= g.Start && (g.Stop == 0 || step <= g.Stop) }
 
-// eachRunning calls do for every group that a step moves. Groups on a device and groups in Go's memory run
-// concurrently.
+// eachRunning calls do for every group that a step moves, concurrently for groups on a device and for the others.
 func eachRunning(groups []group, step int, do func(*group, int) error) error {
 	if slices.ContainsFunc(groups, func(g group) bool { return g.placed != nil }) {
 		var here error

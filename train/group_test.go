@@ -150,8 +150,7 @@ func deepRun(t *testing.T) deepEnd {
 	return deepEndOf(t, b, d, dir)
 }
 
-// Before its Start step a group keeps its weights and its solver's memory and number of steps. Its schedule begins at
-// the Start step.
+// Before its Start step a group keeps its weights and its solver's state. Its schedule begins at the Start step.
 func TestGroupsStart(t *testing.T) {
 	dir := t.TempDir()
 	b, d := newDeepBed(t, dir, nil)
@@ -223,8 +222,7 @@ func TestClipIsCommon(t *testing.T) {
 	}
 }
 
-// The backbone of this run starts in the middle. If the run is interrupted every few steps and resumed, it ends with
-// the same bits.
+// A run whose backbone starts in the middle ends with the same bits if it is interrupted and resumed every few steps.
 func TestGroupsResume(t *testing.T) {
 	want := deepRun(t)
 	dir := t.TempDir()

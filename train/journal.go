@@ -34,7 +34,6 @@ func (t *Trainer) openJournal() (err error) {
 	return nil
 }
 
-// writeFact writes a fact.
 func (j *journal) writeFact(fact any) error {
 	switch f := fact.(type) {
 	case Step:

@@ -119,7 +119,6 @@ func (m *metrics) writeStep(s *Step) error {
 	return m.putMetric(l, values)
 }
 
-// writeValidation writes one validation.
 func (m *metrics) writeValidation(v Validation) error {
 	return m.putMetric(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Best: &v.Best},
 		[]tfevents.Scalar{newScalar("validation", v.Score)})

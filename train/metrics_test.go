@@ -219,8 +219,7 @@ func TestMetricsLines(t *testing.T) {
 	}
 }
 
-// ReadMetrics ignores an incomplete last line of a killed run, fails at an invalid line, and returns no metrics if the
-// file is missing.
+// ReadMetrics ignores an incomplete last line, fails at an invalid line, and returns no metrics without a file.
 func TestReadMetrics(t *testing.T) {
 	dir := t.TempDir()
 	if lines, err := ReadMetrics(dir); len(lines) > 0 || err != nil {

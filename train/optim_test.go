@@ -18,8 +18,7 @@ func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	}
 }
 
-// goldenSolver returns the solver settings of a case of topic optim. Validation rejects settings that the solver does
-// not have.
+// goldenSolver returns the solver settings of a case of topic optim. Validation rejects settings of other solvers.
 func goldenSolver(t *testing.T, c reference.Case) SolverConfig {
 	t.Helper()
 	known := []string{"lr", "weight_decay", "momentum", "dampening", "nesterov", "amsgrad", "centered", "alpha",

@@ -9,8 +9,7 @@ import (
 	"strconv"
 )
 
-// rising names the schedule of a range test: the rate rises geometrically from LR to Min over all steps. Users cannot
-// select it.
+// rising names the schedule of a range test, which users cannot select: a geometric rise from LR to Min over all steps.
 const rising = "rising"
 
 // Rising returns a learning rate that rises geometrically over the given number of steps.

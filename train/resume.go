@@ -41,8 +41,7 @@ func ownCheckpoint(dir string, identity map[string]string) (c checkpoint, found 
 	return c, err == nil, err
 }
 
-// CheckpointError reports a checkpoint that no run can continue: it is damaged, has another format, or does not fit
-// this training.
+// CheckpointError reports a checkpoint that cannot be resumed: it is damaged, has another format, or does not fit.
 type CheckpointError struct {
 	Path string
 	Err  error

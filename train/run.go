@@ -123,8 +123,7 @@ func (t *Trainer) isFinished() bool {
 
 func (t *Trainer) lostPatience() bool { return t.Patience > 0 && t.progress.Stale >= t.Patience }
 
-// validationDue reports whether a validation is due: before the first step, every ValidateEvery steps and after
-// the last step.
+// validationDue reports whether a validation is due: before the first step, every ValidateEvery steps and at the end.
 func (t *Trainer) validationDue() bool {
 	step := t.progress.Step
 	return t.Validate != nil && t.progress.Validated < step && (step%t.ValidateEvery == 0 || step == t.Steps) ||

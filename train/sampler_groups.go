@@ -79,8 +79,7 @@ func (s *Sampler) classQueues(rng *rand.Rand) (queues [][]int32, left []int) {
 	return queues, left
 }
 
-// chooseClasses appends at most P distinct classes from open, which lists the classes with groups left. It reorders
-// open.
+// chooseClasses appends at most P distinct classes from open, the list of classes with groups left. It reorders open.
 func (s *Sampler) chooseClasses(chosen, open []int, batchesLeft int, rng *rand.Rand) []int {
 	total := 0
 	for c, n := range open {

@@ -50,7 +50,6 @@ func rowsByClass(labels []int) [][]int32 {
 	return rows
 }
 
-// appendRows appends rows to a batch.
 func appendRows(batch []int, rows []int32) []int {
 	for _, row := range rows {
 		batch = append(batch, int(row))

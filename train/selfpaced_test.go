@@ -38,7 +38,7 @@ func newPaced(t testing.TB, dir string, change func(*Config, *selfpaced.Config))
 		}
 		settings := selfpaced.Default()
 		settings.Mu, settings.Growth, settings.Start, settings.LambdaMax = 0.5, 1.02, 0.2, 50
-		settings.Classes, settings.PerClass, settings.Rate, settings.Visits = 3, 4, 0.05, 5 // the rounds draw
+		settings.Classes, settings.PerClass, settings.Rate, settings.Visits = 3, 4, 0.05, 5 // rounds with random draws
 		c.SelfPaced = &SelfPaced{Every: 7, Seed: 1, Embed: p.embed}
 		if change != nil {
 			change(c, &settings)
@@ -240,8 +240,7 @@ func TestLostPatienceEndsWithARound(t *testing.T) {
 	}
 }
 
-// A run whose weights are always 1 equals a run with the unweighted loss and the same settings bit for bit at every
-// step.
+// A run whose weights are always 1 equals, bit for bit at every step, a run with the unweighted loss.
 func TestWeightsOfOneChangeNothing(t *testing.T) {
 	run := func(name string, settings map[string]any, lambda float64) *paced {
 		p := newPaced(t, "", func(c *Config, s *selfpaced.Config) {

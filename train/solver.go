@@ -101,8 +101,7 @@ func (s *solver) State() SolverState {
 	return out
 }
 
-// SetState copies a state. If the state does not fit the solver or the parameters, it returns an error and changes
-// nothing.
+// SetState copies a state. If the state does not fit the solver or params, it returns an error and changes nothing.
 func (s *solver) SetState(state SolverState, params []*features.Param) error {
 	slots := make(map[string]*solverSlot, len(state.Params))
 	for _, p := range state.Params {

@@ -130,8 +130,7 @@ func (s *placedSolver) SetState(state SolverState, params []*features.Param) err
 	return nil
 }
 
-// updateNumbers returns the coefficients of an update in the order in which [updateProgram] reads them. clip scales the
-// gradient.
+// updateNumbers returns an update's coefficients in the order of [updateProgram]. clip scales the gradient.
 func (u weightUpdate) updateNumbers(clip float64) []float32 {
 	c := u.cfg
 	switch u.rule {
@@ -183,7 +182,6 @@ func (p *programs) runNumbers(k int) []string {
 	return n.Outputs
 }
 
-// finishProgram returns the program with the given outputs.
 func (p *programs) finishProgram(outputs ...string) *features.Program {
 	p.b.SetOutputs(outputs...)
 	return &features.Program{Model: p.b.Model().Marshal()}

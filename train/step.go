@@ -205,8 +205,7 @@ func (t *Trainer) descendGroups(z, seen features.Set) error {
 	return nil
 }
 
-// movedAt returns the learning rate with which the current step moved a group, or 0 if the group rested or does not
-// exist.
+// movedAt returns the learning rate with which the current step moved a group, or 0 if it moved no such group.
 func (t *Trainer) movedAt(name string) float64 {
 	for i := range t.groups {
 		if g := &t.groups[i]; g.Name == name && len(g.moved) > 0 {

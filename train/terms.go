@@ -110,8 +110,7 @@ func (t Term) termReference(bank *features.Bank, step int) (*features.Set, bool)
 	return new(bank.Set()), true
 }
 
-// termPairs returns the divisor that turns the term's value into a mean over pairs. A row of the batch forms no pair
-// with itself.
+// termPairs returns the divisor that turns the term into a mean over pairs. A row of the batch is no pair with itself.
 func (t Term) termPairs(rows int, ref *features.Set) float64 {
 	others := rows - 1
 	if ref != nil {

@@ -115,8 +115,7 @@ type Clock struct{ step int }
 // Step returns the current step, counted from 1, or 0 before the first step.
 func (c *Clock) Step() int { return c.step }
 
-// Source returns a function that makes a new random source at each call, seeded from seed, purpose and the current
-// step.
+// Source returns a function that makes a new random source from seed, purpose and the current step at each call.
 func (c *Clock) Source(seed uint64, purpose string) func() *rand.Rand {
 	return func() *rand.Rand { return Rand(seed, purpose, c.step) }
 }

@@ -214,8 +214,7 @@ func (b *bench) of(p precision, n *network) (*ort.Runtime, []byte, error) {
 	return rt, m.Marshal(), nil
 }
 
-// pictures returns the pixels of random images: normal numbers, as in normalised photographs. Only sixteen images are
-// different.
+// pictures returns the pixels of random images: normal numbers, as in normalised photographs. Only 16 images differ.
 func (b *bench) pictures(n *network, images int) []float32 {
 	const drawn = 16
 	size := n.channels * n.side * n.side

@@ -13,8 +13,7 @@ const (
 	byExtract = "host, pinned, as extract" // as winnow extract does, with two lanes on a GPU
 )
 
-// extraction measures images per second in both ways: for the first network with all batch sizes, for the others with
-// one.
+// extraction measures images per second in both ways: for the first network with all batch sizes, for others with one.
 func extraction(b *bench) error {
 	if err := b.open(); err != nil {
 		return err

@@ -113,8 +113,7 @@ func slope(images, dim int) blas32.General {
 	return d
 }
 
-// matters is the smallest length of a weight's gradient, relative to the longest gradient, with which the weight is
-// compared.
+// matters is the smallest relative length of a weight's gradient with which the weight is compared.
 const matters = 1e-4
 
 // derived holds the gradients and steps that a way computes for a network and images.

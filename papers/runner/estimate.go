@@ -16,8 +16,7 @@ const (
 	estimateSteps = 30
 )
 
-// estimateCell estimates the cost of a cell from a few steps and one measurement. It runs a cell without a training
-// completely.
+// estimateCell estimates a cell's cost from a few steps and one measurement. It fully runs a cell without a training.
 func (r *reproduction) estimateCell(ctx context.Context, cell studies.Cell) (cost grid.Cost, err error) {
 	if r.Study.Rows[cell.Row].Recipe == "" {
 		o, err := r.runCell(ctx, cell, func(float64) {})

@@ -11,8 +11,7 @@ import (
 	"winnow/papers/studies"
 )
 
-// TestNetworkRow tests that a row with its own network is trained on that network's features, and is left out without
-// them.
+// TestNetworkRow tests that a row with its own network uses that network's features, and is left out without them.
 func TestNetworkRow(t *testing.T) {
 	s, err := studies.Find("sclrhe-table4")
 	if err != nil {

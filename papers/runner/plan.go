@@ -311,8 +311,7 @@ func findNames(what, study string, texts, names []string) (list []string, err er
 	return list, nil
 }
 
-// matchesAny reports whether a name contains one of the texts or, for a text =NAME, equals NAME. An empty list matches
-// every name.
+// matchesAny reports whether a name contains a text or, for a text =NAME, equals NAME. Without texts all names match.
 func matchesAny(name string, texts []string) bool {
 	return len(texts) == 0 || slices.ContainsFunc(texts, func(t string) bool {
 		whole, exact := strings.CutPrefix(t, "=")

@@ -149,7 +149,6 @@ func (r *reproduction) newTrainingOptions() run.Options {
 	return o
 }
 
-// trainsNetwork reports whether a cell trains a network.
 func (r *reproduction) trainsNetwork(cell studies.Cell) bool {
 	if r.Study.Drawn() || r.Study.Rows[cell.Row].Recipe == "" {
 		return false

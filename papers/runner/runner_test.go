@@ -110,8 +110,7 @@ func TestStudiesResolve(t *testing.T) {
 	}
 }
 
-// checkDrawnStudy tests that the settings of every column are valid, and that the names of estimators and measures
-// exist.
+// checkDrawnStudy tests that the settings of every column are valid, and that all estimators and measures exist.
 func checkDrawnStudy(t *testing.T, r *reproduction) {
 	for _, m := range r.Study.Measures {
 		if m != studies.RMSE && m != studies.Bias {

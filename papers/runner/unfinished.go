@@ -43,8 +43,7 @@ func (r *reproduction) resolveTraining(ctx context.Context, t training, cell stu
 	return plan, dir, err
 }
 
-// seenAt returns the path of the file with the values recorded up to a step. The file is in the folder of an
-// unfinished cell.
+// seenAt returns the path of the file, in an unfinished cell's folder, with the values recorded up to a step.
 func seenAt(dir string, step int) string {
 	return filepath.Join(dir, fmt.Sprintf("seen-%d.json", step))
 }

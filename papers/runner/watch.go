@@ -150,8 +150,7 @@ func (t *Filter) Accuracy(weight float64) (steps, share []float64) {
 //	batch-right    share of all rows with a right label
 var Totals = []string{"kept-right", "right-kept", "dropped-wrong", "batch-right"}
 
-// Total returns the shares over all steps that follow the step after, by the names of [Totals]. It leaves out shares of
-// zero rows.
+// Total returns the shares over all steps after the given step, by the names of [Totals]. It omits shares of zero rows.
 func (t *Filter) Total(after int) map[string]float64 {
 	var s Step
 	for _, x := range t.Steps {

@@ -127,8 +127,7 @@ func (r *Results) Len() int {
 // LastState is the suffix of the name of a measure of the trainings' last states.
 const LastState = ", last state"
 
-// listMeasures returns the study's measures. If validation chose states, the list also contains the first measure of
-// the last states.
+// listMeasures returns the study's measures and, if validation chose states, the first measure of the last states.
 func (r *Results) listMeasures() []string {
 	for _, all := range r.outcomes {
 		for _, o := range all {

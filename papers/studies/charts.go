@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// drawStudyCharts draws the study's charts.
 func (r *Results) drawStudyCharts() (all []page.Drawing) {
 	c := r.Study.Chart
 	if c == nil || r.Len() == 0 {

@@ -26,8 +26,7 @@ type Item struct {
 	Data    []string `yaml:"data"`
 }
 
-// Items returns every table and figure of the papers, in the papers' order, followed by every study that makes no such
-// item.
+// Items returns every table and figure of the papers in their order, followed by every study that makes no such item.
 func Items() (all []Item, err error) {
 	if err := yaml.UnmarshalWithOptions(figures, &all, yaml.Strict()); err != nil {
 		return nil, fmt.Errorf("reproduce: %s", yaml.FormatError(err, false, false))

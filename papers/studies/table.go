@@ -34,8 +34,7 @@ func (r *Results) summarizeCell(row, column int, measure string) summary {
 	return s
 }
 
-// computePrintFactor returns the factor from a row's value to its printed value. It is 1 for ratios, which are not
-// shares.
+// computePrintFactor returns the factor from a row's value to its printed value: 1 for ratios, which are not shares.
 func (r *Results) computePrintFactor(row int, measure string) float64 {
 	if r.Study.Rows[row].Ratio != nil {
 		return 1

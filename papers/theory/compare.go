@@ -23,8 +23,7 @@ type PairOptions struct {
 	Losses []string       // losses with default settings; nil: the run's losses of pairs or, for a store, SCL-RHE's
 }
 
-// PairResult compares the pairs of the training images under the given labels and under symmetric noise of the same
-// rate.
+// PairResult compares the pairs of training images under the given labels and under symmetric noise of the same rate.
 type PairResult struct {
 	Name       string // describes the vectors
 	Images     int

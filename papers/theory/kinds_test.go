@@ -203,8 +203,7 @@ func judge(t *testing.T, name string, settings map[string]any) Judge {
 	return Judge{name, loss}
 }
 
-// supconSlopes adds up |softmax_A - 1_P/|P||/t over the anchors that have a positive, divided by the number of these
-// anchors.
+// supconSlopes adds up |softmax_A - 1_P/|P||/t over the anchors with a positive, divided by their number.
 func supconSlopes(z features.Set, l Labels, temperature float64, count map[Kind]int, weight map[Kind]float64) {
 	n, anchors := z.Len(), 0.0
 	own := map[Kind]float64{}

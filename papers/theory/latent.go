@@ -37,8 +37,7 @@ func falsePositivePrinted(tau float64, classes int) float64 {
 	return 1 - (1-tau)*(1-tau) - tau*tau/(others*others)
 }
 
-// falseNegativePrinted returns P_FN as printed in 004, with τ²/(C-2)². For two classes it is undefined (NaN or
-// infinite).
+// falseNegativePrinted returns P_FN as printed in 004, with τ²/(C-2)². For two classes it is NaN or infinite.
 func falseNegativePrinted(tau float64, classes int) float64 {
 	c := float64(classes)
 	return 2*tau*(1-tau)/(c-1) + tau*tau/((c-2)*(c-2))

@@ -170,7 +170,6 @@ func (n *Networks) logitsOf(z blas32.General, i int) blas32.General {
 	return columnView(z, i*n.classes, n.classes)
 }
 
-// columnView returns a view of n columns.
 func columnView(m blas32.General, from, n int) blas32.General {
 	m.Data, m.Cols = m.Data[from:], n
 	return m

@@ -211,8 +211,7 @@ func TestMixtures(t *testing.T) {
 	}
 }
 
-// A queue holds the latest vectors with their rows, even after wrapping around. pushedAt finds the vectors of the last
-// push.
+// A queue holds the latest vectors with their rows, even after wrapping around. pushedAt finds the last pushed vectors.
 func TestQueue(t *testing.T) {
 	q := newQueue("q", 5, 1)
 	var all []float32

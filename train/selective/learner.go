@@ -12,8 +12,7 @@ import (
 	"winnow/train"
 )
 
-// blocks is the largest number of rows that the head embeds per image of a batch: views and mixtures, stored one block
-// after another.
+// blocks is the largest number of rows (views and mixtures) that the head embeds for each image of a batch.
 const blocks = 5
 
 // classifierLength multiplies unit rows before the classifier: l = 4·u·Wᵀ + b. The largest curvature of the
@@ -56,8 +55,7 @@ type method interface {
 	// fillInput writes the head's input for the rows of a step, one row per image and block, and returns the number
 	// of blocks filled.
 	fillInput(input blas32.General, rows []int, step int, rng *rand.Rand) (int, error)
-	// evalMethod returns the loss for the blocks' embeddings u and logits l, and overwrites du and dl with the
-	// gradients.
+	// evalMethod returns the loss for the blocks' embeddings u and logits l, and overwrites the gradients du and dl.
 	evalMethod(du, dl, u, l blas32.General) float64
 	// appendChosen appends the positions in the batch of the rows whose labels the method trusts.
 	appendChosen(dst []int) []int
