@@ -119,8 +119,8 @@ func goldenTrajectory(t *testing.T, c reference.Case) {
 	if d := farthest(walk[float64](cfg, a, b, x0, len(want), lr), want); d > 1e-10 {
 		t.Errorf("float64 differs by %.3g", d)
 	}
-	// Paths from neighbouring points can diverge, as RMSProp's do near a zero gradient. float32 also starts at a
-	// neighbouring point, so the distance of such a path sets its tolerance.
+	// Rounding to float32 acts like a slightly different start, from which paths can diverge, as RMSProp's do near a
+	// zero gradient. The distance of a path from such a start therefore sets the tolerance for float32.
 	beside := make([]float64, len(x0))
 	for i, v := range x0 {
 		beside[i] = v * (1 + 0x1p-22)
