@@ -57,7 +57,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Numbers have whatever type a decoder gives them.
+// Resolve accepts the number types of all decoders.
 func TestResolveTakesNumbersOfAnyType(t *testing.T) {
 	var fromJSON map[string]any
 	if err := json.Unmarshal([]byte(`{"centers": 3, "la": 10, "tau": 0.5}`), &fromJSON); err != nil {
@@ -78,7 +78,7 @@ func TestResolveTakesNumbersOfAnyType(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	again, err := Resolve("soft_triple", want) // a run can read back what it has written
+	again, err := Resolve("soft_triple", want) // a run can read the settings that it has written
 	if diff := cmp.Diff(want, again); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -101,7 +101,7 @@ func TestProxiesAreDrawnFromTheSeed(t *testing.T) {
 	for kind, deviation := range map[string]float64{"normal": 1, "uniform": 1 / math.Sqrt(3*64)} {
 		data := draw(kind, 1)
 		if !slices.Equal(data, draw(kind, 1)) || slices.Equal(data, draw(kind, 2)) {
-			t.Errorf("%s: the seed does not decide", kind)
+			t.Errorf("%s: equal seeds give different proxies, or different seeds give equal ones", kind)
 		}
 		var sum, square float64
 		for _, v := range data {
@@ -115,7 +115,7 @@ func TestProxiesAreDrawnFromTheSeed(t *testing.T) {
 	}
 }
 
-// A violation of Eval's contract is our bug, and the panic says which.
+// A call that violates Eval's contract is a bug in winnow. Eval panics with a message that describes the violation.
 func TestEvalPanicsOnShapes(t *testing.T) {
 	env := testEnv(8, 4, 1)
 	batch := func(n, d, label int) features.Set {

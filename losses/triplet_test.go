@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// As η approaches 0 RDML becomes the hinge over all triplets, up to the digits that η leaves.
+// As η approaches 0, RDML approaches the hinge over all triplets, up to an error of order η.
 func TestRDMLBecomesTheHinge(t *testing.T) {
 	in := conformInput(31, 60)
 	env := testEnv(conformDim, conformClasses, 1)
