@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// plans are n views of a picture of w×h pixels.
+// plans are n views of an image of w×h pixels.
 func plans(a Augmentation, p Preprocessing, w, h, n int) []view {
 	rng := rand.New(rand.NewPCG(11, 12))
 	out := make([]view, n)
@@ -65,7 +65,7 @@ func TestRandomCropsUniform(t *testing.T) {
 }
 
 // TestResizedCropsInBounds: areas and aspects are within their bounds up to rounding to whole pixels and fill
-// them evenly; the rectangle is in the picture, anywhere in the free space.
+// them evenly; the rectangle is in the image, anywhere in the free space.
 func TestResizedCropsInBounds(t *testing.T) {
 	const w, h, n = 400, 300, 20000
 	a := Augmentation{Crop: cropResized, Scale: [2]float64{0.2, 0.6}, Ratio: [2]float64{0.5, 2}}

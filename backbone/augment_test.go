@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// testPictures are the pictures that the decoders are tested with, of all kinds and sizes.
+// testPictures are the images that the decoders are tested with, of all kinds and sizes.
 func testPictures(t testing.TB) map[string]image.Image {
 	t.Helper()
 	pictures := map[string]image.Image{}
@@ -46,7 +46,7 @@ func evaluationOf(t testing.TB, img image.Image, p Preprocessing, spoil func(*vi
 	return dst
 }
 
-// TestNoAugmentationAsEvaluation: for all test pictures the zero value gives the evaluation view, bit for bit,
+// TestNoAugmentationAsEvaluation: for all test images the zero value gives the evaluation view, bit for bit,
 // in each of the ways: the short cut, direct, through bytes, and through a warp that moves nothing. A plan that
 // is off by one sample is noticed.
 func TestNoAugmentationAsEvaluation(t *testing.T) {
@@ -90,8 +90,8 @@ func TestNoAugmentationAsEvaluation(t *testing.T) {
 	}
 }
 
-// An augmentation that fits a cropping evaluation no longer squashes: views of square pictures keep their bits,
-// those of others change, and the evaluation stays the same. If pictures are squashed, nothing changes.
+// An augmentation that fits a cropping evaluation no longer squashes: views of square images keep their bits,
+// those of others change, and the evaluation stays the same. If images are squashed, nothing changes.
 func TestFittingViews(t *testing.T) {
 	crop := imageNet
 	crop.Resize, crop.Crop = 40, 32

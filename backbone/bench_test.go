@@ -11,7 +11,7 @@ import (
 	"github.com/disintegration/imaging"
 )
 
-// photograph is a picture with the statistics of a photograph: shading over six octaves (amplitude falls with
+// photograph is an image with the statistics of a photograph: shading over six octaves (amplitude falls with
 // frequency), soft and hard edges in colour. As JPEG of quality 92 with halved chroma 500×375 pixels have
 // about 60 kB, as photographs of this size do.
 func photograph(w, h int, seed uint64) *image.NRGBA {
@@ -59,7 +59,7 @@ var imageNet = Preprocessing{Resize: 256, Crop: 224, Interpolation: "bilinear", 
 	Mean: [3]float32{0.485, 0.456, 0.406}, Std: [3]float32{0.229, 0.224, 0.225}}
 
 // BenchmarkPicture measures the work of one core for one 500×375 JPEG in its parts: reading the file's pixels, what
-// winnow does with them, and for comparison the general way (full picture, imaging, crop, normalise).
+// winnow does with them, and for comparison the general way (full image, imaging, crop, normalise).
 func BenchmarkPicture(b *testing.B) {
 	data := photographJPEG(b, 500, 375, 1)
 	img, err := Decode(data, DecodeOptions{})

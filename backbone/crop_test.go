@@ -12,8 +12,8 @@ import (
 	"winnow/datasets"
 )
 
-// TestCrop: for every decoder a crop is a part of the whole upright picture, even if the options do not turn
-// pictures.
+// TestCrop: for every decoder a crop is a part of the whole upright image, even if the options do not turn
+// images.
 func TestCrop(t *testing.T) {
 	root := os.DirFS("testdata/pil")
 	for _, name := range []string{"exif-6.png", "exif-3.png", "exif-jpg.jpg", "exif-webp.webp", "jpeg-420.jpg"} {

@@ -26,7 +26,7 @@ func readFile(t testing.TB, name string) []byte {
 	return data
 }
 
-// rgbOf is the whole picture as a source gives it.
+// rgbOf is the whole image as a source gives it.
 func rgbOf(img image.Image) []byte {
 	s := sourceOf(img)
 	w, h := s.sourceSize()
@@ -129,7 +129,7 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// TestCutFiles: every beginning of every file is an error, never a picture and never a panic. What follows the
+// TestCutFiles: every beginning of every file is an error, never an image and never a panic. What follows the
 // last pixel may be missing: PIL too accepts a PNG, GIF, BMP or WebP without its last bytes.
 func TestCutFiles(t *testing.T) {
 	for _, name := range []string{"jpeg-420.jpg", "jpeg-progressive.jpg", "jpeg-grey.jpg", "png-rgb.png", "gif.gif",
@@ -150,7 +150,7 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
-// hugePNG is a valid header of a picture that does not exist.
+// hugePNG is a valid header of an image that does not exist.
 func hugePNG(w, h uint32) []byte {
 	data := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
 	data = binary.BigEndian.AppendUint32(data, w)

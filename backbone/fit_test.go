@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 )
 
-// striped is a picture w×h: white where an end of its longer side is, grey between.
+// striped is an image w×h: white where an end of its longer side is, grey between.
 func striped(w, h int) image.Image {
 	img := image.NewGray(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -29,13 +29,13 @@ func striped(w, h int) image.Image {
 	return img
 }
 
-// A picture shows its ends when squashed or resized by the longer side, but not when cropped. Resized by the
+// An image shows its ends when squashed or resized by the longer side, but not when cropped. Resized by the
 // longer side, the rest is black.
 func TestFitted(t *testing.T) {
 	for _, c := range []struct {
 		fit                  string
 		w, h                 int
-		left, middle, corner byte // of the middle row (of a high picture column), and the first pixel
+		left, middle, corner byte // of the middle row (of a high image column), and the first pixel
 	}{
 		{"squash", 160, 80, 255, 100, 255}, {"squash", 80, 160, 255, 100, 255},
 		{"short", 160, 80, 100, 100, 100}, {"short", 80, 160, 100, 100, 100},

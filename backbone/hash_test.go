@@ -9,7 +9,7 @@ import (
 	"github.com/disintegration/imaging"
 )
 
-// Hashes change little if a picture is saved again or scaled, and tell pictures apart.
+// Hashes change little if an image is saved again or scaled, and tell images apart.
 func TestHash(t *testing.T) {
 	again := func(img image.Image, quality int) image.Image {
 		var data bytes.Buffer

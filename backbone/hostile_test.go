@@ -53,14 +53,14 @@ func chunk(kind string, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[4:]))
 }
 
-// pngHead is a PNG file up to its picture.
+// pngHead is a PNG file up to its image.
 func pngHead(w, h uint32, depth, kind, interlaced byte, more ...[]byte) []byte {
 	head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)
 	out := append([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", append(head, depth, kind, 0, 0, interlaced))...)
 	return append(append(out, bytes.Join(more, nil)...), chunk("IDAT", nil)...)
 }
 
-// TestBytesAreBounded: not only the pixels of a picture are limited but also its memory, before any of it is
+// TestBytesAreBounded: not only the pixels of an image are limited but also its memory, before any of it is
 // allocated.
 func TestBytesAreBounded(t *testing.T) {
 	progressive := bytes.Clone(readFile(t, "testdata/scaled/444-progressive.jpg"))
@@ -90,7 +90,7 @@ func TestBytesAreBounded(t *testing.T) {
 			}
 		})
 	}
-	o := DecodeOptions{MaxPixels: 13000 * 13000 * 2} // a larger limit allows larger pictures
+	o := DecodeOptions{MaxPixels: 13000 * 13000 * 2} // a larger limit allows larger images
 	if _, err := o.planDecoding(pngHead(13000, 13000, 16, 6, 0)); err != nil {
 		t.Error(err)
 	}
@@ -109,7 +109,7 @@ func TestBytesAreBounded(t *testing.T) {
 	}
 }
 
-// TestPlannedBytes: no picture takes more memory than was planned before it was decoded.
+// TestPlannedBytes: no image takes more memory than was planned before it was decoded.
 func TestPlannedBytes(t *testing.T) {
 	for _, name := range seeds(t) {
 		data := readFile(t, name)
@@ -123,7 +123,7 @@ func TestPlannedBytes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		const header = 16 << 10 // of small pictures, padding included
+		const header = 16 << 10 // of small images, padding included
 		if n := bytesOf(img); n > p.peakBytes()+header {
 			t.Errorf("%s: takes %d bytes, %d were counted", name, n, p.peakBytes())
 		}
@@ -153,7 +153,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestLargeMemoryGoesBack: the memory of a large picture is returned to the system before the next one is
+// TestLargeMemoryGoesBack: the memory of a large image is returned to the system before the next one is
 // decoded.
 func TestLargeMemoryGoesBack(t *testing.T) {
 	release := newBudget(2 * collected).holdBudgetBytes(collected)
@@ -166,7 +166,7 @@ func TestLargeMemoryGoesBack(t *testing.T) {
 	}
 }
 
-// TestReadersHoldMemory: every way of reading a picture holds its bytes until it has been used, and releases
+// TestReadersHoldMemory: every way of reading an image holds its bytes until it has been used, and releases
 // them even after an error.
 func TestReadersHoldMemory(t *testing.T) {
 	data := readFile(t, "testdata/pil/png-rgb.png")
@@ -219,7 +219,7 @@ func TestGrey16(t *testing.T) {
 	}
 }
 
-// seeds are small pictures of all kinds.
+// seeds are small images of all kinds.
 func seeds(t testing.TB) (names []string) {
 	t.Helper()
 	for _, pattern := range []string{"testdata/pil/jpeg-*.jpg", "testdata/pil/png-*[a-z0-9].png",

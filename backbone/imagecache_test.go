@@ -31,8 +31,8 @@ func imageAt(t testing.TB, c *ImageCache, row int, v *Viewer) image.Image {
 	return img
 }
 
-// TestImageCacheKeeps: pictures that fit are decoded once and stay, others are decoded each time, the bytes
-// stay within the limit, and every picture is that of its row.
+// TestImageCacheKeeps: images that fit are decoded once and stay, others are decoded each time, the bytes
+// stay within the limit, and every image is that of its row.
 func TestImageCacheKeeps(t *testing.T) {
 	files, paths := photographs(t, 6)
 	one := bytesOf(imageAt(t, NewImageCache(files, paths, 0, DecodeOptions{}), 0, nil))
@@ -65,7 +65,7 @@ func TestImageCacheKeeps(t *testing.T) {
 	}
 }
 
-// TestImageCacheShared: many goroutines, few pictures, with and without room (for the race detector).
+// TestImageCacheShared: many goroutines, few images, with and without room (for the race detector).
 func TestImageCacheShared(t *testing.T) {
 	files, paths := photographs(t, 5)
 	p := unchanged(20, 16, "bilinear")
@@ -123,7 +123,7 @@ func viewAt(t testing.TB, p Preprocessing, a Augmentation, img image.Image, seed
 	return dst
 }
 
-// TestReducedViews: for all test pictures, a resized picture gives the same views as the whole one.
+// TestReducedViews: for all test images, a resized image gives the same views as the whole one.
 func TestReducedViews(t *testing.T) {
 	grey := unchanged(0, 18, "bicubic")
 	grey.Channels = "L"
@@ -157,7 +157,7 @@ func TestReducedViews(t *testing.T) {
 	}
 }
 
-// TestImageCacheOfOtherViewer: a picture that was resized for one viewer is not shown to another.
+// TestImageCacheOfOtherViewer: an image that was resized for one viewer is not shown to another.
 func TestImageCacheOfOtherViewer(t *testing.T) {
 	files, paths := photographs(t, 1)
 	prism, err := NewViewer(unchanged(0, 14, "bilinear"), Augmentation{Crop: cropRandom, Resize: 16, Exact: true})

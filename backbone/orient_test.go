@@ -70,7 +70,7 @@ func TestOrientByDefinition(t *testing.T) {
 	}
 }
 
-// TestBrokenEXIF: a picture with a damaged EXIF block is shown as stored.
+// TestBrokenEXIF: an image with a damaged EXIF block is shown as stored.
 func TestBrokenEXIF(t *testing.T) {
 	data := readFile(t, "testdata/pil/exif-jpg.jpg")
 	at := bytes.Index(data, []byte("Exif\x00\x00"))

@@ -71,7 +71,7 @@ func seenPhotos(t testing.TB) (p photos, files map[string][]byte) {
 	return p, files
 }
 
-// shown is what a network sees of a picture, as bytes in the order row, column, RGB.
+// shown is what a network sees of an image, as bytes in the order row, column, RGB.
 func shown(t testing.TB, img image.Image, p backbone.Preprocessing) []byte {
 	t.Helper()
 	p.Channels, p.Scale, p.Std = "RGB", 1, [3]float32{1, 1, 1}
@@ -89,7 +89,7 @@ func shown(t testing.TB, img image.Image, p backbone.Preprocessing) []byte {
 	return out
 }
 
-// farFromPIL compares pictures with what PIL shows, each way on its own: the mean absolute difference of the pixels
+// farFromPIL compares images with what PIL shows, each way on its own: the mean absolute difference of the pixels
 // that are recorded, the largest, and the largest difference of a channel's mean over all pixels.
 func farFromPIL(t testing.TB, decode func([]byte) (image.Image, error)) (mean map[string]float64, most int,
 	shift float64) {

@@ -87,7 +87,7 @@ func TestResizeAsPIL(t *testing.T) {
 	}
 }
 
-// general is the same preprocessing in the usual way: a whole NRGBA picture, imaging's resize in floating point, crop.
+// general is the same preprocessing in the usual way: a whole NRGBA image, imaging's resize in floating point, crop.
 func general(img image.Image, p Preprocessing, filter imaging.ResampleFilter) []byte {
 	b := img.Bounds()
 	full := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
@@ -126,7 +126,7 @@ func TestPhotographAsGeneral(t *testing.T) {
 	}
 }
 
-// slowly is PIL's arithmetic without any cleverness: the whole picture, every weight computed where it is
+// slowly is PIL's arithmetic without any cleverness: the whole image, every weight computed where it is
 // used, first across, then down, rounded to bytes in between; then the crop.
 func slowly(img image.Image, p Preprocessing) []byte {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()

@@ -22,7 +22,7 @@ func scene(w, h, seed int) *image.NRGBA {
 	return imaging.Clone(backbone.Photograph(w, h, uint64(seed)))
 }
 
-// changed returns a picture with every colour changed.
+// changed returns an image with every colour changed.
 func changed(img *image.NRGBA, to func(c color.NRGBA) color.NRGBA) *image.NRGBA {
 	out := image.NewNRGBA(img.Rect)
 	for y := range img.Rect.Dy() {
@@ -97,7 +97,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A problem that many pictures have is how the set is.
+// A problem that many images have is how the set is.
 func TestProblemsOfAll(t *testing.T) {
 	usual := backbone.Look{W: 28, H: 28, Lightest: 60, Entropy: 2, Sharpness: 1}
 	looks := make([]backbone.Look, 100)

@@ -14,7 +14,7 @@ import (
 func lastScan(data []byte) int { return bytes.LastIndex(data, []byte{0xff, 0xda}) }
 
 // TestScansAreBounded: a scan that brings nothing new is refused, and so are very many scans, before any
-// decoder runs. This holds for pictures that only the standard library's decoder takes, and for scans hidden
+// decoder runs. This holds for images that only the standard library's decoder takes, and for scans hidden
 // after bytes that it skips.
 func TestScansAreBounded(t *testing.T) {
 	data := readFile(t, "testdata/scaled/420-progressive.jpg")

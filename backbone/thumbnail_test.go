@@ -57,7 +57,7 @@ func TestThumbnails(t *testing.T) {
 	}
 }
 
-// TestReadThumbnail: a single picture looks as it does among others, although a photograph is reduced while it
+// TestReadThumbnail: a single image looks as it does among others, although a photograph is reduced while it
 // is decoded, and it is turned upright.
 func TestReadThumbnail(t *testing.T) {
 	files, paths := fstest.MapFS{}, []string{"exif-6.png", "exif-jpg.jpg", "jpeg-420.jpg"}

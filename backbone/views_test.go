@@ -48,7 +48,7 @@ func TestRecipesKeepTheirMeaning(t *testing.T) {
 	}
 }
 
-// picturesOf reads views of pictures, in the order given.
+// picturesOf reads views of images, in the order given.
 func picturesOf(t testing.TB, cfg ExtractConfig, paths []string) map[string][][]float32 {
 	t.Helper()
 	files, _ := album(t, 8)

@@ -38,7 +38,7 @@ func TestRealRoundTrip(t *testing.T) {
 	}
 }
 
-// photo is a batch of n pictures of noise for the networks of 3×224×224.
+// photo is a batch of n images of noise for the networks of 3×224×224.
 func photo(n int) ort.Tensor {
 	return ort.Float32s(numbers(11, n*3*224*224), int64(n), 3, 224, 224)
 }

@@ -2,8 +2,8 @@ package graph
 
 import "slices"
 
-// reshape: the second input (an attribute before set 5) lists the new sizes. 0 is the old size at that position
-// unless allowzero is set, -1 is what is left.
+// inferReshape: the second input (an attribute before operator set 5) lists the new sizes. 0 keeps the old size at its
+// position unless allowzero is set; -1 is the size that preserves the number of elements.
 func inferReshape(c *call) {
 	x := c.inputFact(0)
 	target := c.inputFact(1).ints
@@ -39,7 +39,7 @@ func inferReshape(c *call) {
 	c.setInts(x.ints)
 }
 
-// unknownShape returns a shape of free sizes.
+// unknownShape returns a shape of unnamed free sizes.
 func unknownShape(rank int) Shape {
 	return slices.Repeat(Shape{Free("")}, rank)
 }
@@ -70,7 +70,7 @@ func shapeQuotient(in, out Shape) Dim {
 	return Free("")
 }
 
-// shapeProduct returns the product of the known sizes of a shape, and the names of the free ones.
+// shapeProduct returns the product of the known sizes of a shape, and the names of the free sizes.
 func shapeProduct(s Shape) (known int64, free []string, ok bool) {
 	p := Fixed(1)
 	for _, d := range s {

@@ -68,7 +68,7 @@ func FuzzVectorTransforms(f *testing.F) {
 	})
 }
 
-// Whole and reduced pictures are the same in both ways.
+// Whole and reduced images are the same in both ways.
 func TestVectorDecode(t *testing.T) {
 	needVectors(t)
 	defer func() { avx2 = true }()

@@ -55,7 +55,7 @@ func fixtures(t testing.TB) map[string][]byte {
 	return files
 }
 
-// farthest is the largest difference of the samples of two pictures of one kind.
+// farthest is the largest difference of the samples of two images of one kind.
 func farthest(t *testing.T, got, want image.Image) int {
 	t.Helper()
 	if got.Bounds() != want.Bounds() {
@@ -175,7 +175,7 @@ func unbounded(coefs *[64]int16, quant *[64]int32, x, y int, off float64) float6
 	return sum/4 + 128
 }
 
-// restarts is a grey picture of 8×8 blocks with one level each, and a restart marker after every two: each level is a
+// restarts is a grey image of 8×8 blocks with one level each, and a restart marker after every two: each level is a
 // difference to the last, and the first after a marker to zero.
 func restarts(levels []int) []byte {
 	out := []byte{0xff, soi, 0xff, dqt, 0, 67, 0}
@@ -244,7 +244,7 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// TestCut: no beginning of a file is a picture.
+// TestCut: no beginning of a file is an image.
 func TestCut(t *testing.T) {
 	files := fixtures(t)
 	files["restarts"] = restarts([]int{1, 2, 3, 4, 5})
@@ -277,7 +277,7 @@ func TestHuge(t *testing.T) {
 	}
 }
 
-// FuzzDecode: any bytes give an error or a picture of the size that the standard library reads.
+// FuzzDecode: any bytes give an error or an image of the size that the standard library reads.
 func FuzzDecode(f *testing.F) {
 	for _, data := range fixtures(f) {
 		f.Add(data)

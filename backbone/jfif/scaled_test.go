@@ -88,7 +88,7 @@ func TestScaledSizes(t *testing.T) {
 	DecodeScaled(painted(t, 8, 8, 90), 3)
 }
 
-// TestScaledCut: no beginning of a file is a reduced picture.
+// TestScaledCut: no beginning of a file is a reduced image.
 func TestScaledCut(t *testing.T) {
 	for name, data := range fixtures(t) {
 		for n := range len(data) - 1 {

@@ -22,7 +22,7 @@ const (
 	classes = 6
 )
 
-// gratings are pictures of stripes: the class is their direction; phase, contrast and noise say nothing.
+// gratings are images of stripes: the class is their direction; phase, contrast and noise say nothing.
 type gratings struct {
 	pictures []image.Image
 	labels   []int
@@ -126,7 +126,7 @@ func newHead(t testing.TB, seed uint64) *head.Head {
 	return h
 }
 
-// encode builds an encoder over pictures of g.
+// encode builds an encoder over images of g.
 func encode(t testing.TB, g *gratings, net backbone.LiveNetwork, inputs live.Inputs, batch, chunk int) *live.Encoder {
 	t.Helper()
 	e, err := live.New(live.Config{Network: net, Inputs: inputs, Head: newHead(t, 5), Labels: g.labels, IDs: g.ids,

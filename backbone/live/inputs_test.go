@@ -19,7 +19,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// folder is a file system with the pictures of g.
+// folder is a file system with the images of g.
 func folder(t *testing.T, g *gratings) (fstest.MapFS, []string) {
 	files, paths := fstest.MapFS{}, []string{}
 	for i, img := range g.pictures {

@@ -15,7 +15,7 @@ import (
 	"winnow/backbone/live"
 )
 
-// counted notes how many pictures were asked for.
+// counted notes how many images were asked for.
 type counted struct {
 	*gratings
 	asked atomic.Int64
@@ -84,7 +84,7 @@ func TestPreparedViewsAreTheSame(t *testing.T) {
 	}
 }
 
-// Pictures made in the background are not made again, except one that is still in progress.
+// Images made in the background are not made again, except one that is still in progress.
 func TestPreparedIsUsed(t *testing.T) {
 	g, step := &counted{gratings: newGratings(1, 24)}, 1
 	p := preparable(t, g, 2, &step)
@@ -101,7 +101,7 @@ func TestPreparedIsUsed(t *testing.T) {
 	}
 }
 
-// A picture that cannot be read is an error of its batch, prepared or not.
+// An image that cannot be read is an error of its batch, prepared or not.
 func TestUnreadablePrepared(t *testing.T) {
 	g := newGratings(1, 12)
 	files, paths := folder(t, g)
