@@ -28,7 +28,7 @@ func (m *Model) checkClaims() error {
 				total += size
 			}
 			if max(size, total) > maxClaim {
-				return fmt.Errorf("node %d %q (%s): makes %v %v, over %d GiB", i+1, n.Name, n.Op, facts[out].typ,
+				return fmt.Errorf("node %d %q (%s): makes %v %v, more than %d GiB", i+1, n.Name, n.Op, facts[out].typ,
 					facts[out].shape, maxClaim>>30)
 			}
 		}

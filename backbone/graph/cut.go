@@ -11,7 +11,7 @@ import (
 func Cut(m *Model, tensor string) (*Model, error) {
 	g := m.Graph
 	if g.Producers()[tensor] == nil {
-		return nil, fmt.Errorf("graph: tensor %q: no node computes it: %s", tensor, g.suggestTensors(tensor))
+		return nil, fmt.Errorf("graph: tensor %q: no node makes it: %s", tensor, g.suggestTensors(tensor))
 	}
 	nodes, needed := g.nodesBehind(tensor)
 	kept := func(v *ValueInfo) bool { return needed[v.Name] }

@@ -57,7 +57,7 @@ func (t *Tensor) checkTensor() error {
 		return err
 	}
 	if _, ok := kinds[t.Type]; !ok {
-		return fmt.Errorf("the element type %v is not known", t.Type)
+		return fmt.Errorf("element %v is not known", t.Type)
 	}
 	if t.external != nil {
 		return nil
