@@ -33,8 +33,7 @@ func (b *budget) holdBudgetBytes(n int64) (release func()) {
 const collected = 256 << 20
 
 // Decoding draws on two budgets, always in this order so that readers cannot deadlock: bytes of files first, then
-// memory for decoding, rotating and resizing. The second is large enough for ordinary photographs on all cores at
-// once.
+// memory for decoding, rotating and resizing. The second is large enough for ordinary photographs on all cores at once.
 var (
 	fileBudget    = newBudget(maxFile)
 	pictureBudget = newBudget(max(defaultMaxBytes, int64(runtime.GOMAXPROCS(0))*128<<20))

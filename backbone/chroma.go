@@ -8,7 +8,7 @@ import "image"
 //
 //	horizontally   even x: (3·c + left + 1)/4,   odd x: (3·c + right + 2)/4
 //	both ways      t = 3·near + far row, then    even x: (3·t + left + 8)/16,  odd x: (3·t + right + 7)/16
-//	vertically     (3·near + far + 1)/4 on even rows, + 2 on odd ones
+//	vertically     (3·near + far + 1)/4 on even rows, + 2 instead of + 1 on odd rows
 //
 // Beyond the image's edge the edge sample is repeated. For the ratios 4:1:1 and 4:1:0, samples are repeated and not
 // interpolated, as in libjpeg. Source: Independent JPEG Group, libjpeg's documentation of jdsample.c; the tests
@@ -93,8 +93,7 @@ func (p *planes) interpolateChroma(uv []uint32, near, far, x0 int, bias uint32) 
 	p.weighChroma(uv, near, far, x0, bias, 2)
 }
 
-// weighChroma writes (3·near + far + bias) >> shift for two rows of chroma from a column on. shift is 2 for a result
-// in bytes, or 0.
+// weighChroma writes (3·near + far + bias) >> shift for two rows of chroma from a column on; shift is 2 (bytes) or 0.
 func (p *planes) weighChroma(t []uint32, near, far, column int, bias uint32, shift uint) {
 	near, far = near*p.img.CStride+column, far*p.img.CStride+column
 	nb, nr := p.img.Cb[near:][:len(t)], p.img.Cr[near:][:len(t)]

@@ -10,8 +10,7 @@ import (
 // cropBytes is the memory that each pixel of a crop takes in addition to the whole image.
 const cropBytes = 4
 
-// cropPicture returns a rectangle of an image, in the colours that the network would see. The rectangle is clipped to
-// the image.
+// cropPicture returns a rectangle of an image, clipped to the image, in the colours that the network would see.
 func cropPicture(img image.Image, c datasets.Crop) (*image.NRGBA, error) {
 	s := sourceOf(img)
 	w, h := s.sourceSize()

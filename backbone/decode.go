@@ -26,7 +26,7 @@ const defaultMaxBytes = 1 << 30
 // DecodeOptions are the settings of Decode. The zero value is the default.
 type DecodeOptions struct {
 	MaxPixels int  // largest width × height of the file's image; 0: DefaultMaxPixels
-	EXIF      bool // turn the image by its EXIF orientation
+	EXIF      bool // rotate the image by its EXIF orientation
 
 	// Enough returns the smallest size that suffices for an image of w×h pixels. A JPEG may then be decoded at reduced
 	// size, but never smaller. nil: every image is decoded at full size. Enough is called with the size before the
@@ -99,7 +99,7 @@ type decoding struct {
 	second int64 // memory of the second decoder, used if the first one fails
 }
 
-// planDecoding reads a file's headers and refuses images that are too large.
+// planDecoding reads a file's headers, and returns an error for an image that is too large.
 func (o DecodeOptions) planDecoding(data []byte) (decoding, error) {
 	for _, f := range listFormats() {
 		if f.is(data) {
@@ -118,8 +118,7 @@ func (o DecodeOptions) planDecoding(data []byte) (decoding, error) {
 	return decoding{}, fmt.Errorf("not an image: starts with %.16q, expected JPEG, PNG, GIF, BMP or WebP", data)
 }
 
-// otherFormat names the format of an image that winnow cannot decode, by its first bytes. It returns "" if it
-// recognises none.
+// otherFormat names the format of an image that winnow cannot decode, by its first bytes, or returns "".
 func otherFormat(data []byte) string {
 	for _, f := range []struct {
 		name  string

@@ -22,12 +22,10 @@ type ExtractConfig struct {
 	Strict        bool // stop at the first unreadable image
 	Known         bool // images of this root were readable before: continue even if none of the first images is
 
-	// Looked is called, from several goroutines, with the measurements of each decoded image. nil: images are not
-	// measured.
+	// Looked is called from several goroutines with the measurements of each decoded image. nil: no measurements.
 	Looked func(image int, l Look)
 
-	// Views are the views made of each image; if empty, only the centre view. An image is decoded once for all its
-	// views.
+	// Views are the views made of each image, which is decoded once for all of them; if empty, only the centre view.
 	Views []View
 }
 

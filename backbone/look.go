@@ -91,8 +91,7 @@ func Looks(ctx context.Context, fsys fs.FS, paths []string, done func()) ([]Look
 // looker measures images and reuses its memory.
 type looker struct{ light []int32 }
 
-// grey is the largest difference between the colours of a grey pixel, of 255. It is not 0 because JPEG changes colours
-// a little.
+// grey is the largest difference, of 255, between the colours of a grey pixel. JPEG changes colours a little.
 const grey = 16
 
 // tinted is the distance, in both directions, between the cells whose colour is measured.
@@ -168,8 +167,7 @@ func (c *cells) reducePlane(pix []byte, stride int) {
 	}
 }
 
-// reduceColours reduces an image of four bytes per pixel to the cells: red, green, blue and a fourth byte that is
-// ignored.
+// reduceColours reduces an image of four bytes per pixel to the cells: red, green, blue and an ignored byte.
 func (c *cells) reduceColours(pix []byte, stride int) {
 	f, o := c.f, c.f/2
 	for y := range c.h {

@@ -52,8 +52,7 @@ func Preprocess(dst []float32, img image.Image, p Preprocessing) error {
 	return q.Into(dst, img)
 }
 
-// Into fills dst with the network's input for one image: Planes × High × Crop values in the order channel, row,
-// column.
+// Into fills dst with the network's input for one image: Planes × High × Crop values in the order channel, row, column.
 func (q *Preprocessor) Into(dst []float32, img image.Image) error {
 	if len(dst) != q.p.Size() {
 		return fmt.Errorf("backbone: dst has length %d, expected %d", len(dst), q.p.Size())

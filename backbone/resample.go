@@ -56,8 +56,7 @@ func sinc(x float64) float64 {
 	return math.Sin(x) / x
 }
 
-// weightBits is the number of fractional bits of a weight. As in PIL it is 32 minus 8 for the byte and 2 for
-// overshoot.
+// weightBits is the number of fractional bits of a weight. As in PIL it is 32 minus 8 for the byte and 2 for overshoot.
 const weightBits = 22
 
 // group is how many weights the inner loops process at once: enough for a bilinear reduction by 2.

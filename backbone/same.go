@@ -18,7 +18,7 @@ const (
 	fewCells    = 20 // with fewer cells along a side, different digits look similar
 	sameFew     = 0.99
 	sameFar     = 0.95  // coarse correlation below which finer cells are not compared
-	sameNoisy   = 0.95  // sufficient if the rest is noise, as in a JPEG of 32 pixels, and coarse cells agree
+	sameNoisy   = 0.95  // correlation that suffices if coarse cells agree: fine cells may be noise
 	sameCoarse  = 0.998 // correlation in coarseCells cells along a side
 	coarseCells = 12
 	tintCells   = 8

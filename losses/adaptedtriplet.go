@@ -20,9 +20,8 @@ import (
 //	u     = the mean of the unlabelled rows; θ minimises the third term under Σ_y θ_y = 1: see [matching]
 //
 // D is a squared distance, R is the mean or the sum. D_S is drawn as in [triplet] with semihard: one n for every p,
-// uniformly from D_ap ≤ D_an < D_ap + α. A class without a row in D_S adds nothing to the second term. If D_S is
-// empty, all terms are 0; without unlabelled rows the third term is 0. The selection, n_i and θ are constants in the
-// gradient:
+// uniformly from D_ap ≤ D_an < D_ap + α. A class without a row in D_S adds nothing to the second term. If D_S is empty,
+// all terms are 0; without unlabelled rows the third term is 0. The selection, n_i and θ are constants in the gradient:
 //
 //	∂/∂z_i of the second term = 2 λ (n_i/Σn - 1/N_y) (Φ_y^S - Φ_y),  N_y rows of class y
 //

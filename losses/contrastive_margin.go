@@ -52,8 +52,7 @@ var contrastiveMarginEntry = Entry{
 	},
 }
 
-// comparedValues returns the values that the margins are compared with, and the sign that makes them grow with the
-// similarity.
+// comparedValues returns the values compared with the margins, and the sign that makes them grow with similarity.
 func (l *contrastiveMargin) comparedValues(s []float64) (x []float64, sign float64) {
 	if l.distance == cosine {
 		return s, 1
@@ -90,8 +89,7 @@ func (l *contrastiveMargin) surveyPairs(S []float64, p *pairs) {
 	l.far += float64(far)
 }
 
-// oneIf returns 1 for true and 0 for false without a branch, because whether a negative is active is often
-// unpredictable.
+// oneIf returns 1 for true and 0 for false without a branch: whether a negative is active is often unpredictable.
 func oneIf(is bool) int {
 	n := 0
 	if is {
@@ -118,8 +116,7 @@ func (l *contrastiveMargin) evalPairs(dS, S []float64, p *pairs) (sum, terms flo
 	return near/max(l.near, 1) + far/max(l.far, 1), p.plainTerms()
 }
 
-// sumAnchor adds up the terms of anchor i in the two groups. d, unless nil, is set to the derivatives with respect to
-// x.
+// sumAnchor adds up the terms of anchor i in the two groups and, unless d is nil, sets d to the derivatives by x.
 func (l *contrastiveMargin) sumAnchor(d, x []float64, sign float64, i int, p *pairs) (near, far float64) {
 	y, cols := p.rows[i], p.cols[:len(x)]
 	pull, push := [2]float64{0, -sign / max(l.near, 1)}, [2]float64{0, sign / max(l.far, 1)}

@@ -136,8 +136,7 @@ func (l *linearSoftmax) evalPairs(dS, S []float64, p *pairs) (sum, terms float64
 	return sum, float64(len(p.rows))
 }
 
-// softmaxLoss returns -log softmax(scale·s)[y] of one row. d, which may be s, is set to the derivative with respect to
-// s.
+// softmaxLoss returns -log softmax(scale·s)[y] of one row, and sets d to the derivative with respect to s; d may be s.
 func softmaxLoss(d, s []float64, scale float64, y int) float64 {
 	own, top := s[y], maxValue(s)
 	weight := expSlice(d, s, scale, -scale*top)

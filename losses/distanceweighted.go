@@ -36,8 +36,7 @@ type distanceWeighted struct {
 // beyond is larger than the distance between any two unit vectors.
 const beyond = 3.0
 
-// prepareAnchor loads an anchor with label y and its distances delta to all columns. It reports whether a negative can
-// be drawn.
+// prepareAnchor loads an anchor with label y and its distances delta, and reports whether a negative can be drawn.
 func (w *distanceWeighted) prepareAnchor(delta []float64, cols []int, y int) bool {
 	w.upTo, w.total = w.upTo[:0], 0
 	if w.far > w.near {

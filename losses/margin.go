@@ -27,8 +27,7 @@ import (
 // l⁻ are each a function of one pair and occur |N(a)| and |P(a)| times in the sum. distance_weighted takes 3.4 times
 // as long as its products (n = 256, d = 512): a logarithm and an exponential for every eligible negative, and a search
 // for every draw, see [distanceWeighted].
-// Differences from the paper: β is never per image, and the divisor is that of pytorch-metric-learning; the paper
-// sums.
+// Differences from the paper: β is never per image, and the divisor is that of pytorch-metric-learning; the paper sums.
 // Source: Wu et al., "Sampling matters in deep embedding learning", ICCV 2017, section 4; BSPML (002) compares with
 // this loss at α = 0.2, β = 1.2; METHODS 4.2. For its pair form, Eq. 2 of 000, see [marginalEntry].
 type margin struct {

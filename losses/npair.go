@@ -10,8 +10,7 @@ import "math"
 // image. Against a bank p_a is the bank's first member of the class, and there is no penalty. Setting: l2 λ ≥ 0.
 // Without such a class the loss is 0; with one, it is only the penalty. The original takes unnormalised vectors, where
 // λ (0.02 in common code) keeps their lengths small. On the unit rows of a batch the penalty is the constant 2λ. Its
-// gradient is along the row, and the head's normalisation removes it: λ changes the value but does not affect
-// training.
+// gradient is along the row, and the head's normalisation removes it: λ changes the value but does not affect training.
 // Time O(n²·d) for the products (of all rows, so that one matrix holds all anchors), memory O(n·r).
 // Source: Sohn, "Improved deep metric learning with multi-class N-pair loss objective", NIPS 2016, Eq. 5 (the
 // N-pair-mc loss); future work of 000. METHODS 3.8, after pytorch-metric-learning.

@@ -205,8 +205,7 @@ func (l *quadruplet) meanTriplets(dS, S []float64, p *pairs, share float64) (sum
 	return sum * share
 }
 
-// pairsOfOthers returns the second mean; share is 1/(number of quadruplets). Unordered pairs are those above the
-// diagonal.
+// pairsOfOthers returns the second mean; share is 1/(number of quadruplets). Only pairs above the diagonal count.
 func (l *quadruplet) pairsOfOthers(dS, S []float64, share float64) float64 {
 	n := len(l.order)
 	l.sortThresholds()

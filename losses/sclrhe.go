@@ -21,7 +21,7 @@ import (
 //	τ_p = 2τ - τ² - τ²/(C-1),   τ_n = 2τ(1-τ)/(C-1) + τ²(C-2)/(C-1)²,   both 0 where C = 1;
 //
 // If clamp is false, A and B have no lower bound, and anchors with A ≤ 0 or A + B ≤ 0, whose term is undefined, are
-// skipped. Without any anchor the loss is 0. β = β' = τ = 0 gives supcon's in minus log|P|.
+// skipped. Without any anchor the loss is 0. β = β' = τ = 0 gives the form in of supcon minus log|P|.
 //
 // Differences from the paper (METHODS 2): the sign of the tilt (004-3), which the paper copies from a loss of
 // negatives; two rates instead of one pair (004-4); the logarithm of a negative number (004-1), the interchanged sides

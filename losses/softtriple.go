@@ -10,7 +10,7 @@ import "math"
 //
 // There are C classes, K centres per class, n rows. ∂S/∂s_k = q_k (1 + γ (s_k - S)). The loss is defined for any
 // batch; absent classes are still pushed away. With K = 1 there is no second term. Settings: centers K ≥ 1, la λ > 0,
-// γ in (0, 300], so that e^{γ(s-1)} is above 0 for any s, margin δ ∈ [0, 2], τ ≥ 0. Differences from the print: Eq.
+// γ in (0, 300], so that e^{γ(s-1)} is above 0 for any s, margin δ ∈ [0, 2], τ ≥ 0. Differences from the paper: Eq.
 // 18-19 of 001 lack the sum over the other classes, the batch mean and the unit lengths. These are as in Qian et al.,
 // where γ is a multiplier.
 // Time O(n·C·K·d), memory O(n·C·K).

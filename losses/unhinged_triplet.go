@@ -9,8 +9,7 @@ package losses
 // p, +1) + l^A(a, n, -1) + α with the auxiliary pair loss of 000. Without a triplet it is 0. The derivative of d at d
 // = 0 is 0. Settings: d_max and margin α ≥ 0, which change only the value.
 // Time O(n·r·d): the loss is linear in the distances and takes O(r) per anchor after the products; memory O(n·r).
-// Source: Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise" (000), Eq. 12;
-// METHODS 4.3.
+// Source: Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise" (000), Eq. 12; METHODS 4.3.
 type unhingedTriplet struct {
 	farthest, margin float64
 

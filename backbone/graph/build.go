@@ -13,8 +13,7 @@ type Builder struct {
 	last  map[string]int  // the last number that Fresh appended to a name, so that names are not reused
 }
 
-// irFor returns the oldest IR version (file format version) that supports an operator set, so that older readers
-// accept the file.
+// irFor returns the oldest IR version (file format version) for an operator set, so that older readers accept the file.
 func irFor(opset int64) int64 {
 	switch {
 	case opset <= 8:
@@ -123,8 +122,7 @@ func (b *Builder) Node(op string, inputs []string, attributes ...*Attribute) str
 	return b.NodeTo(b.Fresh(op), op, inputs, attributes...)
 }
 
-// NodeTo adds an operation with one output of the given name, which must be unused or reserved by
-// [Builder.Fresh].
+// NodeTo adds an operation with one output of the given name, which must be unused or reserved by [Builder.Fresh].
 func (b *Builder) NodeTo(output, op string, inputs []string, attributes ...*Attribute) string {
 	b.Add(&Node{Name: output, Op: op, Inputs: inputs, Outputs: []string{output}, Attributes: attributes})
 	return output

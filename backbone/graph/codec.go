@@ -59,8 +59,7 @@ func layoutOf(t reflect.Type) *layout {
 	return l
 }
 
-// maxDepth limits the nesting of messages. A graph inside a node is three levels deeper; real models have two or
-// three.
+// maxDepth limits the nesting of messages. A graph inside a node is three levels deeper; real models have two or three.
 const maxDepth = 100
 
 // readMessage reads a message into a struct.

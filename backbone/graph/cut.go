@@ -47,8 +47,7 @@ func (g *Graph) nodesBehind(tensors ...string) (nodes []*Node, needed map[string
 	return nodes, needed
 }
 
-// describeTensor returns the known type and shape of a tensor. An unknown type is declared float32, the usual type of
-// features.
+// describeTensor returns the type and shape of a tensor. An unknown type is declared float32, as usual for features.
 func describeTensor(facts map[string]*ValueInfo, tensor string) *ValueInfo {
 	v := facts[tensor]
 	if v == nil {

@@ -60,8 +60,7 @@ func FeatureTensor(m *Model) (Feature, error) {
 		joinNames(g.Outputs), g.suggestTensors(""))
 }
 
-// answers is the largest length of an output that is a result about an image, such as a score or a position, and not
-// features.
+// answers is the largest length of an output that is a result, such as a score or a position, instead of features.
 const answers = 3
 
 func joinNames(list []*ValueInfo) string {
@@ -154,8 +153,7 @@ func (w *walk) isConstant(name string) bool {
 	return false
 }
 
-// inputBeforeDropout returns a node's i-th input, or the input of the dropout before it. Dropout has no effect in a
-// trained model.
+// inputBeforeDropout returns a node's i-th input, or the input of the dropout before it: dropout only acts in training.
 func (w *walk) inputBeforeDropout(n *Node, i int) string {
 	name := n.Input(i)
 	for range len(w.makers) {

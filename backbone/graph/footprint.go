@@ -81,8 +81,7 @@ func measureFootprint(m *Model, input string, n, planes, high, wide int) (int64,
 	return most, nil
 }
 
-// lastReads returns the index of the last node that reads each tensor. Outputs of the graph are considered read after
-// all nodes.
+// lastReads returns the index of the last node that reads each tensor. Outputs of the graph are read after all nodes.
 func lastReads(g *Graph) map[string]int {
 	last := map[string]int{}
 	for k, node := range g.Nodes {

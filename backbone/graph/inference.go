@@ -12,7 +12,7 @@ var random = []string{"RandomNormal", "RandomUniform", "RandomNormalLike", "Rand
 
 // ForInference returns a model in inference mode, and the nodes that were exported in training mode: Dropout becomes
 // the identity, BatchNormalization uses its stored statistics. Outputs that exist only in training are removed. A node
-// is left unchanged if another node reads such an output of it.
+// keeps its mode if another node reads one of these outputs.
 func ForInference(m *Model) (*Model, []*Node) {
 	e := evaluating{opset: m.Opset(), read: map[string]bool{}, constants: m.Graph.Constants(), gone: map[string]bool{}}
 	e.markEvaluating(m.Graph)

@@ -11,8 +11,7 @@ import (
 	"winnow/backbone/ort"
 )
 
-// TestRealRoundTrip: a real file that is read, written and read again is the same model, and reading does not
-// copy its tensors.
+// TestRealRoundTrip checks that a real model is the same after writing and reading, and that reading copies no tensors.
 func TestRealRoundTrip(t *testing.T) {
 	for _, name := range realModels {
 		t.Run(name, func(t *testing.T) {

@@ -146,8 +146,7 @@ func inferTile(c *call) {
 	c.setOutput(0, x.typ, out)
 }
 
-// inferConcat adds the sizes along the axis. The other sizes are equal and are taken from any input where they are
-// known.
+// inferConcat adds the sizes along the axis. The other sizes are equal; any input where they are known provides them.
 func inferConcat(c *call) {
 	if len(c.in) == 0 {
 		return

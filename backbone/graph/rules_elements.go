@@ -33,8 +33,7 @@ func layerNorm(c *call) {
 	c.setOutput(2, Float32, kept)
 }
 
-// inferCast changes the type. Tracked integers are kept, also in floating point, because exporters divide sizes as
-// floats.
+// inferCast changes the type. It keeps tracked integers in floating point, too: exporters divide sizes as floats.
 func inferCast(c *call) {
 	to := DataType(c.Int("to", 0))
 	c.setOutput(0, to, c.inputFact(0).shape)

@@ -44,8 +44,7 @@ func unknownShape(rank int) Shape {
 	return slices.Repeat(Shape{Free("")}, rank)
 }
 
-// shapeQuotient returns the size by which out must be multiplied to have as many elements as in. Free sizes with the
-// same name cancel.
+// shapeQuotient returns the factor that gives out as many elements as in. Free sizes of the same name cancel.
 func shapeQuotient(in, out Shape) Dim {
 	if in == nil {
 		return Free("")

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Rules for operators in exports of vision transformers: position embeddings resized in the graph, and grids of
-// places.
+// Rules for operators in exports of vision transformers: position embeddings resized in the graph, and grids of places.
 
 // inferResize: the last input gives the new sizes (since operator set 10 as sizes or scales), for all axes or for the
 // listed axes (since set 18). Upsample takes only scales, as an attribute before set 9.

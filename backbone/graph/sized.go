@@ -2,10 +2,9 @@ package graph
 
 import "slices"
 
-// Sized returns a model whose image input takes images of another size. Shapes that the file declares for other
-// tensors depend on the old size; they are removed and can be inferred again. The caller must check that the network
-// works at the new size: a network that averages over all places does, a network with separate weights for each place
-// does not.
+// Sized returns a model whose image input takes images of another size. Shapes that the file declares for other tensors
+// depend on the old size; they are removed and can be inferred again. The caller must check that the network works at
+// the new size: a network that averages over all places does, a network with separate weights for each place does not.
 func Sized(m *Model, input string, planes, high, wide int) *Model {
 	return restateInput(m, input, func(s Shape) {
 		if !s[0].Known() && s[0].Name == "" {

@@ -150,8 +150,7 @@ func elementReader[T float32 | float64 | int64](t DataType) (get func([]byte) T,
 	return nil, 0
 }
 
-// halfToFloat returns the value of an IEEE 754 binary16 number: 1 sign bit, 5 exponent bits (bias 15), 10 fraction
-// bits.
+// halfToFloat converts an IEEE 754 binary16 number: 1 sign bit, 5 exponent bits (bias 15), 10 fraction bits.
 func halfToFloat(h uint16) float32 {
 	sign := float32(1)
 	if h&0x8000 != 0 {

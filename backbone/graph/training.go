@@ -4,8 +4,7 @@ import (
 	"slices"
 )
 
-// Known returns the elements of the small integer tensors whose values do not depend on the inputs, mostly shapes and
-// axes.
+// Known returns the elements of small integer tensors that do not depend on the inputs, mostly shapes and axes.
 func Known(m *Model) map[string][]int64 {
 	values := map[string][]int64{}
 	for name, f := range inferModel(m) {

@@ -64,8 +64,7 @@ func invertDCT(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 	}
 }
 
-// transformEight transforms eight numbers; the results are scaled by 2¹³. half is added for the rounding of the
-// caller.
+// transformEight transforms eight numbers; the results are scaled by 2¹³. half is added for the rounding of the caller.
 func transformEight(x0, x1, x2, x3, x4, x5, x6, x7, half int32) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
 	z := (x2 + x6) * c6
 	t2, t3 := z-x6*c2PlusC6, z+x2*c2MinusC6

@@ -14,8 +14,7 @@ type Header struct {
 	Usual       bool // Decode can decode this kind of image, unless it is damaged
 }
 
-// maxScans is the largest number of scans accepted in a progressive image. Encoders usually write ten scans, and at
-// most thirty.
+// maxScans is the largest number of scans accepted in a progressive image. Encoders usually write 10, at most 30.
 const maxScans = 100
 
 // errCut is the error for a file that is too short for its image.
@@ -158,8 +157,7 @@ func passOf(s []byte) pass {
 	return pass{int(s[0]), int(s[1]), s[2]>>4 > 0, int(s[2] & 15)}
 }
 
-// refinement is, for each coefficient of a component, one more than the number of low bits still to come; 0:
-// all.
+// refinement holds for each coefficient 1 plus the number of low bits that are still missing; 0: all are missing.
 type refinement [64]uint8
 
 // takeScanBits reports whether a scan brings the next bits: first the high bits, then one bit at a time. So each

@@ -203,8 +203,7 @@ func (d *decoder) allocatePlanes() {
 // divideUp returns a/b rounded up.
 func divideUp(a, b int) int { return (a + b - 1) / b }
 
-// chromaRatio returns the file's chroma resolution as a constant of package image. It returns false for an unsupported
-// resolution.
+// chromaRatio returns the file's chroma resolution as a constant of package image, or false if it is unsupported.
 func (d *decoder) chromaRatio() (image.YCbCrSubsampleRatio, bool) {
 	switch [2]byte{d.comps[0].h, d.comps[0].v} {
 	case [2]byte{1, 1}:

@@ -49,9 +49,8 @@ type Config struct {
 	Chunk int
 
 	// Resting is called at every step. It returns true while only the head is trained (its warm-up). The network then
-	// only computes vectors: its statistics do not change and its gradients are zero. The solver must skip its
-	// weights, because weight decay and momentum would change them even without a gradient. nil: the network is always
-	// trained.
+	// only computes vectors: its statistics do not change and its gradients are zero. The solver must skip its weights,
+	// because weight decay and momentum would change them even without a gradient. nil: the network is always trained.
 	Resting func() bool
 }
 

@@ -75,8 +75,7 @@ func (p *Pixels) viewSeed(ahead int) uint64 {
 	return p.cfg.Source(ahead).Uint64()
 }
 
-// Prepare starts to make the views of the next step's rows if Ahead is set. With nil it only stops the work in
-// progress.
+// Prepare starts to make the views of the next step's rows if Ahead is set. With nil it only stops work in progress.
 func (p *Pixels) Prepare(rows []int) {
 	if p.prepared != nil {
 		p.prepared.dropViews()

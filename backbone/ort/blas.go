@@ -161,8 +161,7 @@ func (p *products[T]) computeGemm(tA, tB blas.Transpose, m, n, k int, alpha T, a
 	return true
 }
 
-// computeProduct computes out = op(A)·op(B) with contiguous rows. It returns false if the product cannot be computed
-// here.
+// computeProduct computes out = op(A)·op(B) with contiguous rows, or returns false if it cannot.
 func (p *products[T]) computeProduct(transA, transB int, A, B matrix[T], out []T, m, n int) bool {
 	p.mu.RLock()
 	session := p.sessions[transA][transB]

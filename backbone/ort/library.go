@@ -100,8 +100,7 @@ func libraryVersion(path string) (string, error) {
 	return C.GoString(C.version_of(base)), nil
 }
 
-// libraryProviders returns the execution providers that a library was built with. The wrapper has no function for
-// this.
+// libraryProviders returns the execution providers that a library was built with. The wrapper has no function for this.
 func libraryProviders(path string) ([]string, error) {
 	base, err := libraryBase(path)
 	if err != nil {

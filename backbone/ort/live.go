@@ -18,8 +18,7 @@ type LiveOptions struct {
 	Model   *graph.Model // the model before differentiation, with the weights' initial values
 	Threads int          // 0: the runtime's
 
-	// Resident creates a [Place] for the weights on the CPU as well, as on a GPU. It brings no gain there; tests use
-	// it.
+	// Resident creates a [Place] for the weights on the CPU as well. Only tests use it: it brings no gain there.
 	Resident bool
 }
 

@@ -172,8 +172,7 @@ func (n *Network) checkNetwork() error {
 	return n.setDim(y.Name, shape)
 }
 
-// fitsShape reports whether a model's shape accepts the wanted shape. A free size, -1, on either side accepts any
-// size.
+// fitsShape reports whether a model's shape accepts the wanted shape. A free size, -1, on either side accepts any size.
 func fitsShape(shape, want []int64) bool {
 	return len(shape) == len(want) && !slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool {
 		return shape[i] >= 0 && want[i] >= 0 && shape[i] != want[i]

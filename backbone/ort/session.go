@@ -28,8 +28,7 @@ type SessionOptions struct {
 	memory int64 // limit on GPU memory instead of the runtime's; 0: the runtime's
 }
 
-// Session is one loaded model. A session must be used by one goroutine at a time; different sessions may run in
-// parallel.
+// Session is one loaded model. Only one goroutine at a time may use it; different sessions may run in parallel.
 type Session struct {
 	run       *ortgo.DynamicAdvancedSession
 	ins, outs []Info

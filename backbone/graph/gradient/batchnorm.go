@@ -8,8 +8,7 @@ import (
 	"winnow/backbone/graph"
 )
 
-// rewriteNorms rewrites the BatchNormalization nodes: it expands those that normalise by the batch and folds the
-// others.
+// rewriteNorms expands the BatchNormalization nodes that normalise by the batch, and folds the other ones.
 func (f *forward) rewriteNorms(m *graph.Model, o Options) error {
 	if !slices.ContainsFunc(m.Graph.Nodes, normalisesBatch) {
 		return nil

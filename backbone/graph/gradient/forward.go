@@ -14,8 +14,7 @@ type forward struct {
 	known  map[string][]int64
 	consts map[string]*graph.Tensor // constants that are not trained
 	state  []State
-	// own holds the rules of nodes that replace several others, by their first output. They override the operators'
-	// rules.
+	// own holds the rules of nodes that replace several others, by first output. They override the operators' rules.
 	own map[string]rule
 }
 

@@ -109,8 +109,7 @@ func (s *speller) onlyReader(n *graph.Node) *graph.Node {
 	return s.uses[n.Outputs[0]][0]
 }
 
-// combinesWith reports whether a node applies an operator to a tensor and the given float32 number, and returns the
-// tensor.
+// combinesWith reports whether a node applies op to a tensor and the given float32 number, and returns the tensor.
 func (s *speller) combinesWith(n *graph.Node, op string, number float64) (of string, ok bool) {
 	if n == nil || n.Op != op || !graph.IsONNX(n.Domain) || len(n.Inputs) != 2 {
 		return "", false

@@ -238,7 +238,7 @@ func (c *call) rows(tensor string) bool {
 	return c.r.o.Kernels == ForCUDA && c.isFloat32(tensor) && n > 0 && n <= 4
 }
 
-// even reports whether the padding is equal on both sides and yields the output's size.
+// even reports whether the padding is equal on both sides and gives the output's size.
 func (w *window) even() bool {
 	for i, p := range w.before {
 		if max(w.after[i], w.declaredAfter[i]) != p ||

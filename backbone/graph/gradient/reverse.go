@@ -148,8 +148,7 @@ func opKey(n *graph.Node) string {
 	return n.Domain + "." + n.Op
 }
 
-// sumGradients returns the total gradient of a tensor after all its uses have been visited, or "" if it has no
-// gradient.
+// sumGradients returns the total gradient of a tensor after all its uses have been visited, or "" if there is none.
 func (r *reverse) sumGradients(tensor string) string {
 	list := r.flows[tensor]
 	switch len(list) {

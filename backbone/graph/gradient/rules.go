@@ -8,8 +8,7 @@ var rules = map[string]rule{
 	"Sub": deriveRule("dy", "-own(dy)"), "Div": deriveRule("dy/b", "-(own(dy*y)/b)"),
 	"PRelu": deriveRule("Where(x > 0, dy, dy*b)", "dy*Min(x, 0)"),
 
-	// Elementwise operators. A formula uses the output instead of the input if it can: the next node needs the output
-	// anyway.
+	// Elementwise operators. Formulas use the output instead of the input if possible: the next node needs it anyway.
 	"Neg": deriveRule("-dy"), "Abs": deriveRule("dy*Sign(x)"), "Sqrt": deriveRule("0.5*dy/y"),
 	"Exp": deriveRule("dy*y"),
 	"Log": deriveRule("dy/x"), "Reciprocal": deriveRule("-(dy*(y*y))"),

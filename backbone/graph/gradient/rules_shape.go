@@ -35,8 +35,7 @@ func deriveTranspose(c *call) error {
 // deriveExpand sums the gradient over repeated axes.
 func deriveExpand(c *call) error { return c.giveReduced(0, func() string { return c.grad[0] }) }
 
-// readAxis returns the axis attribute, normalised to be non-negative, and the shape of the tensor, whose rank must be
-// known.
+// readAxis returns the axis attribute as a non-negative number, and the shape of the tensor, whose rank must be known.
 func (c *call) readAxis(tensor string, otherwise int64) (int64, graph.Shape, error) {
 	shape := c.forwardShape(tensor)
 	a := c.Int("axis", otherwise)
@@ -186,8 +185,7 @@ func derivePad(c *call) error {
 	return nil
 }
 
-// readPads returns the padding before and after each axis. It is an attribute before operator set 11, and an input
-// since.
+// readPads returns the padding before and after each axis: an attribute before operator set 11, an input since.
 func (c *call) readPads(rank int) (before, after []int64, err error) {
 	if c.wantsGrad(2) {
 		return nil, nil, fmt.Errorf("its value %q depends on a weight, expected a constant", c.inputName(2))

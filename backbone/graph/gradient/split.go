@@ -17,12 +17,11 @@ import (
 // frozen model and the data inputs of the live model. If a live node reads the image, the image is an input of the
 // live model as well. frozen is nil if no node precedes the live part.
 //
-// A boundary tensor is float32 with the images along its first axis and otherwise known sizes, so that it can be
-// stored image by image. If the model takes a single image, the first axis is 1. The live part computes all other
-// tensors that it reads itself: shapes and integers derived from them, masks, tensors that do not depend on an image,
-// and tensors whose first axis is not the images. The shape of a frozen tensor is replaced by the number of images and
-// the known sizes. Both models keep the names of m, m is not changed, and together the two models compute the same
-// output as m.
+// A boundary tensor is float32 with the images along its first axis and otherwise known sizes, so that it can be stored
+// image by image. If the model takes a single image, the first axis is 1. The live part computes all other tensors that
+// it reads itself: shapes and integers derived from them, masks, tensors that do not depend on an image, and tensors
+// whose first axis is not the images. The shape of a frozen tensor is replaced by the number of images and the known
+// sizes. Both models keep the names of m, m is not changed, and together the two models compute the same output as m.
 func Split(m *graph.Model, output string, weights []string) (frozen, live *graph.Model, boundary []string, err error) {
 	s, err := newParting(m, output, weights)
 	if err != nil {

@@ -125,8 +125,7 @@ func modulePath(w Weight) []string {
 	return parts
 }
 
-// byResolution returns the stage of each weight: how often maps have become smaller up to and including the weight's
-// node.
+// byResolution returns each weight's stage: how often maps have become smaller up to and including the weight's node.
 func byResolution(m *graph.Model, weights []Weight, facts map[string]*graph.ValueInfo) []string {
 	shrunk := map[string]int{} // tensor → number of reductions on the path with most of them
 	times := make([]int, len(m.Graph.Nodes))

@@ -39,8 +39,7 @@ var roles = map[string][]int{
 // the input.
 var mixers = map[string]bool{"Add": true, "Sub": true, "Mul": true, "Div": true, "Concat": true}
 
-// carriers lists the operators that rearrange or repeat a constant (their first input); the result is still the same
-// weight.
+// carriers lists the operators that rearrange or repeat a constant, their first input, which remains the same weight.
 var carriers = map[string]bool{
 	"Identity": true, "Transpose": true, "Reshape": true, "Flatten": true, "Squeeze": true, "Unsqueeze": true,
 	"Cast": true, "Expand": true, "Tile": true, "Slice": true, "Gather": true, "Dropout": true, "Split": true,
