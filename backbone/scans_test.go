@@ -39,13 +39,13 @@ func TestScansAreBounded(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"twice":              {again(1, ""), "brings bits of coefficients twice"},
-		"4000 times":         {again(4000, ""), "brings bits of coefficients"},
-		"twice, in RGB":      {rgb(again(1, "")), "brings bits of coefficients"},
-		"twice, behind zero": {again(1, "\xff\x00"), "brings bits of coefficients"},
-		"twice, after fill":  {again(1, "\xff\xff"), "brings bits of coefficients"},
-		"twice, behind RST":  {again(1, "\xff\xd3"), "brings bits of coefficients"},
-		"twice, after text":  {again(1, "text"), "brings bits of coefficients"},
+		"twice":              {again(1, ""), "contains bits of coefficients twice"},
+		"4000 times":         {again(4000, ""), "contains bits of coefficients"},
+		"twice, in RGB":      {rgb(again(1, "")), "contains bits of coefficients"},
+		"twice, behind zero": {again(1, "\xff\x00"), "contains bits of coefficients"},
+		"twice, after fill":  {again(1, "\xff\xff"), "contains bits of coefficients"},
+		"twice, behind RST":  {again(1, "\xff\xd3"), "contains bits of coefficients"},
+		"twice, after text":  {again(1, "text"), "contains bits of coefficients"},
 		"before its time":    {ahead, "out of order"},
 		"empty scans":        {manyScans(data, 200), "jpeg: more than 100 scans"},
 	} {

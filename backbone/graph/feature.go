@@ -55,8 +55,8 @@ func FeatureTensor(m *Model) (Feature, error) {
 	if out, ok := namedOutput(m, facts, "pool"); ok {
 		return Feature{out, fmt.Sprintf("output %q", out)}, nil
 	}
-	return Feature{}, fmt.Errorf("graph: found no classifier (Gemm, MatMul, or 1×1 Conv under a global average) on "+
-		"the way to %s, expected one: name the feature tensor with --output (for tokens [N,T,C] the first is used): %s",
+	return Feature{}, fmt.Errorf("graph: found no classifier (Gemm, MatMul, or 1×1 Conv under a global average) "+
+		"before %s, expected one: name the feature tensor with --output (for tokens [N,T,C] the first is used): %s",
 		joinNames(g.Outputs), g.suggestTensors(""))
 }
 

@@ -145,7 +145,7 @@ func (in *inspection) inspectScan(s []byte) error {
 			return nil
 		}
 		if !in.refinement[at].takeScanBits(p) {
-			return fmt.Errorf("jpeg: scan %d brings bits of coefficients twice or out of order", in.scans)
+			return fmt.Errorf("jpeg: scan %d contains bits of coefficients twice or out of order", in.scans)
 		}
 	}
 	return nil
