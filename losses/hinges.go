@@ -20,7 +20,7 @@ func (h *hingeSums) startTails(reach []float64) {
 // addHinges adds all selected triplets of anchor i, one range of positives at a time. With the positives sorted by
 // distance and c = δ_ap + m, a negative at δ has terms above 0 for a contiguous range of positives. In this range
 //
-//	Σ_p (c_p - δ) = Σ_p c_p - #p·δ        ∂/∂δ = -#p        ∂/∂δ_ap: one more on every p of the range
+//	Σ_p (c_p - δ) = Σ_p c_p - #p·δ        ∂/∂δ = -#p        ∂/∂δ_ap = 1 for every p of the range
 //
 // Tails of c therefore give the value, and differences at the ends of the ranges give the slopes of the positives.
 func (l *triplet) addHinges(t *tally, i int, p *pairs) {

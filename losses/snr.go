@@ -19,7 +19,7 @@ import (
 // with c, as for similarities. Against a bank z_j is a constant.
 // Settings: pos_margin m₊ and neg_margin m₋ ≥ 0, reg λ ≥ 0. A constant anchor (q_i ≤ 1e-12 ‖z_i‖²) has no ratio and is
 // skipped. Without any pair the result is 0, including the last term. Rows are used as given; winnow's have unit
-// length, as in pytorch-metric-learning. Yuan et al. do not normalise; losses of varying lengths cannot be trained
+// length, as in pytorch-metric-learning. Yuan et al. do not normalise; vectors of varying length cannot be trained
 // here. v depends on the coordinates: a rotation preserves v only if it preserves the direction (1, …, 1). 002 gives
 // the margins of a similarity, 1 and 0 (002-8). For a distance these have no effect, so the defaults here are 0 and 1.
 // Products are float32; vectors closer than 1e-3 of their variances are compared by differences.

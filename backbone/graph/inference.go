@@ -110,7 +110,7 @@ func (e *evaluating) isTraining(n *Node) bool {
 }
 
 // Unsettled returns the nodes that make an output depend on random numbers, or on the other images of a batch because
-// they normalise by the batch. Nodes that only read a shape are not followed.
+// they normalise by the batch. Shapes depend on neither.
 func Unsettled(m *Model, output string) []*Node {
 	e := evaluating{opset: m.Opset(), constants: m.Graph.Constants()}
 	var found []*Node

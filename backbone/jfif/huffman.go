@@ -98,7 +98,7 @@ func (t *huffman) fillShortcuts() {
 }
 
 // reservoir holds coded data that has been read ahead. The upper count bits of bits are unread; the lower bits are 0
-// or a copy of the first bits of the window that follow.
+// or a copy of the next bits in the window.
 type reservoir struct {
 	bits    uint64
 	count   uint

@@ -45,7 +45,7 @@ func NewNetwork(rt *Runtime, model []byte, output string, in NetworkInput) (*Net
 }
 
 // Networks is a network loaded once on the CPU and twice on a GPU, so that one lane copies images while the other
-// computes. On an H200 ResNet-50 computed vectors of 2,983 images/s with one session and 3,638 with two. As a
+// computes. On an H200 ResNet-50 computed the vectors of 2,983 images/s with one session and 3,638 with two. As a
 // [backbone.Network] it uses its first lane only; an extraction gives batches to both lanes in turn.
 type Networks []*Network
 

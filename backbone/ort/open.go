@@ -96,7 +96,7 @@ func openProducts(cfg Config) (*BLAS, error) {
 }
 
 // currentBLAS returns the BLAS for large products, or nil if there is none. The first call opens ONNX Runtime (0.1 s).
-// All large products must use it from the very first one: otherwise their bits would depend on the order of goroutines.
+// It serves even the first large product: otherwise the bits of results would depend on the order of goroutines.
 func currentBLAS() *BLAS {
 	if b := fast.blas.Load(); b != nil {
 		return b

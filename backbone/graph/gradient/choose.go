@@ -12,7 +12,7 @@ import (
 // AllWeights selects every trainable weight.
 const AllWeights = "all"
 
-// Choose selects which weights of an output to train, in the order of their first use. what is
+// Choose selects the weights to train for an output, in the order of their first use. what is
 //
 //	all          every trainable weight (see [Weights])
 //	a stage      the weights of the stage and of every later node: training starts there (see [Stages])
