@@ -18,8 +18,7 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// clearBeyond is a GIF of two colours whose transparent colour has the index 200. Its frame is smaller than the
-// screen.
+// clearBeyond is a GIF of two colours whose transparent colour has the index 200. Its frame is smaller than the screen.
 const clearBeyond = "GIF89a\x02\x00\x02\x00\x80\x00\x00\xff\x00\x00\x00\xff\x00!\xf9\x04\x01\x00\x00\xc8\x00" +
 	",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
 

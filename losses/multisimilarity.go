@@ -44,9 +44,9 @@ var multiSimilarityEntry = Entry{
 func msSettings(base float64) []Setting {
 	return []Setting{
 		{Name: "alpha", Symbol: "α", Default: 2.0, Min: 1e-3, Max: 1e4,
-			Doc: "scale of positives: the larger, the more the least similar one dominates"},
+			Doc: "the larger, the more the least similar positive dominates"},
 		{Name: "beta", Symbol: "β", Default: 50.0, Min: 1e-3, Max: 1e4,
-			Doc: "scale of negatives: the larger, the more the most similar one dominates"},
+			Doc: "the larger, the more the most similar negative dominates"},
 		{Name: "base", Symbol: "λ", Default: base, Min: -1, Max: 1,
 			Doc: "similarity subtracted before scaling (the authors' code: 0.5, 002: 1)"},
 		{Name: "epsilon", Symbol: "ε", Default: 0.1, Min: 0, Max: 4,

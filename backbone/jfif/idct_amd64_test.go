@@ -15,8 +15,7 @@ var transforms = []struct {
 	vectored func(*byte, int, *[64]int16, *[64]int32)
 }{{8, invertDCT, idctAVX2}, {4, idct4, idct4AVX2}}
 
-// compareTransforms transforms a block with both implementations and checks that memory next to the block is
-// unchanged.
+// compareTransforms transforms a block with both implementations and checks that memory next to the block is unchanged.
 func compareTransforms(t *testing.T, coefs *[64]int16, quant *[64]int32) {
 	t.Helper()
 	for _, f := range transforms {

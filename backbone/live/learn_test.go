@@ -80,8 +80,7 @@ func augmentation(step *int) (backbone.Augmentation, func(ahead int) *rand.Rand)
 		Pad: 1}, func(ahead int) *rand.Rand { return rand.New(rand.NewPCG(11, uint64(*step+ahead))) }
 }
 
-// The network learns the directions of stripes for each of several seeds; training only the head learns them less
-// well.
+// The network learns the directions of stripes for each of several seeds; training only the head learns them less well.
 func TestLearns(t *testing.T) {
 	for seed := uint64(1); seed <= 3; seed++ {
 		g := newGratings(seed, 96)

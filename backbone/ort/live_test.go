@@ -36,8 +36,7 @@ func weights(b *graph.Builder) func(name string, seed uint64, dims ...int64) str
 	}
 }
 
-// smallNet returns x [N,2,6,6] → Conv, Relu, MaxPool, Conv, Add(residual by a 1×1 Conv), GlobalAveragePool →
-// [N,5,1,1].
+// smallNet returns x [N,2,6,6] → Conv, Relu, MaxPool, Conv, Add(residual by a 1×1 Conv), GlobalAveragePool → [N,5,1,1].
 func smallNet() (*graph.Model, []string) {
 	b := graph.NewBuilder("small", 17)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2), graph.Fixed(6), graph.Fixed(6)})
