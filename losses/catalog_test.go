@@ -46,8 +46,9 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{"triplet", map[string]any{"smooth": 1}, env, `losses: triplet: smooth: found 1 (int), expected true or false`},
 		{"soft_triple", map[string]any{"centers": 2.5}, env,
 			`losses: soft_triple: centers: found 2.5, expected a whole number from 0 to 1000`},
-		{"soft_triple", nil, blind, `losses: soft_triple: has parameters to draw, found no random source (Env.Init)`},
-		{"triplet", nil, blind, `losses: triplet: draws at every step, found no random source (Env.Step)`},
+		{"soft_triple", nil, blind,
+			`losses: soft_triple: Env.Init is nil, expected a random source for the initial parameters`},
+		{"triplet", nil, blind, `losses: triplet: Env.Step is nil, expected a function that returns a random source`},
 		{"contrastive", nil, Env{Dim: 0, Classes: 3},
 			`losses: contrastive: found 0 dimensions and 3 classes, expected at least one of each`},
 	} {

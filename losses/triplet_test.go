@@ -37,7 +37,7 @@ func TestTripletRefusesWhatIsAlwaysZero(t *testing.T) {
 		if (err == nil) != c.ok {
 			t.Errorf("%v: %v", c.settings, err)
 		}
-		if err != nil && !strings.HasPrefix(err.Error(), "losses: triplet: select: found easy with gap 0.") {
+		if err != nil && !strings.HasPrefix(err.Error(), "losses: triplet: select is easy with gap 0.") {
 			t.Error(err)
 		}
 	}
