@@ -155,7 +155,7 @@ func reportWarnings(t *testing.T) {
 		`"left_out": [{"path":"gone.png","reason":"is no picture"}]`, 1))
 	put(folder.ResultFile, regexp.MustCompile(`"idle_steps": \d+`).ReplaceAllString(unsealed(t, result), `"idle_steps": 60`))
 	mustRun(t, line)
-	holds(t, readFile(t, "w.html"), "In 60 of 70 steps no loss", "Images that could not be read and are left out: 1. "+
+	holds(t, readFile(t, "w.html"), "In 60 of 70 steps no loss", "Images left out because they could not be read: 1. "+
 		"The first is gone.png: is no picture")
 	if err := os.Remove("run/" + folder.ResultFile); err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func reportWarnings(t *testing.T) {
 	}
 	put(folder.FactsFile, strings.Replace(unsealed(t, facts), `"steps": 70`, `"steps": 140`, 1))
 	mustRun(t, line)
-	if !strings.Contains(readFile(t, "w.html"), "is not finished: it has reached step 70 of 140") {
+	if !strings.Contains(readFile(t, "w.html"), "is not finished: its log ends at step 70 of 140") {
 		t.Error("the page does not say that the training is not finished")
 	}
 }
