@@ -207,8 +207,8 @@ func defineFlagged(a *inspect.Report) []page.Fact {
 	list := []page.Fact{
 		{Name: "flagged", Value: calledWrong(a)},
 		{Name: "estimated", Value: "estimated from the distances between the images. The interval assumes that wrong " +
-			"labels are spread equally over all classes only if a test supported this; otherwise its upper end counts " +
-			"every label that the other images leave in doubt as wrong"},
+			"labels are spread equally over all classes only if a test supported this; otherwise its upper end " +
+			"counts every label that the other images leave in doubt as wrong"},
 		{Name: "suggested", Value: "the class that fits the image best, according to the same scorer"},
 		{Name: "nearest", Value: "nearest images by the backbone's features: " +
 			"those that support the given label, and those that support the suggested label"},

@@ -164,7 +164,7 @@ func retrievalDefinitions() []page.Fact {
 		{Name: "MAP@R", Value: "1/R Σₖ relₖ·(hits among the first k)/k over the R nearest, mean over queries " +
 			"(Musgrave et al., A Metric Learning Reality Check, 2020)"},
 		{Name: "frozen, whitened, trained", Value: "frozen: the backbone's vectors; " +
-			"whitened: as many of their principal components as the head has outputs, at equal variance, without labels; " +
+			"whitened: as many of their principal components as the head has outputs, at equal variance; " +
 			"trained: the run's embedding"},
 	}
 }

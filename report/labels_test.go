@@ -33,7 +33,7 @@ func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 		return b.String()
 	}
 	got := text()
-	for _, want := range []string{"none of 3, by the true labels of the manifest", "2; none is flagged",
+	for _, want := range []string{"0 of 3, by the manifest&#39;s true labels", "2; no label is flagged",
 		"<dt>not judged</dt><dd>1, alone in their class</dd>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not contain %q", want)

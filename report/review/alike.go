@@ -96,7 +96,7 @@ func (r *Reviewer) searchSimilar(w http.ResponseWriter, req *http.Request) (any,
 	}
 	defer r.uploads.Add(-1)
 	if r.uploads.Add(1) > uploadsAtOnce {
-		return nil, refuseWith(http.StatusServiceUnavailable, "too many uploads at the same time: try again in a moment")
+		return nil, refuseWith(http.StatusServiceUnavailable, "too many uploads at once: try again in a moment")
 	}
 	data, err := readBody(http.MaxBytesReader(w, req.Body, mostUpload))
 	if err != nil {

@@ -151,16 +151,16 @@ func TestDecideRefuses(t *testing.T) {
 	many := strings.Repeat(`{"id":1,"action":"keep","version":0},`, 2001)
 	for body, want := range map[string]string{
 		``:      "EOF",
-		`{} {}`: "more after the object", `{"x":1}`: "unknown field",
+		`{} {}`: "data after the object", `{"x":1}`: "unknown field",
 		`{"tab":"t"}`: "found 0, expected 1 to 2000",
 		`{"tab":"t","decisions":[` + many[:len(many)-1] + `]}`:                         "found 2001",
 		one(`"action":"keep","version":0`):                                             "expected 0 to 99",
-		one(`"id":100,"action":"keep","version":0`):                                    "its id",
+		one(`"id":100,"action":"keep","version":0`):                                    "id is missing",
 		one(`"id":1,"action":"keep"`):                                                  "version is missing",
 		one(`"id":1,"action":"burn","version":0`):                                      `action is "burn"`,
-		one(`"id":1,"action":"relabel","label":"nix","version":0`):                     `no class is called "nix"`,
-		one(`"id":1,"action":"relabel","label":"` + w.list[1].Given + `","version":0`): "keep it",
-		one(`"id":1,"action":"keep","version":0},{"id":1,"action":"drop","version":0`): "there twice",
+		one(`"id":1,"action":"relabel","label":"nix","version":0`):                     `there is no class "nix"`,
+		one(`"id":1,"action":"relabel","label":"` + w.list[1].Given + `","version":0`): "use the action keep",
+		one(`"id":1,"action":"keep","version":0},{"id":1,"action":"drop","version":0`): "repeated",
 	} {
 		var e struct{ Error string }
 		if status, text := w.ask("POST", "/api/decide", body, &e); status != 400 || !strings.Contains(e.Error, want) {

@@ -77,8 +77,8 @@ func (f Files) CheckOut() (inPlace bool, err error) {
 	case ending == ".csv":
 		return false, nil
 	}
-	return false, hint.Misused("review: %q does not end in %s, the format of %s, or in .csv; to write other formats, use "+
-		"winnow data import", f.Out, strings.Join(known, " or "), f.Manifest)
+	return false, hint.Misused("review: %q does not end in %s, the format of %s, or in .csv; to write other formats, "+
+		"use winnow data import", f.Out, strings.Join(known, " or "), f.Manifest)
 }
 
 // Inputs lists the input files, which an export must not overwrite.
@@ -110,8 +110,8 @@ func (r *Reviewer) collectCorrections() (map[int]datasets.Decision, Exported) {
 	return do, e
 }
 
-// writeCorrected writes the corrected manifest, in its own format or as CSV: without dropped images, with the new labels
-// of relabelled images, and otherwise unchanged.
+// writeCorrected writes the corrected manifest, in its own format or as CSV: without dropped images, with the new
+// labels of relabelled images, and otherwise unchanged.
 func (r *Reviewer) writeCorrected(w io.Writer, inPlace bool) (Exported, error) {
 	do, e := r.collectCorrections()
 	if inPlace {
@@ -177,8 +177,8 @@ func sendAttachment(h http.Header, name, kind string) {
 
 // writeList writes all decisions as CSV: a row for each decision or note, in the order of the manifest and then of the
 // reviewers' names. The column outcome is the combined result of all decisions about the image. Texts are escaped so
-// that spreadsheets do not read them as formulas; the column spreadsheet marks this. Decisions about images that are not
-// in the manifest follow at the end, without an outcome.
+// that spreadsheets do not read them as formulas; the column spreadsheet marks this. Decisions about images that are
+// not in the manifest follow at the end, without an outcome.
 func (r *Reviewer) writeList(w io.Writer) error {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()

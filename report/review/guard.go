@@ -17,8 +17,8 @@ import (
 
 // Guard admits or refuses requests. It checks the Host header, because another domain's name may resolve to this
 // address; the origin of the request; and a token, or the cookie set for the token. The cookie holds an HMAC of the
-// token instead of the token, because other servers on this machine receive the cookies of all ports. A server restarted
-// with the same token accepts the same cookie, so open pages keep working.
+// token instead of the token, because other servers on this machine receive the cookies of all ports. A server that is
+// restarted with the same token accepts the same cookie, so open pages keep working.
 type Guard struct {
 	at     *net.TCPAddr
 	token  string

@@ -23,8 +23,8 @@ func (r *Reviewer) imageAt(req *http.Request, prefix string) (path string, err e
 	return r.table.images[id].Path, nil
 }
 
-// getThumb sends a thumbnail. The browser may cache it but must revalidate it, because another server at the same address
-// may have sent another image for this URL.
+// getThumb sends a thumbnail. The browser may cache it but must revalidate it, because another server at the same
+// address may have sent another image for this URL.
 func (r *Reviewer) getThumb(w http.ResponseWriter, req *http.Request) {
 	p := &parameters{values: req.URL.Query()}
 	size := p.getNumber("size", smallSide, 1, mostSide)

@@ -12,8 +12,8 @@ import (
 	"winnow/audit/suspects"
 )
 
-// learning reranks the undecided images of an audit in the background after each batch of decisions ([learn.Review]). It
-// is kept in memory; a restarted server learns again from the stored decisions.
+// learning reranks the undecided images of an audit in the background after each batch of decisions ([learn.Review]).
+// It is kept in memory; a restarted server learns again from the stored decisions.
 type learning struct {
 	number map[string]int // class name → number
 	worker sync.WaitGroup

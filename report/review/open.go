@@ -57,8 +57,8 @@ func (f Files) decisionsFile() string {
 	return shards.Folder(manifest).Join(name).String() + ".decisions.db"
 }
 
-// Open opens a review, without an audit if f.Audit is "". closeAll ends the background work and closes the decisions and
-// the features.
+// Open opens a review, without an audit if f.Audit is "". closeAll ends the background work and closes the decisions
+// and the features.
 func Open(f Files, host embedding.Host) (r *Reviewer, closeAll func() error, err error) {
 	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer, Home: f.Home,
 		Missing: f.Missing, KeepOrder: f.KeepOrder}
@@ -142,7 +142,7 @@ func someImage(root fs.FS, audit *Audit, where location.Source) error {
 			first = err
 		}
 	}
-	return hint.With(fmt.Errorf("review: the first %d images are not in %s: %w", len(paths), where, first),
+	return hint.With(fmt.Errorf("review: none of the first %d images is below %s: %w", len(paths), where, first),
 		"give the folder of the images, or a .zip file of it, with --root")
 }
 

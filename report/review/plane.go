@@ -16,8 +16,8 @@ import (
 	"winnow/search"
 )
 
-// Vectors is implemented by a [Finder] that provides the vectors of images. They are required for the map and for
-// learning from decisions. Rows returns a row for each path, and the number of images without a vector, whose rows are 0.
+// Vectors is implemented by a [Finder] that provides the vectors of images, which the map and the learning need. Rows
+// returns a row for each path, and the number of images without a vector, whose rows are 0.
 type Vectors interface {
 	Rows(paths []string) (x blas32.General, absent int, err error)
 }

@@ -66,8 +66,8 @@ func (d *decided) measurePrecision() (p precision) {
 	return p
 }
 
-// hintWhenToStop returns a reason to stop reviewing, or "". Reasons are that all suspects are decided, or that so few of
-// the 50 decided images furthest down the list were wrong (at most 4) that the share is below 20 % with 95 % confidence.
+// hintWhenToStop returns a reason to stop reviewing, or "". Either all suspects are decided, or so few of the 50
+// decided images furthest down the list were wrong (at most 4) that the share there is below 20 % with 95 % confidence.
 // For images drawn at random, it returns an estimate of the share of wrong labels.
 func (d *decided) hintWhenToStop(p precision, classes []classProgress) string {
 	done := 0
@@ -82,7 +82,7 @@ func (d *decided) hintWhenToStop(p precision, classes []classProgress) string {
 	case p.Recent.Judged == recentMost && p.Recent.High < worthwhile:
 		return fmt.Sprintf("Of the %d decided labels furthest down the list, only %d were wrong "+
 			"(with 95 %% confidence fewer than %.0f %%). "+
-			"Most labels further down are right, so you can stop here.",
+			"Most labels further down are right: this is a good place to stop.",
 			p.Recent.Judged, p.Recent.Wrong, math.Ceil(100*p.Recent.High))
 	}
 	return ""

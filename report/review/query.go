@@ -55,7 +55,7 @@ func (p *parameters) failWith(format string, args ...any) {
 	}
 }
 
-// getNumber returns an integer from least to most, or otherwise if the value is missing.
+// getNumber returns a whole number from least to most, or otherwise if the value is missing.
 func (p *parameters) getNumber(name string, otherwise, least, most int) int {
 	text := p.getValue(name)
 	if text == "" {
@@ -63,7 +63,7 @@ func (p *parameters) getNumber(name string, otherwise, least, most int) int {
 	}
 	v, err := strconv.Atoi(text)
 	if err != nil || v < least || v > most {
-		p.failWith("%s: found %.40q, expected an integer from %d to %d", name, text, least, most)
+		p.failWith("%s: found %.40q, expected a whole number from %d to %d", name, text, least, most)
 	}
 	return v
 }

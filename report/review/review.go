@@ -3,10 +3,10 @@
 // (findings), a map of the embeddings (map), and similar images (search). Every decision is saved immediately. The
 // result is a corrected manifest.
 //
-// One server serves all views. In memory, table holds the manifest joined to its audit, and decided holds the decisions,
-// which package decisions stores on disk. A view consists of a file with its handlers, a module of the page, and a part
-// of index.html. [Reviewer.Handler] answers the page's requests. All requests need a token, are limited in size and
-// number, and refer to images by key, never by path. The files of the page are embedded (page/).
+// One server serves all views. In memory, table holds the manifest joined to its audit, and decided holds the
+// decisions, which package decisions stores on disk. A view consists of a file with its handlers, a module of the page,
+// and a part of index.html. [Reviewer.Handler] answers the page's requests. All requests need a token, are limited in
+// size and number, and refer to images by key, never by path. The files of the page are embedded (page/).
 package review
 
 import (

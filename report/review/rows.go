@@ -91,9 +91,9 @@ func numberOrNil(v *float64) *float64 {
 	return v
 }
 
-// findTypical returns up to n images that are typical of a class: first audited images that are not flagged, then images
-// that are not in the audit (some lists contain only suspects), then suspects; each time the least suspect first. It
-// leaves out images whose label was decided to be wrong.
+// findTypical returns up to n images that are typical of a class: first audited images that are not flagged, then
+// images that are not in the audit (some lists contain only suspects), then suspects; each time the least suspect
+// first. It leaves out images whose label was decided to be wrong.
 func (d *decided) findTypical(class string, n int) []pic {
 	t, lists := d.table, [3][]pic{}
 	for _, id := range t.orders["least"]() {

@@ -92,8 +92,8 @@ func noAudit(manifestFile location.Source, d *datasets.Dataset) (*Audit, error) 
 	return &Audit{t}, err
 }
 
-// newTable joins an audit to the audited manifest. It returns an error if they do not match. each yields the rows of the
-// audit and reports whether they contain which labels are flagged.
+// newTable joins an audit to the audited manifest. It returns an error if they do not match. each yields the rows of
+// the audit and reports whether the audit has a column of flags.
 func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error) (calls bool, err error),
 	auditFile string, manifestFile location.Source) (*table, error) {
 	d.JoinSplits()

@@ -205,7 +205,7 @@ func TestCarriedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := New(c); err == nil || !strings.Contains(err.Error(),
-		"it is about other images; name another file of decisions") {
+		"use another decisions file") {
 		t.Errorf("other images: %v", err)
 	}
 	c.Decisions.Close()

@@ -4,8 +4,8 @@
 // failure. Images are identified by their path in the manifest, so decisions remain valid for later audits. Each
 // reviewer has one decision and one note for each image. Each change increases the version of the decision. A new
 // decision contains the version that the reviewer saw, and is refused if that version is not the latest. Decisions made
-// together form a batch of one tab and one reviewer; a tab can undo and redo its own batches. Only one process at a time
-// can open the file.
+// together form a batch of one tab and one reviewer; a tab can undo and redo its own batches. Only one process at a
+// time can open the file.
 package decisions
 
 import (
@@ -205,7 +205,7 @@ func (s *Store) prepareTables() error {
 	case id != applicationID:
 		return errors.New("is another program's database, expected a decisions file of winnow review")
 	case found < oldest || found > version:
-		return fmt.Errorf("found version %d, expected %d to %d: the file was written by another version of winnow", found, oldest, version)
+		return fmt.Errorf("version %d, expected %d to %d: another version of winnow wrote it", found, oldest, version)
 	}
 	var acts string // a trigger would run whenever a decision is written
 	err = tx.QueryRow("SELECT coalesce(min(name), '') FROM sqlite_schema WHERE type IN ('trigger', 'view')").Scan(&acts)
@@ -233,8 +233,8 @@ func (s *Store) prepareTables() error {
 	return tx.Commit()
 }
 
-// checkSound checks the integrity of the whole file. SQLite's quick_check is not sufficient: it does not detect that the
-// end of the file, and with it the last row, is missing.
+// checkSound checks the integrity of the whole file. SQLite's quick_check is not sufficient: it does not detect that
+// the end of the file, and with it the last row, is missing.
 func checkSound(tx *sql.Tx) error {
 	var first string
 	if err := tx.QueryRow("PRAGMA integrity_check(1)").Scan(&first); err != nil {

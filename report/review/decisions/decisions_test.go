@@ -161,7 +161,7 @@ func TestUndoConflict(t *testing.T) {
 	if must(t, list, err); len(list) != 1 || list[0].Path != "x" {
 		t.Errorf("the next undo took back %+v, expected x", list)
 	}
-	// x is decided elsewhere: making it again is refused, then there is nothing.
+	// Another tab decides about x: the first redo is a conflict, and the second has nothing to redo.
 	list, err = s.Decide(by("two"), []Change{dropIt("x", 2)})
 	must(t, list, err)
 	_, err = s.Redo(by("one"))
@@ -186,7 +186,7 @@ func TestOneHolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
 	if _, err := Open(path); err == nil ||
-		!strings.Contains(err.Error(), path+": another winnow review has it open") ||
+		!strings.Contains(err.Error(), path+": it is open in another winnow review") ||
 		strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
@@ -240,7 +240,7 @@ func TestForeign(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"text":    {[]byte("path,label\na.jpg,cat\n" + strings.Repeat("b.jpg,dog\n", 100)), "not a file of decisions"},
+		"text":    {[]byte("path,label\na.jpg,cat\n" + strings.Repeat("b.jpg,dog\n", 100)), "not a decisions file"},
 		"newer":   {spoil("n", run("PRAGMA user_version=9")), "version 9, expected 6 to 8"},
 		"foreign": {spoil("f", run("PRAGMA application_id=5")), "another program"},
 		"cut":     {data[:5000], "damaged"},
@@ -267,7 +267,7 @@ func TestForeign(t *testing.T) {
 	}
 	mine := filepath.Join(dir, "mine")
 	for ending, want := range map[string]string{"": "symbolic link", "-wal": "symbolic link", "-shm": "symbolic link",
-		"-journal": "symbolic link", " -journal": "journal, which winnow does not leave"} {
+		"-journal": "symbolic link", " -journal": "journal that winnow did not write"} {
 		planted := filepath.Join(dir, ending+"planted.db")
 		err := os.Symlink(mine, planted+ending)
 		if rest, ok := strings.CutPrefix(ending, " "); ok {

@@ -95,8 +95,8 @@ func (p *Pictures) Seen(path string, at time.Time, now Picture) {
 	p.same[path] = true
 }
 
-// Pictures returns the contents of the image files at the times of the decisions, for comparison with the files in fsys.
-// A file whose content was not recorded is assumed to be unchanged.
+// Pictures returns the contents of the image files at the times of the decisions, for comparison with the files in
+// fsys. A file whose content was not recorded is assumed to be unchanged.
 func (s *Store) Pictures(fsys fs.FS) (*Pictures, error) {
 	p := &Pictures{fsys: fsys, by: map[string][]pictured{}, same: map[string]bool{}}
 	s.mutex.Lock()

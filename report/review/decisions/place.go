@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Gone is the error if the decisions file was moved, replaced or changed by another program while it was open. Decisions
-// written to the open file would be lost.
+// Gone is the error if the decisions file was moved, replaced or changed by another program while it was open.
+// Decisions written to the open file would be lost.
 type Gone struct{ Path, How string }
 
 func (g *Gone) Error() string {
-	return fmt.Sprintf("review: %s: %s while it was open: further decisions are not saved", g.Path, g.How)
+	return fmt.Sprintf("review: %s: %s while it was open: nothing more is saved", g.Path, g.How)
 }
 
 // place identifies the open files: the database and its write-ahead log.
@@ -41,11 +41,11 @@ func (p place) describeChange() string {
 	now, err := lookAt(p.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "the file was moved or removed"
+		return "it was moved or removed"
 	case err != nil:
 		return err.Error()
 	case !os.SameFile(now.file, p.file) || !os.SameFile(now.log, p.log):
-		return "the file was replaced by another file"
+		return "it was replaced by another file"
 	case now.size != p.size:
 		return "another program wrote to the file"
 	}
@@ -102,7 +102,7 @@ func (s *Store) rescueDecisions(gone error) error {
 			_ = os.Remove(f.Name())
 			return errors.Join(gone, err)
 		}
-		return fmt.Errorf("%w; all saved decisions are in %s: rename that file to continue", gone, f.Name())
+		return fmt.Errorf("%w; the saved decisions are in %s: rename that file to continue", gone, f.Name())
 	}
 	return gone
 }

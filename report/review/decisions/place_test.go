@@ -26,7 +26,7 @@ func TestGone(t *testing.T) {
 		"its log removed": {func(p string) error { return os.Remove(p + "-wal") }, "moved or removed"},
 		"replaced": {func(p string) error {
 			return errors.Join(os.WriteFile(p+".new", nil, 0o600), os.Rename(p+".new", p))
-		}, "another file was put in its place"},
+		}, "it was replaced by another file"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
@@ -63,7 +63,7 @@ func TestGone(t *testing.T) {
 			if !errors.As(err, &gone) {
 				t.Fatalf("closed with %v", err)
 			}
-			_, name, _ := strings.Cut(err.Error(), "is in ")
+			_, name, _ := strings.Cut(err.Error(), "are in ")
 			name, _, _ = strings.Cut(name, ": rename")
 			for _, file := range []string{saved, name} {
 				again := open(t, file)
@@ -92,7 +92,7 @@ func TestWrittenInto(t *testing.T) {
 		"again":  func() error { _, err := s.Decide(by("t"), []Change{keepIt("b", 0)}); return err },
 		"undo":   func() error { _, err := s.Undo(by("t")); return err },
 	} {
-		if err := write(); !errors.As(err, new(*Gone)) || !strings.Contains(err.Error(), "wrote into it") {
+		if err := write(); !errors.As(err, new(*Gone)) || !strings.Contains(err.Error(), "another program wrote to the file") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
