@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestChangedPicture: a decision about a picture that another file has replaced is asked again, shown, and not applied.
+// TestChangedPicture replaces a decided image file. The image must be undecided again, show its old decision, and the
+// export must not apply the old decision.
 func TestChangedPicture(t *testing.T) {
 	w := newWorld(t, 40)
 	id := -1
