@@ -13,7 +13,8 @@ import (
 	"winnow/internal/testing/pgvectortest"
 )
 
-// The rows of the table equal the .npy of the same run. The same command sends nothing twice.
+// TestExportToPostgres checks that the rows of the table equal the .npy file of the same run, and that the same command
+// does not send rows again.
 func TestExportToPostgres(t *testing.T) {
 	url := pgvectortest.New(t)
 	s, npy := newStudio(t), "e.npy"
