@@ -17,8 +17,7 @@ import (
 	"winnow/run/inspect"
 )
 
-// TestAuditedPage checks that the audit page shows only flagged labels, uses class names, escapes labels and paths, and
-// rounds numbers.
+// TestAuditedPage checks that the audit page shows only flagged labels, uses class names, and escapes labels and paths.
 func TestAuditedPage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"<i>a.png", "b.png"} {

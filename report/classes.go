@@ -14,8 +14,7 @@ import (
 	"winnow/report/page"
 )
 
-// worstClasses is the number of classes in the table that is always visible. allClasses is the largest number in the
-// folded table.
+// worstClasses is the number of classes in the visible table, and allClasses the largest number in the folded table.
 const (
 	worstClasses = 15
 	allClasses   = 1000

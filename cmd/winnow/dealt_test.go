@@ -26,8 +26,8 @@ func flip(path string) error {
 	return os.WriteFile(path, b, 0o644)
 }
 
-// TestExtractDealt checks that three shards with unreadable images are joined to the same bytes as the store of a single
-// run, also for several views in half precision, and that missing and damaged parts are reported and made again.
+// TestExtractDealt checks that three shards with unreadable images are joined to the same bytes as the store of a
+// single run, also for several views in half precision, and that missing and damaged parts are reported and made again.
 func TestExtractDealt(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--views", "center+flip+2*prism", "--dtype", "float16", "--seed", "7"}} {
 		a := newAlbum(t, 13) // four batches of at most four images

@@ -65,8 +65,7 @@ func TestEmbedIsExport(t *testing.T) {
 	}
 }
 
-// TestEmbedBackbone checks that a backbone without a head gives the features that extract stores, and unit vectors with
-// --l2.
+// TestEmbedBackbone checks that a backbone gives the features that extract stores, and unit vectors with --l2.
 func TestEmbedBackbone(t *testing.T) {
 	s := newStudio(t)
 	mustCall(t, "models", "add", "--name", "tiny", "--preset", "unit", "--resize", "18", "--crop", "16", s.model)

@@ -13,8 +13,7 @@ import (
 	"winnow/internal/testing/pgvectortest"
 )
 
-// TestExportToPostgres checks that the rows of the table equal the .npy file of the same run, and that the same command
-// does not send rows again.
+// TestExportToPostgres checks that the table equals the run's .npy file, and that no row is sent twice.
 func TestExportToPostgres(t *testing.T) {
 	url := pgvectortest.New(t)
 	s, npy := newStudio(t), "e.npy"

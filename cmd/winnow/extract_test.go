@@ -237,8 +237,8 @@ func (a album) files(t *testing.T) map[string]string {
 	return files
 }
 
-// TestExtractInterrupted checks that an interrupted extraction exits with 130, and that the next run completes it to the
-// same bytes as an uninterrupted extraction.
+// TestExtractInterrupted checks that an interrupted extraction exits with 130, and that the next run completes it to
+// the same bytes as an uninterrupted extraction.
 func TestExtractInterrupted(t *testing.T) {
 	a := newAlbum(t, 29)
 	a.mustExtract(t)

@@ -7,8 +7,8 @@ import (
 	"testing/fstest"
 )
 
-// fixture holds files that several tests share and the first test makes. Tests with a fixture change the working folder,
-// so they must not run in parallel.
+// fixture holds files that several tests share and the first test makes. Tests with a fixture change the working
+// folder, so they must not run in parallel.
 type fixture struct{ files fstest.MapFS }
 
 // here copies the files into a new working folder. The first time, build makes them there.

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMisuse checks that misuse of the command line exits with 2 before any work, prints one line that contains what was
-// expected, and prints nothing on standard output.
+// TestMisuse checks that misuse of the command line exits with 2 before any work, prints one line that contains what
+// was expected, and prints nothing on standard output.
 func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"run", "photos"} {

@@ -23,7 +23,7 @@ func TestMap(t *testing.T) {
 	}
 	lines := table(t, "m.csv")
 	if share := nearestHaveLabel(t, lines[1:]); len(lines) != 161 || share < 0.6 {
-		t.Errorf("%d lines; a share of %.2f have the same label as their nearest point, expected most", len(lines), share)
+		t.Errorf("%d lines; a share of %.2f have their nearest point's label, expected most", len(lines), share)
 	}
 	mustRun(t, draw+"again.csv")
 	if readFile(t, "again.csv") != readFile(t, "m.csv") {

@@ -23,8 +23,7 @@ type reportResult struct {
 	Runs  []report.Measured
 }
 
-// TestReport checks that the page shows the numbers of result.json, eval and audit, contains its images, and loads no
-// other files.
+// TestReport checks that the page shows the numbers of result.json, eval and audit, and loads no other files.
 func TestReport(t *testing.T) {
 	drawnRun(t)
 	result := runJSON[reportResult](t, "winnow -q report run --out r.html --json")
@@ -82,8 +81,7 @@ func TestReport(t *testing.T) {
 	t.Run("names", namesEverywhere)
 }
 
-// namesEverywhere checks that with --names every command shows the names of all classes and no labels, and that files
-// keep the labels.
+// namesEverywhere checks that with --names every command shows class names instead of labels, and files keep labels.
 func namesEverywhere(t *testing.T) {
 	d, err := datasets.ReadFile("noisy.csv", datasets.ReadOptions{})
 	if err != nil {

@@ -110,9 +110,10 @@ func TestReproduceTrainsNetworks(t *testing.T) {
 	}
 }
 
-// TestReproduceFilters runs the figures that compare filters with the true labels, on a manifest with 40 % wrong labels.
-// Filters must keep more right labels than chance, a cell must contain every step's rows, scores and concentrations, and
-// Figures 2 and 3 must share cells. A run of winnow train on the same manifest must not use the true labels.
+// TestReproduceFilters runs the figures that compare filters with the true labels, on a manifest with 40 % wrong
+// labels. Filters must keep more right labels than chance, a cell must contain every step's rows, scores and
+// concentrations, and Figures 2 and 3 must share cells. A run of winnow train on the same manifest must not use the
+// true labels.
 func TestReproduceFilters(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.4)
@@ -140,7 +141,7 @@ func TestReproduceFilters(t *testing.T) {
 	for _, o := range cells {
 		if right := o.Measures["batch-right-late"]; o.Measures["kept-right-late"] < right+0.1 ||
 			math.Abs(o.NoiseRate-0.4) > 0.1 || o.Settings["filter.rate"] != fmt.Sprint(o.NoiseRate) {
-			t.Errorf("%s: %v at a noise rate of %v, set to %s", o.Row, o.Measures, o.NoiseRate, o.Settings["filter.rate"])
+			t.Errorf("%s: %v at noise rate %v, set to %s", o.Row, o.Measures, o.NoiseRate, o.Settings["filter.rate"])
 		}
 		if (len(o.Spreads["kappa"]) > 0) != (o.Row == "vMF-Sim") || len(o.Spreads["p-clean"]) != 3 {
 			t.Errorf("%s: %+v", o.Row, o.Spreads)

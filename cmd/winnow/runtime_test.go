@@ -127,8 +127,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// TestNothingPhonesHome checks that winnow disables ONNX Runtime's telemetry, which by default writes usage data to the
-// user's cache folder.
+// TestNothingPhonesHome checks that winnow disables ONNX Runtime's telemetry, which writes to the user's cache folder.
 func TestNothingPhonesHome(t *testing.T) {
 	library := orttest.Runtime(t).Library()
 	cache := t.TempDir()

@@ -184,8 +184,7 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
-// TestSearchTellsOfGoneImages checks that a search of an index or a feature store reports images that are missing or
-// were replaced.
+// TestSearchTellsOfGoneImages checks that a search of an index or a store reports missing and replaced images.
 func TestSearchTellsOfGoneImages(t *testing.T) {
 	s := newStudio(t)
 	index, store := filepath.Join(s.dir, "index"), filepath.Join(s.dir, "made")

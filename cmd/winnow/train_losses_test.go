@@ -13,8 +13,8 @@ import (
 	"winnow/train"
 )
 
-// TestTrainWithEveryLoss trains with every loss of the catalog against the batch and, if possible, against the bank. All
-// steps except the first (with an empty bank) must have a loss, all values must be finite, and validation must run.
+// TestTrainWithEveryLoss trains with every loss of the catalog against the batch and, if possible, against the bank.
+// All steps except the first (with an empty bank) must have a loss, all values must be finite, and validation must run.
 func TestTrainWithEveryLoss(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.2)

@@ -214,7 +214,7 @@ func TestTrainCommand(t *testing.T) {
 	})
 }
 
-// TestTrainCommandResumes checks that an interrupted and resumed training writes the same files as an uninterrupted one.
+// TestTrainCommandResumes checks that a resumed training writes the same files as an uninterrupted training.
 func TestTrainCommandResumes(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)

@@ -86,8 +86,7 @@ func keptShares(t *testing.T, metrics string) (shares []float64) {
 	return shares
 }
 
-// TestTrainMethodResumes checks that an interrupted and resumed run of a method writes the same files as an
-// uninterrupted run.
+// TestTrainMethodResumes checks that a resumed run of a method writes the same files as an uninterrupted run.
 func TestTrainMethodResumes(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)

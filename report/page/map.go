@@ -28,8 +28,7 @@ type Point struct {
 	Score float64
 }
 
-// Sizes in SVG units: side is the drawing's width and largest height, lowest its smallest height, and margin the empty
-// space on all sides.
+// Sizes in SVG units: the width and largest height, the smallest height, and the empty margin on all sides.
 const (
 	side   = 1000.0
 	lowest = 560.0

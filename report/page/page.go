@@ -149,8 +149,7 @@ func (r Report) Contents() []heading {
 	return list
 }
 
-// Supported reports whether any suspect has supporting images. Some scorers do not compare images and return no
-// supporting images.
+// Supported reports whether any suspect has supporting images. Scorers that do not compare images return none.
 func (r Report) Supported() bool {
 	return slices.ContainsFunc(r.Suspects, func(s SuspectCard) bool {
 		return len(s.ForGiven)+len(s.ForSuggested) > 0

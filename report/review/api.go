@@ -44,8 +44,7 @@ func handleGet(find func(*http.Request, url.Values) (any, error)) http.HandlerFu
 	}
 }
 
-// handlePost returns a handler that decodes the request's JSON, calls do with it, and sends the status and the value
-// that do returns.
+// handlePost returns a handler that decodes the request's JSON, calls do, and sends the status and value it returns.
 func handlePost[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		var body T

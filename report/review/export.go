@@ -84,8 +84,7 @@ func (f Files) CheckOut() (inPlace bool, err error) {
 // Inputs lists the input files, which an export must not overwrite.
 func (f Files) Inputs() []string { return []string{f.Manifest.Path(), f.Audit, f.decisionsFile()} }
 
-// collectCorrections returns a consistent snapshot of the decisions to apply to the manifest, by sample, and their
-// counts.
+// collectCorrections returns a consistent snapshot of the decisions to apply, by sample, and their counts.
 func (r *Reviewer) collectCorrections() (map[int]datasets.Decision, Exported) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()

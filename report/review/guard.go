@@ -99,8 +99,7 @@ func ownNames() (names []string) {
 	return names
 }
 
-// headers are sent with every response: the page loads only from this server, runs no inline scripts, and cannot be
-// framed by other pages.
+// headers of every response: the page loads only from this server, runs no inline scripts, and cannot be framed.
 var headers = map[string]string{
 	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; " +
 		"img-src 'self' blob: data:; connect-src 'self'; " +

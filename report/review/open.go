@@ -57,8 +57,7 @@ func (f Files) decisionsFile() string {
 	return shards.Folder(manifest).Join(name).String() + ".decisions.db"
 }
 
-// Open opens a review, without an audit if f.Audit is "". closeAll ends the background work and closes the decisions
-// and the features.
+// Open opens a review, without an audit if f.Audit is "". closeAll ends background work and closes all files.
 func Open(f Files, host embedding.Host) (r *Reviewer, closeAll func() error, err error) {
 	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer, Home: f.Home,
 		Missing: f.Missing, KeepOrder: f.KeepOrder}

@@ -161,8 +161,7 @@ func (r *Reviewer) computePlaces(v Vectors, method string) (at []spot, points in
 	return fitUnitSquare(len(r.table.images), ids, list), len(ids), share, nil
 }
 
-// readUnitVectors waits for the finder and returns the vectors of all images that have one, scaled to length 1, and the
-// ids of these images.
+// readUnitVectors waits for the finder and returns the vectors of all images, scaled to length 1, and the images' ids.
 func (r *Reviewer) readUnitVectors(v Vectors) (x blas32.General, ids []int, err error) {
 	if err := r.takeTurn(r.ending); err != nil {
 		return x, nil, err

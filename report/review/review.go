@@ -70,8 +70,7 @@ type Finder interface {
 	Similar(ctx context.Context, paths []string, n int) ([]Found, error)
 	// Uploads returns nil if Search works, otherwise the reason, with a hint.
 	Uploads() error
-	// Search returns the n images most similar to an image file. If the file cannot be decoded, the error wraps
-	// ErrNotImage.
+	// Search returns the n images most similar to an image file, or ErrNotImage if the file cannot be decoded.
 	Search(ctx context.Context, file []byte, n int) ([]Found, error)
 }
 

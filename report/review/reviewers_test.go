@@ -71,8 +71,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestUnsureAndNotes checks that unsure keeps the given label, and that a note stays until it is changed, with or
-// without a decision.
+// TestUnsureAndNotes checks that unsure keeps the given label, and that a note stays until it is changed.
 func TestUnsureAndNotes(t *testing.T) {
 	w := newWorld(t, 100)
 	a := w.as("", 200, withNote(on(0, "unsure", "", 0), "two birds"), on(1, "unsure", "", 0),

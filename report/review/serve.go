@@ -50,8 +50,7 @@ func pageParts() map[string]part {
 // lane is a semaphore that limits how many requests of a kind run at the same time. A nil lane has no limit.
 type lane chan struct{}
 
-// Requests that are answered from memory have their own lane, so that they do not wait for requests that decode images
-// or write files.
+// Requests answered from memory have their own lane, so that they do not wait for requests that access files.
 const (
 	quickAtOnce = 64
 	slowAtOnce  = 32
@@ -148,8 +147,7 @@ func (r *Reviewer) Handler() http.Handler {
 // change is the HTTP method of requests that change state.
 const change = http.MethodPost
 
-// readWholeBody reads a request's body. It is called before the request enters a lane, so that a slow client does not
-// block other requests.
+// readWholeBody reads a request's body before the request enters a lane, so that slow clients do not block others.
 func readWholeBody(w http.ResponseWriter, req *http.Request) (io.ReadCloser, error) {
 	data, err := readBody(http.MaxBytesReader(w, req.Body, mostJSON))
 	return io.NopCloser(bytes.NewReader(data)), err

@@ -99,8 +99,7 @@ func TestTableOfSplits(t *testing.T) {
 	}
 }
 
-// TestSuspectsOfOthers checks that in a list without flags, as other tools write it, the images with another suggested
-// label are the suspects.
+// TestSuspectsOfOthers checks that in other tools' lists, without flags, images with another suggestion are suspects.
 func TestSuspectsOfOthers(t *testing.T) {
 	w := newWorld(t, 100)
 	for i := range w.list {

@@ -135,8 +135,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestPlane checks that principal components are computed by default and t-SNE on request, and that a lasso selects the
-// images inside.
+// TestPlane checks the map by principal components and by t-SNE, and that a lasso selects the images inside.
 func TestPlane(t *testing.T) {
 	const n = 100
 	w := newWorld(t, n)

@@ -1,5 +1,4 @@
-// Package models implements the "winnow models" command, which lists, shows, downloads, adds, makes and removes
-// backbones.
+// Package models implements the "winnow models" command, which manages the backbones.
 package models
 
 import (

@@ -71,8 +71,7 @@ func runDoctor(_ context.Context, p *term.Program, asJSON bool) (err error) {
 	return err
 }
 
-// checkRuntime finds and loads ONNX Runtime, and multiplies matrices with it on the CPU and on the GPU of --device, by
-// default the first.
+// checkRuntime loads ONNX Runtime and multiplies matrices on the CPU and on a GPU: that of --device, or the first.
 func checkRuntime(p *term.Program) []check {
 	library := check{Name: "onnx runtime", Required: true}
 	found, err := p.FindLibrary()

@@ -18,8 +18,7 @@ import (
 	"winnow/internal/printable"
 )
 
-// Execute runs the command line args and returns the exit code: 0 success, 1 failure, 2 misuse, 130 interrupted, 143
-// terminated.
+// Execute runs a command line. Exit codes: 0 success, 1 failure, 2 misuse, 130 interrupted, 143 terminated.
 func Execute(ctx context.Context, commands []*cli.Command, args []string, stdout, stderr io.Writer) int {
 	out := interrupt.NewWriter(ctx, stdout)
 	stdout, stderr = printable.To(out), printable.To(stderr)
@@ -130,8 +129,7 @@ func makeStrict(c *cli.Command) {
 	}
 }
 
-// suggestFlag converts the library's error about a flag to a usage error. For an unknown flag, it suggests the most
-// similar name.
+// suggestFlag converts the library's error about a flag to a usage error, and suggests a name for an unknown flag.
 func suggestFlag(c *cli.Context, err error, _ bool) error {
 	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
 		var known []string

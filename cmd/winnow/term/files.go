@@ -59,8 +59,7 @@ func (p *Program) CheckTargets(files []Target, inputs []string) error {
 	return p.claim()
 }
 
-// keptHere returns an error for object-store URLs in flags that need local paths: only manifests and images can be
-// read from object stores.
+// keptHere returns an error for object-store URLs in flags other than those for manifests and images.
 func keptHere(c *cli.Context) error {
 	for _, flag := range c.Command.Flags {
 		name := flag.Names()[0]

@@ -86,8 +86,7 @@ func listOutputs(c *cli.Context) (list []output) {
 	return list
 }
 
-// listMatches returns the files in a folder that match a pattern. It returns nil if winnow wrote the folder, as some
-// file names show.
+// listMatches returns the files in a folder that match a pattern, or nil if its files show that winnow wrote it.
 func listMatches(dir, patterns string) (files []string) {
 	for _, name := range []string{"store.json", "progress.json", "index.json", lock.Name} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {

@@ -11,8 +11,7 @@ import (
 	"winnow/train"
 )
 
-// Progress shows the progress of a training: running means on a line that is overwritten, and validation results on
-// lines that stay.
+// Progress shows a training's progress: running means on an overwritten line, validation results on lines that stay.
 type Progress struct {
 	*progress.Line
 	plan       run.Plan

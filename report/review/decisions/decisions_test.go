@@ -135,8 +135,7 @@ func TestDurable(t *testing.T) {
 	}
 }
 
-// TestUndoConflict checks that undo does not revert later decisions of another tab, and that the next undo skips the
-// batch.
+// TestUndoConflict checks that undo does not revert later decisions of another tab; the next undo skips the batch.
 func TestUndoConflict(t *testing.T) {
 	s := fresh(t)
 	for _, step := range []struct {
@@ -289,8 +288,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestFull checks that a batch is refused as a whole if the disk is full, and that decisions are stored again when the
-// disk has space.
+// TestFull checks that a batch is refused as a whole if the disk is full; with space, decisions are stored again.
 func TestFull(t *testing.T) {
 	s := fresh(t)
 	list, err := s.Decide(by("t"), []Change{keepIt("a", 0)})

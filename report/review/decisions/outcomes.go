@@ -53,8 +53,7 @@ func ReadOutcomes(path string, fsys fs.FS) (c *datasets.Checks, err error) {
 	return c, err
 }
 
-// Majority returns the index of the first of n votes that agrees with more than half of the sure votes, or -1, and the
-// number of sure votes.
+// Majority returns the first of n votes that agrees with more than half of the sure votes, or -1, and their number.
 func Majority(n int, isSure func(i int) bool, same func(i, j int) bool) (at, sure int) {
 	most := 0
 	for i := range n {

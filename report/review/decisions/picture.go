@@ -41,8 +41,7 @@ func readModifiedTime(info fs.FileInfo) int64 {
 	return 0
 }
 
-// hasChanged reports whether the content of the file has changed. It reads the file only if the size or the time
-// differs.
+// hasChanged reports whether the file's content has changed. It reads the file only if the size or the time differs.
 func (p Picture) hasChanged(fsys fs.FS, path string) bool {
 	info, err := fs.Stat(fsys, path)
 	if p.Sum == "" || err != nil || info.Size() == p.Bytes && readModifiedTime(info) == p.Modified && p.Modified != 0 {

@@ -92,7 +92,7 @@ func TestWrittenInto(t *testing.T) {
 		"again":  func() error { _, err := s.Decide(by("t"), []Change{keepIt("b", 0)}); return err },
 		"undo":   func() error { _, err := s.Undo(by("t")); return err },
 	} {
-		if err := write(); !errors.As(err, new(*Gone)) || !strings.Contains(err.Error(), "another program wrote to the file") {
+		if err := write(); !errors.As(err, new(*Gone)) || !strings.Contains(err.Error(), "another program wrote") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
