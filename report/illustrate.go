@@ -20,7 +20,7 @@ const (
 	shownQueries  = 8
 	shownNearest  = 8
 	shownSide     = 96 // pixels
-	shownSeed     = 1  // of the map
+	shownSeed     = 1  // seed of the map
 	shownPoints   = 10_000
 )
 

@@ -18,8 +18,8 @@ const (
 	nearSide = 96
 )
 
-// newSuspectCards returns a card for each suspect in the list, whose images are in the folder or .zip file where. A
-// card shows the image large, and small the nearest images that support either label. pictures false omits all images.
+// newSuspectCards returns a card for each suspect in the list; where is the folder or .zip file of the images. A card
+// shows the image, and thumbnails of the nearest images that support either label; without pictures, neither.
 func newSuspectCards(ctx context.Context, h Host, where location.Source, command string, names classnames.Names,
 	list []suspects.Suspect, pictures bool) ([]page.SuspectCard, error) {
 	var faces, near []string

@@ -36,7 +36,7 @@ func TestMisuse(t *testing.T) {
 		"extract --manifest m --model n --out f --batch 0": `--batch: found "0"`,
 		"data corrupt list.csv": "winnow data corrupt: --out, " +
 			"--noise-rate missing",
-		"data corrupt m --noise-rate 0.1 --features f --out n":         "--features cannot be used with --noise symmetric",
+		"data corrupt m --noise-rate 0.1 --features f --out n":         "cannot be used with --noise symmetric",
 		"data corrupt m --noise-rate 0.1 --noise nix --out n":          `--noise: "nix" is unknown`,
 		"data import a --by colour --out m.csv":                        `--by: "colour" is unknown`,
 		"data import --preset mnist --root r --format csv --out m.csv": "--format cannot be used with --preset",

@@ -44,9 +44,9 @@ type outcome struct {
 type decided struct {
 	table    *table
 	pictures *decisions.Pictures // reports which image files changed after a decision
-	votes    [][]vote            // by id
-	outcome  []outcome           // by id
-	changes  []changed           // in order
+	votes    [][]vote            // votes of each image, by id
+	outcome  []outcome           // outcome of each image, by id
+	changes  []changed           // all changes, oldest first
 	gone     []decisions.Image   // decisions about images that the manifest does not have
 	progress *progress           // computed by countProgress; nil: outdated by a decision
 }
@@ -261,8 +261,8 @@ func (d *decided) listChangedSince(version int64, most int) (upTo int64, ids []i
 
 // progress holds the numbers of decided images, as JSON.
 type progress struct {
-	Counts    map[decisions.Action]int `json:"counts"` // of the audit's images
-	Whole     map[decisions.Action]int `json:"whole"`  // of all images
+	Counts    map[decisions.Action]int `json:"counts"` // images of the audit by outcome
+	Whole     map[decisions.Action]int `json:"whole"`  // all images by outcome
 	Precision precision                `json:"precision"`
 	Hint      string                   `json:"hint"`
 	Version   int64                    `json:"version"`

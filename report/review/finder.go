@@ -70,7 +70,7 @@ func (f *vectorFinder) Similar(ctx context.Context, paths []string, n int) ([]Fo
 			return nil, err
 		}
 		if vector == nil {
-			return nil, fmt.Errorf("%w that is not all zeros: %s", ErrNoVector, paths[0])
+			return nil, fmt.Errorf("%w, only zeros: %s", ErrNoVector, paths[0])
 		}
 		return f.findNearest(ctx, search.Query{Vector: vector, Row: row}, n)
 	}

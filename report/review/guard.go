@@ -23,7 +23,7 @@ type Guard struct {
 	at     *net.TCPAddr
 	token  string
 	cookie string
-	secret string // in the cookie
+	secret string // value of the cookie
 	hosts  map[string]bool
 	mutex  sync.Mutex
 	usable map[[sha256.Size]byte]func() // hash of a single-use token → callback on its use
@@ -90,7 +90,7 @@ func ownNames() (names []string) {
 	if name, err := os.Hostname(); err == nil {
 		names = append(names, name)
 	}
-	addresses, _ := net.InterfaceAddrs() // on error, only the host name
+	addresses, _ := net.InterfaceAddrs() // on an error, only the host name is returned
 	for _, a := range addresses {
 		if in, ok := a.(*net.IPNet); ok {
 			names = append(names, in.IP.String())

@@ -32,8 +32,8 @@ const (
 type plane struct {
 	mutex  sync.Mutex
 	state  planeState
-	at     []spot // by id
-	steps  int    // of t-SNE
+	at     []spot // positions by id
+	steps  int    // iterations of t-SNE
 	worker sync.WaitGroup
 }
 

@@ -47,7 +47,7 @@ func isRefusal(err error) bool { return errors.As(err, new(*refusal)) }
 func sendJSON(w http.ResponseWriter, status int, v any) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // not needed in JSON that is not part of HTML
+	e.SetEscapeHTML(false) // only JSON that is embedded in HTML needs escapes
 	if err := e.Encode(v); err != nil {
 		status = http.StatusInternalServerError
 		b.Reset()

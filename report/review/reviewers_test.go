@@ -59,7 +59,7 @@ func TestOutcome(t *testing.T) {
 				'u': {unsure, ""}, '-': {undecided, ""}}[c]
 			votes = append(votes, vote{Image: decisions.Image{Action: said.Action, Label: said.Label}})
 		}
-		for range len(votes) + 1 { // in every rotation
+		for range len(votes) + 1 { // check every rotation of the votes
 			o := decideByVotes(votes)
 			if got := strings.TrimSpace(string(o.Action) + " " + o.Label); got != want {
 				t.Errorf("%s: got %s, expected %s", text, got, want)

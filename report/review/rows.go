@@ -31,7 +31,7 @@ type row struct {
 	Problems       []string `json:"problems"` // problems of the image file, with explanations
 	Split          string   `json:"split"`
 	Audited        bool     `json:"audited"` // the image is in the audit
-	Verdict        string   `json:"verdict"` // for duplicates with different labels: right, wrong or look
+	Verdict        string   `json:"verdict"` // verdict on duplicates with different labels: right, wrong or look
 	seen
 }
 

@@ -61,13 +61,13 @@ type table struct {
 
 	images   []entry
 	audited  int            // number of images in the audit
-	id       map[string]int // by path
+	id       map[string]int // ids by path
 	place    []int          // ids in the manifest's order
 	splits   []sessionSplit
 	kinds    map[string]int          // number of images of each kind
 	orders   map[string]func() []int // all ids by name of the order, sorted on first use
 	groups   map[int][]int           // ids of each group of duplicates
-	findings map[string][]finding    // by kind
+	findings map[string][]finding    // findings by kind
 	drawn    bool                    // the images were drawn at random
 	changed  int                     // number of audit rows edited since they were written
 }

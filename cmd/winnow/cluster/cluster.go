@@ -49,8 +49,8 @@ func Command() *cli.Command {
 // Options holds the parsed flags and arguments.
 type Options struct {
 	To      string          // "slurm", "kubernetes", "status"
-	Out     location.Source // for status
-	Command cluster.Command // for slurm and kubernetes
+	Out     location.Source // output of the parts, for "status"
+	Command cluster.Command // command to run, for "slurm" and "kubernetes"
 	Engine  cluster.Options
 }
 

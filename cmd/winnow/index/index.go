@@ -43,7 +43,7 @@ type indexOptions struct {
 	embedding.Options
 	Images []location.Source
 	Out    string
-	Add    bool // to an existing index
+	Add    bool // add to an existing index
 	JSON   bool
 }
 

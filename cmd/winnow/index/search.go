@@ -53,7 +53,7 @@ func readSearch(c *cli.Context) (o searchOptions, err error) {
 	}
 	switch {
 	case o.Index == "":
-		return o, term.Misused("winnow search: --index is missing, the folder to search")
+		return o, term.Misused("winnow search: --index is missing, expected the folder to search")
 	case len(o.Queries) == 0:
 		return o, term.Misused("winnow search: found no query: give images, paths of the index, or a .npy file")
 	case o.K < 1:

@@ -24,7 +24,7 @@ func FlagsFirst(app *cli.App, args []string) []string {
 		case word == "--":
 			return slices.Concat(global, own, behind, args[i:])
 		case word == "--help" || word == "-h":
-			return slices.Concat(global, own, []string{word}) // arguments would hide the command's help
+			return slices.Concat(global, own, []string{word}) // arguments would suppress the help
 		case len(word) > 1 && word[0] == '-':
 			f, to := findFlag(flags, name), &own
 			if f == nil {
