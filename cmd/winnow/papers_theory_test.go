@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTheory checks the table and misuse: one line and exit code 2.
+// TestTheory checks the table, and that misuse prints one line and exits with 2.
 func TestTheory(t *testing.T) {
 	args := []string{"papers", "theory", "--noise-rate", "0.3", "--classes", "10", "--each", "5", "--eta", "1.5, 2",
 		"--gamma", "1"}
