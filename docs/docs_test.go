@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	winnowtest.Main(m)
 }
 
-// notRun lists the allowed reasons in `<!-- not run: REASON -->`, which makes the tests skip the next block of commands.
+// notRun lists the allowed reasons in `<!-- not run: REASON -->`. The tests skip the block of commands after this mark.
 var notRun = []string{"a GPU", "a server that waits for a browser", "servers of databases", "somebody's data or model",
 	"minutes", "installs software"}
 
@@ -101,7 +101,7 @@ func docPages(t *testing.T) map[string]string {
 	return pages
 }
 
-// shell runs the commands of pages in bash. Each page has its own folder, a copy of the folder of the page it continues.
+// shell runs the commands of pages in bash, each page in its own folder.
 type shell struct {
 	pages   map[string]string
 	bin     string            // folder of the program winnow, put on PATH
@@ -222,7 +222,7 @@ func (s *shell) run(t *testing.T, page, folder string) {
 	for i, shown := range outputs {
 		for _, b := range shown {
 			if missing := notPrinted(b.text, parts[i]); missing != "" {
-				t.Errorf("docs/%s:%d: the command does not print %q; its output is\n%s", page, b.line, missing, parts[i])
+				t.Errorf("docs/%s:%d: %q is missing in the output:\n%s", page, b.line, missing, parts[i])
 			}
 		}
 	}
@@ -305,8 +305,8 @@ func plain(line string) string {
 	return strings.TrimSpace(spaces.ReplaceAllString(line, " "))
 }
 
-// sameNumbers reports whether the numbers of two otherwise equal lines agree within 2 % plus one unit in the last place,
-// because results of a training depend on the processor and its threads. It ignores times, speeds and checksums.
+// sameNumbers reports whether the numbers of two otherwise equal lines agree within 2 % plus one unit in the last
+// place: results of a training depend on the processor and its threads. It ignores times, speeds and checksums.
 func sameNumbers(a, b string) bool {
 	a, b = digest.ReplaceAllString(a, "0"), digest.ReplaceAllString(b, "0")
 	inA, inB := number.FindAllStringIndex(a, -1), number.FindAllStringIndex(b, -1)

@@ -16,8 +16,7 @@ import (
 	"winnow/cmd/winnow/term"
 )
 
-// docLine, helpLine and readmeLine match a winnow command line in a block of commands, in the examples of a help text,
-// and in pages below experiments.
+// docLine, helpLine and readmeLine match winnow command lines in docs, in help texts and below experiments.
 var (
 	docLine    = regexp.MustCompile(`(?m)^(?:\$ )?(winnow [^\n]+)$`)
 	helpLine   = regexp.MustCompile(`(?m)^   (winnow [^\n]+)$`)
