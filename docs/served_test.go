@@ -28,8 +28,7 @@ func servedBlock(b block) (string, error) {
 	return "reviewed " + n + " " + b.text, nil
 }
 
-// reviewServed starts the command line args[1:], makes args[0] decisions on the page that it serves, and ends it by
-// Ctrl-C (SIGINT). The command's standard error is passed on.
+// reviewServed runs the command args[1:], makes args[0] decisions on the page that it serves, and interrupts it.
 func reviewServed(args []string) error {
 	n, err := strconv.Atoi(args[0])
 	if err != nil {

@@ -258,7 +258,7 @@ func plain(n ast.Node, source []byte) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// navigation makes a group of each table of contents: its title is the first header cell, its pages are the links.
+// navigation makes a group of each table: its title is the first header cell, its pages are links of the last column.
 func (s *site) navigation() {
 	p := s.pages[contents]
 	s.groups = []group{{"winnow", []link{{"Overview", "README.md"}, {"All pages", contents}}}}
